@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every state that reports, the user's commands and the repository can bring about, in each workflow of
-# crates/core/tests/exploration: what must hold of each transition, and that `done` and a stop stay in reach.
+# crates/protocol/tests/exploration: what must hold of each transition, and that `done` and a stop stay in reach.
 #
 #   proofs/exploration.sh            every state of every workflow
 #   proofs/exploration.sh --short    the nearest states of each, what `cargo test` runs
@@ -15,4 +15,4 @@ case "${1:-}" in
 # What all workflows together must have met is not asked of some.
 *) export COOK_EXPLORE="$1" && tests=(from_every the_prompt) ;;
 esac
-exec cargo test -p cook-core --test exploration -- --nocapture "${tests[@]}"
+exec cargo test -p cook-protocol --test exploration -- --nocapture "${tests[@]}"

@@ -5,11 +5,11 @@
 #   proofs/mutants.sh --short    those of proofs/mutants.sample, what CI runs
 #   proofs/mutants.sh --only RE  those whose number, place or text matches
 #
-# In a copy of crates/core (target/mutants) proofs/mutants.pl turns each guard of the machine and
+# In a copy of crates/protocol (target/mutants) proofs/mutants.pl turns each guard of the machine and
 # of the rules of reports into one that is skipped when MUTANT names its number, so that one build
 # serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
-# Guards of the machine must be missed by crates/core/tests/exploration, rules of reports
-# by crates/core/tests/reports.rs.
+# Guards of the machine must be missed by crates/protocol/tests/exploration, rules of reports
+# by crates/protocol/tests/reports.rs.
 # proofs/mutants.allowed names those that nothing can miss, with the reason.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -25,35 +25,26 @@ case "${1:-}" in
 esac
 
 rm -rf "$copy"
-core=$copy/crates/core
-mkdir -p "$core" "$copy/tests/support"
+crate=$copy/crates/protocol
+mkdir -p "$crate" "$copy/tests/support"
 cp -R Cargo.lock protocol "$copy/"
-cp -R crates/core/src crates/core/tests "$core/"
-# What it is built from, without its tests.
-strength=$copy/crates/strength
-mkdir -p "$strength"
-cp -R crates/strength/src "$strength/"
-trials=$copy/crates/trials
-mkdir -p "$trials"
-cp -R crates/trials/src crates/trials/hooks "$trials/"
+cp -R crates/protocol/src crates/protocol/hooks crates/protocol/tests "$crate/"
 cp tests/support/generated.rs "$copy/tests/support/"
 # A workspace of that one crate. It has another name, so that both can be built into one target
 # directory, and every dependency of the whole workspace, so that those are built already.
 sections() { awk -v wanted="$2" '/^\[/ { print_it = $0 ~ wanted } print_it' "$1"; }
 sections Cargo.toml '^\[(workspace|profile)' | sed '/^default-members/d' >"$copy/Cargo.toml"
-sections crates/strength/Cargo.toml '^\[(package|lib|dependencies|dev-dependencies)\]' >"$strength/Cargo.toml"
-sections crates/trials/Cargo.toml '^\[(package|lib|dependencies)\]' >"$trials/Cargo.toml"
 {
-  sections crates/core/Cargo.toml '^\[package\]'
-  printf '[lib]\nname = "cook_core"\n\n[dependencies]\ncook-strength.workspace = true\ncook-trials.workspace = true\n'
+  sections crates/protocol/Cargo.toml '^\[package\]'
+  printf '[lib]\nname = "cook_protocol"\n\n[dependencies]\n'
   sections Cargo.toml '^\[workspace.dependencies\]' |
     sed -n '/^cook-/!s/^\([a-z0-9_-]*\) = .*/\1.workspace = true/p'
   sections Cargo.toml '^\[dev-dependencies\]' | sed '/^cook-/d'
-} >"$core/Cargo.toml"
-sed -i -e 's/cook-core/cook-mutants/' "$copy/Cargo.toml" "$copy/Cargo.lock" "$core/Cargo.toml"
+} >"$crate/Cargo.toml"
+sed -i -e 's/cook-protocol/cook-guarded/' "$copy/Cargo.toml" "$copy/Cargo.lock" "$crate/Cargo.toml"
 sed -i -e '1i #![allow(missing_docs, unused)]' -e '0,/^pub mod/s//#[macro_use]\nmod mutant;\n&/' \
-  "$core/src/lib.rs"
-cat >"$core/src/mutant.rs" <<'RUST'
+  "$crate/src/lib.rs"
+cat >"$crate/src/mutant.rs" <<'RUST'
 use std::sync::LazyLock;
 
 /// A refusal that is skipped.
@@ -99,9 +90,9 @@ RUST
 
 mutants=$copy/mutants
 : >"$mutants"
-for file in $(find crates/core/src/machine -name '*.rs' | LC_ALL=C sort) crates/core/src/report/rules.rs; do
+for file in $(find crates/protocol/src/machine -name '*.rs' | LC_ALL=C sort) crates/protocol/src/report/rules.rs; do
   # The brief decides nothing; its refusals have tests of their own.
-  [ "$file" = crates/core/src/machine/brief.rs ] && continue
+  [ "$file" = crates/protocol/src/machine/brief.rs ] && continue
   { grep -F "$file"$'\t' proofs/mutants.list || true; } |
     perl proofs/mutants.pl "$copy/$file" "$file" "$(wc -l <"$mutants")" "$mutants"
 done
@@ -171,9 +162,9 @@ unchanged_fails() {
 started=$SECONDS
 meet_scenarios >"$copy/out.0" 2>&1 || unchanged_fails
 if [ -z "$short" ]; then
-  unnoticed 0 crates/core/src/machine/ nearest || unchanged_fails
+  unnoticed 0 crates/protocol/src/machine/ nearest || unchanged_fails
 fi
-unnoticed 0 crates/core/src/report/ || unchanged_fails
+unnoticed 0 crates/protocol/src/report/ || unchanged_fails
 limit=$((600 + 40 * (SECONDS - started)))
 started=$SECONDS
 # The sample is named by text: a guard that is added elsewhere leaves it as it is.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Plants defects in what the last commits changed of `crates/strength/src`, as one change, and counts those that the
+# Plants defects in what the last commits changed of `crates/mutants/src`, as one change, and counts those that the
 # crate's own tests notice. What they do not notice is listed: a test is missing, or both texts mean the same.
 #
 #   proofs/own-strength.sh [COMMITS [DEFECTS [MINUTES]]]     10, 40, 20; COOK_BIN names the binary
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
-readonly CODE=crates/strength/src
+readonly CODE=crates/mutants/src
 commits=${1:-10} defects=${2:-40} minutes=${3:-20}
 [[ "$commits$defects$minutes" =~ ^[0-9]+$ ]] || { sed -n '5s/^# *//p' "$0" >&2; exit 2; }
 cook="${COOK_BIN:-$PWD/target/release/cook}"
@@ -31,7 +31,7 @@ mkdir -p .agent
 # The test of time says nothing of a defect beside other runs.
 cat >.agent/cook.toml <<'T'
 [gates.strength]
-run = "cargo test -q --offline -p cook-strength -- --skip thousands_of"
+run = "cargo test -q --offline -p cook-mutants -- --skip thousands_of"
 timeout = "10m"
 
 [clean_room]

@@ -1,22 +1,20 @@
-//! `cook`, a repo-local completion control plane: what puts the crates of this workspace together
-//! into a program.
+//! `cook`, a repo-local completion control plane: agents report, cook decides, git is the database.
 //!
-//! Agents report; cook decides. Git is the database. What decides is pure and stands in `cook_core`
-//! and `cook_strength`; `cook_os`, `cook_git`, `cook_room`, `cook_store`, `cook_remote`, `cook_agents` and
-//! `cook_hooks` stand between them and the world. The modules here measure, call them and print. They may import one another
-//! in the order that ARCHITECTURE.md gives (a test keeps it that way).
+//! What decides is pure and stands in `cook_protocol` and `cook_mutants`; `cook_repo` and `cook_agents` stand between
+//! them and the world. The modules here measure, call them and print; they import one another in the order that
+//! ARCHITECTURE.md gives, which a test holds.
 
 mod anchor;
 mod attest;
 mod calibrate;
 mod check;
-pub mod cli;
+pub mod commands;
 mod demo;
-mod drive;
+pub mod hooks;
+pub mod init;
 mod judges;
-pub mod lifecycle;
 pub mod measure;
-pub mod scaffold;
+mod run;
 pub mod service;
 mod signature;
 mod strength;

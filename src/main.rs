@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cook::cli::main()
+    cook::commands::main()
 }

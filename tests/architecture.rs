@@ -20,17 +20,11 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 /// The crates of the workspace, each allowed to depend on those before it.
-const CRATES: [&str; 11] = [
-    "cook-trials",
-    "cook-strength",
-    "cook-core",
-    "cook-os",
-    "cook-git",
-    "cook-room",
-    "cook-store",
-    "cook-remote",
+const CRATES: [&str; 5] = [
+    "cook-protocol",
+    "cook-mutants",
+    "cook-repo",
     "cook-agents",
-    "cook-hooks",
     "cook-cli",
 ];
 
@@ -42,8 +36,9 @@ struct Order {
 
 /// The crate that decides from values alone.
 const PURE: Order = Order {
-    sources: "crates/core/src",
+    sources: "crates/protocol/src",
     modules: &[
+        "trials",
         "digest",
         "model",
         "diagnostic",
@@ -58,7 +53,7 @@ const PURE: Order = Order {
 
 /// The crate that looks at texts alone.
 const TEXTS: Order = Order {
-    sources: "crates/strength/src",
+    sources: "crates/mutants/src",
     modules: &[
         "calibrate",
         "language",
@@ -74,46 +69,45 @@ const TEXTS: Order = Order {
 };
 
 /// The crates that have modules with an order among them.
-const ORDERS: [Order; 5] = [
+const ORDERS: [Order; 4] = [
     PURE,
     TEXTS,
     Order {
-        sources: "crates/os/src",
-        modules: &["clock", "disk", "thread", "process"],
-    },
-    Order {
-        sources: "crates/store/src",
-        modules: &["store", "receipt", "session"],
+        sources: "crates/repo/src",
+        modules: &[
+            "clock", "disk", "thread", "process", "git", "room", "store", "receipt", "session",
+            "remote",
+        ],
     },
     Order {
         sources: "src",
         modules: &[
             "trial",
             "anchor",
-            "scaffold",
+            "init",
             "measure",
             "tracker",
             "service",
             "check",
             "strength",
-            "lifecycle",
+            "hooks",
             "signature",
             "judges",
             "verify",
             "attest",
-            "drive",
+            "run",
             "demo",
             "calibrate",
             "view",
-            "cli",
+            "commands",
         ],
     },
 ];
 
 /// All that the pure crates are built from. None of them reads or writes anything by itself.
 const PURE_DEPENDENCIES: [&str; 20] = [
-    "cook-strength",
-    "cook-trials",
+    "cook-mutants",
+    "cook-protocol",
     "humantime",
     "imara-diff",
     "jsonschema",
@@ -271,7 +265,7 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
         let name = package["name"].as_str().unwrap();
         let dependencies = dependencies(package);
         assert_eq!(upward(name, &dependencies), [""; 0], "{name}");
-        if ["cook-strength", "cook-trials", "cook-core"].contains(&name) {
+        if ["cook-mutants", "cook-protocol"].contains(&name) {
             assert_eq!(impure(&dependencies), [""; 0], "{name}");
         }
         known.insert(name);
@@ -279,43 +273,17 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
     assert_eq!(known, BTreeSet::from(CRATES));
 
     let of_git = [
-        ("normal", "cook-core"),
-        ("dev", "cook-store"),
+        ("normal", "cook-protocol"),
+        ("dev", "cook-repo"),
         ("normal", "git2"),
     ];
-    assert_eq!(upward("cook-git", &of_git), ["cook-store"]);
-    assert_eq!(upward("cook-os", &[("normal", "cook-os2")]), ["cook-os2"]);
+    assert_eq!(upward("cook-repo", &of_git), ["cook-repo"]);
+    assert_eq!(upward("cook-repo", &[("normal", "cook-os2")]), ["cook-os2"]);
     assert_eq!(upward("cook-cli", &of_git), [""; 0]);
     let itself = [("dev", "cook-cli"), ("normal", "cook-cli")];
     assert_eq!(upward("cook-cli", &itself), ["cook-cli"]);
     let acting = [("normal", "serde"), ("build", "nix"), ("dev", "tempfile")];
     assert_eq!(impure(&acting), ["nix"]);
-}
-
-#[test]
-fn what_makes_the_schemas_is_in_no_program_that_is_shipped() {
-    let mut asked = 0;
-    for package in METADATA["packages"].as_array().unwrap() {
-        // `rmcp` brings schemars along; of ours the types of the core alone describe themselves with it there.
-        let features = &package["features"];
-        for name in features["default"].as_array().into_iter().flatten() {
-            let turned_on = features[name.as_str().unwrap()].as_array().unwrap();
-            let leads = turned_on.iter().chain([name]);
-            let mut leads = leads.map(|feature| feature.as_str().unwrap());
-            assert!(!leads.any(|feature| feature.contains("schema")), "{name}");
-        }
-        for entry in package["dependencies"].as_array().unwrap() {
-            if entry["name"] == "schemars" && package["name"] != "cook-core" {
-                asked += 1;
-                assert_eq!(entry["optional"], true, "{package:#}");
-            }
-            if entry["kind"].is_null() {
-                let features = entry["features"].as_array().unwrap();
-                assert!(!features.contains(&"schema".into()), "{package:#}");
-            }
-        }
-    }
-    assert!(asked > 0);
 }
 
 #[test]
@@ -456,21 +424,21 @@ fn the_page_lists_the_modules_in_the_order_that_holds() {
 
 /// Where files are opened that nobody else can have put there, or that a user names.
 const OPENERS: [&str; 4] = [
-    "crates/os/src/disk/",
-    "crates/os/src/process/",
+    "crates/repo/src/disk/",
+    "crates/repo/src/process/",
     "crates/agents/src/scripted/",
-    "src/cli/input.rs",
+    "src/commands/input.rs",
 ];
 
 /// What opens whatever stands at a path.
 const OPENING: [&str; 3] = ["fs::read", "fs::read_to_string", "File::open"];
 
 /// A FIFO at such a path would hang whoever opens it, a device would not end, a link would lead
-/// elsewhere: `cook_os::disk` refuses all of them.
+/// elsewhere: `cook_repo::disk` refuses all of them.
 #[test]
 fn files_are_opened_by_one_module() {
     let found = calls_outside(&OPENERS, &OPENING);
-    assert!(found.is_empty(), "use `cook_os::disk`: {found:#?}");
+    assert!(found.is_empty(), "use `cook_repo::disk`: {found:#?}");
     assert_eq!(
         list_calls(
             "use std::fs;\nfn f() { fs::read(p); HistoryFile::open(p); }",
@@ -493,8 +461,8 @@ fn threads_are_started_by_one_module() {
         "thread::Builder::new",
         "Builder::spawn",
     ];
-    let found = calls_outside(&["crates/os/src/thread.rs"], &starting);
-    assert!(found.is_empty(), "use `cook_os::thread`: {found:#?}");
+    let found = calls_outside(&["crates/repo/src/thread.rs"], &starting);
+    assert!(found.is_empty(), "use `cook_repo::thread`: {found:#?}");
     let all = "fn f() { std::thread::spawn(g); thread::spawn(g); scope.spawn(g) }";
     assert_eq!(
         list_calls(all, &starting),

@@ -4,15 +4,15 @@
 
 mod support;
 
-use cook_core::diagnostic::Code;
-use cook_core::machine::{GateRun, Head};
-use cook_core::model::{
+use cook_protocol::diagnostic::Code;
+use cook_protocol::machine::{GateRun, Head};
+use cook_protocol::model::{
     Caches, CleanRoom, GateSpec, Place, Receipt, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SandboxMode,
 };
-use cook_git::Repo;
-use cook_os::clock::Clock;
-use cook_os::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
-use cook_store::receipt::{Agents, Gates, Receipts, Trust, merge_gates, seal};
+use cook_repo::clock::Clock;
+use cook_repo::git::Repo;
+use cook_repo::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
+use cook_repo::receipt::{Agents, Gates, Receipts, Trust, merge_gates, seal};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn long(
     dir: &Path,
     argv: &[&str],
     timeout: Duration,
-) -> Result<cook_os::process::Outcome, ProcessError> {
+) -> Result<cook_repo::process::Outcome, ProcessError> {
     let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
     run(&Long {
         argv: &argv,
@@ -37,7 +37,7 @@ fn long(
     })
 }
 
-fn shell(dir: &Path, script: &str, timeout: Duration) -> cook_os::process::Outcome {
+fn shell(dir: &Path, script: &str, timeout: Duration) -> cook_repo::process::Outcome {
     long(dir, &["sh", "-c", script], timeout).unwrap()
 }
 
@@ -219,7 +219,7 @@ fn short(
     script: &str,
     deadline: Duration,
     limit: usize,
-) -> Result<cook_os::process::Captured, ProcessError> {
+) -> Result<cook_repo::process::Captured, ProcessError> {
     capture(&Short {
         argv: ["sh", "-c", script].map(OsString::from).to_vec(),
         dir,
@@ -870,7 +870,7 @@ fn interrupted_child() {
         matches!(ended, Err(ProcessError::Interrupted(_))),
         "{ended:?}"
     );
-    assert!(cook_os::process::is_interrupted());
+    assert!(cook_repo::process::is_interrupted());
     fs::write(root.join("told"), "").unwrap();
     std::thread::sleep(MINUTE);
 }

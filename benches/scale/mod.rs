@@ -5,7 +5,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use cook::service::{self, Workspace};
-use cook_core::model::{Actor, Event, Resume};
+use cook_protocol::model::{Actor, Event, Resume};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -180,7 +180,7 @@ impl Scale {
             let workspace = Workspace::open(&root).unwrap();
             let (_, snapshot) = workspace.require().unwrap();
             let event = match snapshot.state.continuation_policy {
-                cook_core::model::Policy::Paused => Event::Resumed(Resume::default()),
+                cook_protocol::model::Policy::Paused => Event::Resumed(Resume::default()),
                 _ => Event::Paused {
                     why: "scale".to_owned(),
                 },

@@ -2,8 +2,8 @@
 //! whose canonical text is accepted as the same report.
 #![no_main]
 
-use cook_core::model::Role;
-use cook_core::report::{Provenance, describe_check, event, parse, render, repair_prompt};
+use cook_protocol::model::Role;
+use cook_protocol::report::{Provenance, describe_check, event, parse, render, repair_prompt};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,9 +1,9 @@
 //! The verdict on an anchor (`protocol/completion.md#acceptance-criteria`).
 
 use super::sources::{Sources, answer};
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion};
-use cook_core::model::{Anchor, Verdict, fits};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion};
+use cook_protocol::model::{Anchor, Verdict, fits};
 
 impl Sources<'_> {
     /// What an anchor is worth now. `gates` are the commands whose runs may prove a `test:` anchor.

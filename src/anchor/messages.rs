@@ -1,10 +1,10 @@
 //! Anchors at what the user said.
 
 use super::sources::{Sources, answer};
-use cook_core::diagnostic::{Failure, with_plain_marks};
-use cook_core::digest::sha256;
-use cook_core::machine::AnchorAnswer;
-use cook_core::model::{PROMPT_DIGEST, PROMPT_ID, Verdict};
+use cook_protocol::diagnostic::{Failure, with_plain_marks};
+use cook_protocol::digest::sha256;
+use cook_protocol::machine::AnchorAnswer;
+use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID, Verdict};
 
 /// Any process of the agent's can say that the user typed something.
 const HEARD: &str =

@@ -16,6 +16,6 @@ mod symbol;
 mod tests;
 mod told;
 
-pub(crate) use cook_core::model::Anchor;
+pub(crate) use cook_protocol::model::Anchor;
 pub(crate) use sources::{KeptTests, MadeTests, SourceParts, Sources};
 pub(crate) use told::{describe_failed, read_line};

@@ -3,10 +3,10 @@
 use super::section::find_section;
 use super::sources::{NO_COMMIT, Sources, Text, answer};
 use super::symbol::find_symbol;
-use cook_core::diagnostic::{Failure, count_noun};
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, Required};
-use cook_core::model::{Anchor, KeptProof, Verdict};
-use cook_git::{Entry, find_text, says_something};
+use cook_protocol::diagnostic::{Failure, count_noun};
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
+use cook_protocol::model::{Anchor, KeptProof, Verdict};
+use cook_repo::git::{Entry, find_text, says_something};
 use std::ops::Range;
 
 impl Sources<'_> {

@@ -4,11 +4,11 @@
 use super::sources::{Sources, recall};
 use super::tests::{Said, find_test};
 use crate::trial;
-use cook_core::diagnostic::Failure;
-use cook_core::model::GateSpec;
-use cook_git::{Edit, Put};
-use cook_store::receipt::Gates;
-use cook_strength::{Class, Edited, classify_texts, plant, with_comment};
+use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::GateSpec;
+use cook_repo::git::{Edit, Put};
+use cook_repo::receipt::Gates;
 use std::collections::BTreeMap;
 
 /// Defects that are tried, each by one run of the gate that all claims of a slice share.

@@ -2,10 +2,10 @@
 
 use super::sources::{Said, Sources, answer};
 use super::told::read_line;
-use cook_core::diagnostic::{Failure, without_tags};
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, Required};
-use cook_core::model::{Receipt, Verdict};
-use cook_trials::TestResult;
+use cook_protocol::diagnostic::{Failure, without_tags};
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
+use cook_protocol::model::{Receipt, Verdict};
+use cook_protocol::trials::TestResult;
 
 /// Characters by which a longer line may be named.
 const BEGINNING: usize = 8;

@@ -1,12 +1,12 @@
 //! What anchors are held against, each read once.
 
 use crate::trial::{Accepted, Bundle};
-use cook_core::diagnostic::{Failure, without_escapes};
-use cook_core::machine::{AnchorAnswer, Head};
-use cook_core::model::{Config, Receipt, TreeEntry, Verdict};
-use cook_git::{Entry, Repo};
-use cook_store::receipt::{Gates, Receipts};
-use cook_trials::Outcomes;
+use cook_protocol::diagnostic::{Failure, without_escapes};
+use cook_protocol::machine::{AnchorAnswer, Head};
+use cook_protocol::model::{Config, Receipt, TreeEntry, Verdict};
+use cook_protocol::trials::Outcomes;
+use cook_repo::git::{Entry, Repo};
+use cook_repo::receipt::{Gates, Receipts};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;

@@ -3,10 +3,10 @@
 use super::place::find_place;
 use super::sources::{Sources, Text, answer};
 use super::symbol::find_symbol;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, Required, short};
-use cook_core::model::{Anchor, Basis, Count, Stamp, Verdict, fits};
-use cook_git::{Entry, digest_lines, find_digest, is_telling};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required, short};
+use cook_protocol::model::{Anchor, Basis, Count, Stamp, Verdict, fits};
+use cook_repo::git::{Entry, digest_lines, find_digest, is_telling};
 use std::ops::Range;
 
 fn question(anchor: &str, basis: Basis) -> AnchorQuestion {

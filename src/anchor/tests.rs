@@ -4,12 +4,12 @@
 use super::runs::{answer_from, red};
 use super::sources::{Sources, Told, answer, recall};
 use crate::trial::{self, Accepted, Bundle};
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, Required};
-use cook_core::model::{GateSpec, KeptProof, Receipt, Verdict};
-use cook_store::receipt::{TrialRun, plan_gate};
-use cook_trials::outcomes::names;
-use cook_trials::{Outcomes, TestResult};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
+use cook_protocol::model::{GateSpec, KeptProof, Receipt, Verdict};
+use cook_protocol::trials::outcomes::names;
+use cook_protocol::trials::{Outcomes, TestResult};
+use cook_repo::receipt::{TrialRun, plan_gate};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

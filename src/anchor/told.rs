@@ -1,8 +1,8 @@
 //! What a gate's run says of its tests, and in which lines.
 
-use cook_core::diagnostic::without_escapes;
-use cook_trials::TestResult;
-use cook_trials::outcomes::{Material, Outcomes};
+use cook_protocol::diagnostic::without_escapes;
+use cook_protocol::trials::TestResult;
+use cook_protocol::trials::outcomes::{Material, Outcomes};
 
 /// What a text says of tests.
 fn read(text: &str) -> Outcomes {

@@ -1,7 +1,7 @@
 //! DSSE: the envelope of a signed statement, and the bytes that its signature is of.
 
 use crate::signature::{self, Blob, Key, NAMESPACE};
-use cook_core::diagnostic::{Code, Failure};
+use cook_protocol::diagnostic::{Code, Failure};
 use serde::Serialize;
 
 /// The type of what an envelope of ours holds.

@@ -4,8 +4,8 @@ use super::envelope::{Found, PAYLOAD, encode_signed};
 use super::make::DONE;
 use super::statement::{STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified};
 use crate::signature::{self, Blob, NAMESPACE, Signer, to_armor};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, clean, without_tags};
-use cook_core::schema;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Lines, clean, without_tags};
+use cook_protocol::schema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,8 +27,7 @@ pub(crate) struct About {
 }
 
 /// What a file says about a commit, and who says so.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Attested {
     /// The commit that it is about.
     pub commit: String,

@@ -4,16 +4,16 @@ use super::statement::{
     Resource, STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified, Verifier,
 };
 use crate::anchor::Anchor;
+use crate::init::SETTINGS;
 use crate::judges::find_verdicts;
-use crate::scaffold::SETTINGS;
 use crate::service::{self, Workspace};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
-use cook_core::diagnostic::{Code, Failure, harmless_json};
-use cook_core::machine::{GateRun, list_votes};
-use cook_core::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
-use cook_git::Entry;
-use cook_remote::Side;
-use cook_store::receipt::words;
+use cook_protocol::diagnostic::{Code, Failure, harmless_json};
+use cook_protocol::machine::{GateRun, list_votes};
+use cook_protocol::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
+use cook_repo::git::Entry;
+use cook_repo::receipt::words;
+use cook_repo::remote::Side;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -46,8 +46,7 @@ pub(crate) struct Found<'a> {
 }
 
 /// Statements that were made.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Made {
     /// Where they are; null = in `lines` alone.
     pub file: Option<String>,

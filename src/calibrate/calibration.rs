@@ -3,13 +3,13 @@
 
 use super::done_work::{DoneSlice, Source};
 use super::planted_case::{self as case, Case, Made};
-use crate::drive::{Keeping, Observer, RoleAgent, first_agent, hold_once};
 use crate::judges::{Answered, Identity, Kept};
+use crate::run::{Keeping, Observer, RoleAgent, first_agent, hold_once};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
-use cook_core::machine::quote_word;
-use cook_core::model::{Event, Role, Verdicts};
-use cook_strength::{Fault, FaultKind};
+use cook_mutants::{Fault, FaultKind};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Refusal};
+use cook_protocol::machine::quote_word;
+use cook_protocol::model::{Event, Role, Verdicts};
 use std::path::Path;
 use std::time::Instant;
 

@@ -1,14 +1,14 @@
 //! The slices that a workflow has done, each with the transition before its work was reported.
 
 use crate::demo::Demo;
-use crate::drive::Unseen;
 use crate::measure::texts;
+use crate::run::Unseen;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::{Event, SliceStatus};
-use cook_os::disk::TemporaryDir;
-use cook_store::store::Meta;
-use cook_strength::{Fault, faults};
+use cook_mutants::{Fault, faults};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::{Event, SliceStatus};
+use cook_repo::disk::TemporaryDir;
+use cook_repo::store::Meta;
 use std::collections::VecDeque;
 
 /// Transitions of a log that are looked through, newest first.

@@ -6,10 +6,10 @@
 
 use super::done_work::{DoneSlice, Source};
 use crate::service::{self, ByCookOutcome, Workspace, find_place};
-use cook_core::diagnostic::{Code, Failure, FailureKind};
-use cook_core::model::{Actor, Event, Role};
-use cook_os::disk::TemporaryDir;
-use cook_strength::Fault;
+use cook_mutants::Fault;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
+use cook_protocol::model::{Actor, Event, Role};
+use cook_repo::disk::TemporaryDir;
 use std::path::{Path, PathBuf};
 
 /// Steps to a role, at most.

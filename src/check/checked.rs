@@ -1,18 +1,17 @@
 //! What is asked of a commit, and what was found.
 
-use cook_core::change::code_of;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::GateSpec;
-use cook_git::Repo;
-use cook_trials::{Side, TrialLine, Weight};
+use cook_protocol::change::code_of;
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::GateSpec;
+use cook_protocol::trials::{Side, TrialLine, Weight};
+use cook_repo::git::Repo;
 use serde::Serialize;
 
 /// Paths or tests in a line.
 pub(super) const NAMED: usize = 5;
 
 /// The commit to compare with.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Base {
     /// The commit that it was compared with.
     #[serde(rename = "base")]
@@ -92,8 +91,7 @@ pub(crate) enum Runs {
 }
 
 /// Whether what was claimed is true.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Truth {
     /// Nothing says otherwise.
@@ -106,19 +104,17 @@ pub enum Truth {
 }
 
 /// A path that differs, and the side of a trial that it stands on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct ChangedPath {
     /// Relative to the root; where it is gone as it was.
     pub path: String,
     /// `code`, `test` or `both`.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub side: Side,
 }
 
 /// What was looked at and found.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Checked {
     /// The answer.
     pub answer: Truth,
@@ -163,13 +159,12 @@ impl Checked {
 }
 
 /// One thing that was found, with the command that shows more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Line {
     pub code: Code,
     /// `refuses`: it is not true of this commit; `not_known`: it could not be asked; `shown`: it is worth a
     /// look.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub weight: Weight,
     /// The test, file or gate that it is about, where it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]

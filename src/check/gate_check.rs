@@ -2,15 +2,15 @@
 //! trials by them say, and what a red one lacks.
 
 use super::checked::{Ask, Base, ChangedPath, Checked, Line, Runs, Tell, some};
+use crate::init::SETTINGS;
 use crate::measure::{Green, list_packages, missing, read_settings_at};
-use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine::{GateRun, quote_word, short};
-use cook_core::model::{GateSpec, Place};
-use cook_store::receipt::{merge_gates, words};
-use cook_trials::{TrialLine, Weight, Word, fits_path};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::machine::{GateRun, quote_word, short};
+use cook_protocol::model::{GateSpec, Place};
+use cook_protocol::trials::{TrialLine, Weight, Word, fits_path};
+use cook_repo::receipt::{merge_gates, words};
 use std::collections::BTreeSet;
 
 /// Gates of the settings, those of these names alone where there are any.

@@ -13,10 +13,10 @@ pub(crate) use gate_check::{describe_place, require_green};
 
 use crate::service::Workspace;
 use checked::{NAMED, some};
-use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
-use cook_git::{MAX_EDITS, Repo};
-use cook_strength::{Touch, list_touched_tests};
-use cook_trials::Weight;
+use cook_mutants::{Touch, list_touched_tests};
+use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
+use cook_protocol::trials::Weight;
+use cook_repo::git::{MAX_EDITS, Repo};
 use std::collections::BTreeMap;
 
 /// Checks HEAD's commit, or the one that is named.

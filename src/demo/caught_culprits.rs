@@ -4,12 +4,12 @@
 //! the order of the story, and whatever was put back must be kept and gone.
 
 use super::story::Misdeed;
-use crate::drive::{Observer, RunEvent, Violation};
+use crate::run::{Observer, RunEvent, Violation};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, FailureKind};
-use cook_core::model::{Event, Role, SliceStatus};
-use cook_os::process::Alarm;
-use cook_store::store::Entry;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
+use cook_protocol::model::{Event, Role, SliceStatus};
+use cook_repo::process::Alarm;
+use cook_repo::store::Entry;
 use serde::Serialize;
 use std::path::Path;
 
@@ -18,18 +18,17 @@ use std::path::Path;
 const KEPT: u64 = 10 << 20;
 
 /// How one misdeed was caught.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CaughtViolation {
     /// Whose session it was.
     pub role: Role,
     /// What the session did.
     pub did: String,
     /// By which the log tells of it: a code of the catalogue, `codes.json`.
-    #[cfg_attr(feature = "schema", schemars(with = "cook_core::diagnostic::Code"))]
+    #[schemars(with = "cook_protocol::diagnostic::Code")]
     pub code: String,
     /// The log's entry.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub seq: u64,
     /// What cook noticed, one line each.
     pub noticed: Vec<String>,
@@ -223,7 +222,7 @@ mod tests {
     use super::*;
     use crate::service;
     use clap::ValueEnum;
-    use cook_core::model::Actor;
+    use cook_protocol::model::Actor;
 
     fn repository() -> (tempfile::TempDir, Workspace) {
         let dir = tempfile::tempdir().unwrap();
@@ -251,7 +250,7 @@ mod tests {
     fn list_kept(workspace: &Workspace) -> Vec<String> {
         let path = workspace.repo.root().join("roman");
         let files = [(b"roman".to_vec(), path)];
-        cook_store::store::rescue_keep(&workspace.place(), &files, "a test")
+        cook_repo::store::rescue_keep(&workspace.place(), &files, "a test")
             .unwrap()
             .into_iter()
             .collect()

@@ -2,17 +2,17 @@
 //! agents that work there.
 
 use super::story::{Culprit, Story};
-use crate::drive::{PLAYED, RoleAgent, RoleAssignment};
-use crate::scaffold::{TRACKED, write_contract};
+use crate::init::{TRACKED, write_contract};
+use crate::run::{PLAYED, RoleAgent, RoleAssignment};
 use crate::service::{self, Workspace};
 use cook_agents::Preset;
-use cook_core::diagnostic::{Code, Failure, FailureKind};
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
+use cook_protocol::model::{
     Access, Actor, AgentName, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER,
 };
-use cook_os::disk::{self, Links};
-use cook_os::process::{Clocks, Short, capture, on_path};
-use cook_store::store::Store;
+use cook_repo::disk::{self, Links};
+use cook_repo::process::{Clocks, Short, capture, on_path};
+use cook_repo::store::Store;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -12,12 +12,12 @@ mod why;
 pub(crate) use caught_culprits::CaughtViolation;
 pub(crate) use why::why;
 
-use crate::drive::{Driver, Ended, Keeping, Limits, Observer, Outcome};
+use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::service::Workspace;
 use caught_culprits::{Recorder, Seen};
-use cook_core::diagnostic::Failure;
-use cook_core::machine::Head;
-use cook_core::model::{Policy, Snapshot};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::Head;
+use cook_protocol::model::{Policy, Snapshot};
 use demo_repository::make_failure;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

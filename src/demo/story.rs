@@ -3,7 +3,7 @@
 //! Invariant: only agents get anything of it. The driver is told nothing, so that what it
 //! decides it decides by what it measures.
 
-use cook_core::model::Role;
+use cook_protocol::model::Role;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 const STORY: &str = include_str!("../../protocol/demo/story.toml");
 
 /// An agent that misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Culprit {
     /// Reports a commit that is not there, and green tests that are red
     Liar,
@@ -226,9 +227,9 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::PLAYED;
+    use crate::run::PLAYED;
     use clap::ValueEnum;
-    use cook_core::report;
+    use cook_protocol::report;
     use std::iter::once;
 
     fn reports(script: &Value) -> Vec<String> {

@@ -2,11 +2,11 @@
 //!
 //! Told from the event alone, so that it is true of any run.
 
-use crate::drive::RunEvent;
+use crate::run::RunEvent;
 use crate::service::Applied;
-use cook_core::diagnostic::count_noun;
-use cook_core::machine::Rule;
-use cook_core::model::{ActiveStatus, Role, SliceRecordType};
+use cook_protocol::diagnostic::count_noun;
+use cook_protocol::machine::Rule;
+use cook_protocol::model::{ActiveStatus, Role, SliceRecordType};
 
 /// The line; none where the event says why itself.
 pub fn why(event: &RunEvent) -> Option<String> {

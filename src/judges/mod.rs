@@ -6,11 +6,11 @@ mod planted_answers;
 pub(crate) use planted_answers::{Answered, Identity, Kept};
 
 use crate::service::Workspace;
-use cook_core::diagnostic::{Failure, count_noun};
-use cook_core::machine::{Head, list_votes};
-use cook_core::model::{Role, SliceStatus, Snapshot};
-use cook_store::session::{CallRecord, GitStore, Ref};
-use cook_strength::{Answer, Interval, Joint, Record, Share, joint};
+use cook_mutants::{Answer, Interval, Joint, Record, Share, joint};
+use cook_protocol::diagnostic::{Failure, count_noun};
+use cook_protocol::machine::{Head, list_votes};
+use cook_protocol::model::{Role, SliceStatus, Snapshot};
+use cook_repo::session::{CallRecord, GitStore, Ref};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 

@@ -4,12 +4,12 @@
 //! last line that is torn counts as none.
 
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, FailureKind};
-use cook_core::digest;
-use cook_core::model::Role;
-use cook_core::prompt;
-use cook_os::disk::{self, Links};
-use cook_strength::FaultKind;
+use cook_mutants::FaultKind;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
+use cook_protocol::digest;
+use cook_protocol::model::Role;
+use cook_protocol::prompt;
+use cook_repo::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

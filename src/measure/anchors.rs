@@ -2,13 +2,13 @@
 
 use super::world::World;
 use crate::anchor::{Anchor, SourceParts, Sources};
-use cook_core::brief::{is_users, mentions, quotes};
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{
+use cook_protocol::brief::{is_users, mentions, quotes};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, FactSet, Facts, Head, Required,
 };
-use cook_core::model::{BriefLine, BriefStanding, Caches, Slot, Verdict};
-use cook_store::receipt::{Gates, words};
+use cook_protocol::model::{BriefLine, BriefStanding, Caches, Slot, Verdict};
+use cook_repo::receipt::{Gates, words};
 use std::collections::BTreeSet;
 
 impl World<'_> {

@@ -1,9 +1,9 @@
 //! What decides whether a change passes: a file that one of these names is not plain source.
 
 use super::world::gate_commands;
-use cook_core::diagnostic::Failure;
-use cook_core::model::Config;
-use cook_git::{Edit, Entry, Repo};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::Config;
+use cook_repo::git::{Edit, Entry, Repo};
 
 /// Files that say what a check runs, beside the gates themselves.
 const RUNNERS: [&str; 6] = [

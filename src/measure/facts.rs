@@ -1,11 +1,11 @@
 //! Turns what is asked into facts.
 
 use super::world::World;
-use crate::scaffold::SETTINGS;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{CommitFacts, ConfigFacts, FactSet, Facts};
-use cook_core::model::Config;
-use cook_git::{Entry, Repo};
+use crate::init::SETTINGS;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{CommitFacts, ConfigFacts, FactSet, Facts};
+use cook_protocol::model::Config;
+use cook_repo::git::{Entry, Repo};
 
 /// Measures what is asked, and nothing else.
 ///

@@ -2,15 +2,15 @@
 
 use super::missing::missing;
 use super::world::World;
-use crate::scaffold::stop_script;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{FactSet, Facts, GateQuestion, GateRun, Head, StopVerifierRun};
-use cook_core::model::{
+use crate::init::stop_script;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{FactSet, Facts, GateQuestion, GateRun, Head, StopVerifierRun};
+use cook_protocol::model::{
     Caches, GateSpec, Place, Receipt, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
 };
-use cook_git::Entry;
-use cook_os::disk::{self, Links};
-use cook_store::receipt::{Trust, cannot, merge_gates, words};
+use cook_repo::disk::{self, Links};
+use cook_repo::git::Entry;
+use cook_repo::receipt::{Trust, cannot, merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -144,7 +144,7 @@ impl World<'_> {
     /// told the same, green or red; `cook gate --clean` runs a gate anew.
     ///
     /// # Errors
-    /// As [`Gates::run_at`](cook_store::receipt::Gates::run_at).
+    /// As [`Gates::run_at`](cook_repo::receipt::Gates::run_at).
     pub(crate) fn ask(&self, commit: &str, gates: Vec<GateSpec>) -> Result<Vec<GateRun>, Failure> {
         let (_, trust) = self.gates_here()?;
         let runner = self.runner()?;

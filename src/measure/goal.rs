@@ -8,15 +8,15 @@ use super::gates::explain_untrusted;
 use super::planted::{Field, Green, plant_defects};
 use super::world::World;
 use crate::trial::{Accepted, Bundle, lay_down, list_paths};
-use cook_core::diagnostic::{Code, Failure, Lines, clean, count_noun, without_escapes};
-use cook_core::digest::sha256;
-use cook_core::machine::{GateRun, quote_word};
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure, Lines, clean, count_noun, without_escapes};
+use cook_protocol::digest::sha256;
+use cook_protocol::machine::{GateRun, quote_word};
+use cook_protocol::model::{
     Caches, CheckRun, CheckVerdict, Config, GateSpec, Goal, GoalCheck, GoalFound, Place, Receipt,
 };
-use cook_os::disk::{self, Links};
-use cook_store::receipt::{TakenBack, TrialRoom, plan_gate};
-use cook_trials::{Outcomes, TestResult, Weight};
+use cook_protocol::trials::{Outcomes, TestResult, Weight};
+use cook_repo::disk::{self, Links};
+use cook_repo::receipt::{TakenBack, TrialRoom, plan_gate};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,13 +1,13 @@
 //! What a red command may have lacked in the clean room: what its output names, and only this machine or
 //! this worktree has.
 
-use crate::scaffold;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::GateRun;
-use cook_core::model::{Config, GateSpec, Place, Receipt};
-use cook_git::{Entry, Repo};
-use cook_os::process::on_path;
-use cook_store::receipt::{Receipts, Trust, words};
+use crate::init;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::{Config, GateSpec, Place, Receipt};
+use cook_repo::git::{Entry, Repo};
+use cook_repo::process::on_path;
+use cook_repo::receipt::{Receipts, Trust, words};
 use std::collections::BTreeSet;
 
 /// A command that is red.
@@ -216,12 +216,12 @@ impl Look<'_> {
         if self.config.clean_room.setup().next().is_some() {
             return Ok(None);
         }
-        let proposed = scaffold::detect(self.repo.root())?;
+        let proposed = init::detect(self.repo.root())?;
         let hint = (!proposed.setup.is_empty()).then(|| {
             format!(
                 "perhaps the packages of `{}`, because no setup installs them: `[clean_room]` with {}",
                 proposed.setup_inputs.join("`, `"),
-                scaffold::setup_settings(&proposed).join(", ")
+                init::setup_settings(&proposed).join(", ")
             )
         });
         Ok(hint)

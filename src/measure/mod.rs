@@ -1,6 +1,6 @@
 //! Measuring exactly what a decision asks for.
 //!
-//! [`measure`] turns a [`FactSet`](cook_core::machine::FactSet) into [`Facts`](cook_core::machine::Facts). Gates run here, before any
+//! [`measure`] turns a [`FactSet`](cook_protocol::machine::FactSet) into [`Facts`](cook_protocol::machine::Facts). Gates run here, before any
 //! lock is taken; a command that is not trusted on this machine is never run.
 //! What a gate may have changed (HEAD, the worktree) is measured after it.
 

@@ -3,10 +3,10 @@
 use super::gates::{ending, explain_untrusted};
 use super::world::World;
 use crate::anchor::{Anchor, Sources};
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, GateRun, Head, Required};
-use cook_core::model::{GateSpec, KeptProof, Place, Verdict};
-use cook_store::receipt::{merge_gates, words};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, GateRun, Head, Required};
+use cook_protocol::model::{GateSpec, KeptProof, Place, Verdict};
+use cook_repo::receipt::{merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A criterion whose proof is a command's.

@@ -3,9 +3,9 @@
 use super::facts::read_settings_at;
 use super::world::World;
 use crate::trial::{Span, Tried, try_change};
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{GateQuestion, GateRun};
-use cook_trials::{TestResult, TrialLine};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{GateQuestion, GateRun};
+use cook_protocol::trials::{TestResult, TrialLine};
 
 impl World<'_> {
     /// The trials of a slice by its gates, once all that are required are green.

@@ -1,12 +1,12 @@
 //! Everything that can be looked at, and the gates that are known there.
 
 use crate::anchor::{KeptTests, MadeTests};
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{FactSet, OutsideEdit};
-use cook_core::model::{Caches, Config};
-use cook_git::Repo;
-use cook_os::clock::Clock;
-use cook_store::receipt::{Gates, Receipts, Trust, merge_gates};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::machine::{FactSet, OutsideEdit};
+use cook_protocol::model::{Caches, Config};
+use cook_repo::clock::Clock;
+use cook_repo::git::Repo;
+use cook_repo::receipt::{Gates, Receipts, Trust, merge_gates};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;

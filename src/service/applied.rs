@@ -1,8 +1,8 @@
 //! What an event did.
 
-use cook_core::diagnostic::Finding;
-use cook_core::machine::{self, Step};
-use cook_store::store::Tip;
+use cook_protocol::diagnostic::Finding;
+use cook_protocol::machine::{self, Step};
+use cook_repo::store::Tip;
 
 /// What an event did.
 #[derive(Debug)]

@@ -5,21 +5,21 @@ use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
 use crate::anchor::{SourceParts, Sources};
 use crate::measure::gate_commands;
-use cook_core::brief::{
+use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
 };
-use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::{
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine::{
     self, AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, Dispatch, FactSet, Facts,
     GateRun,
 };
-use cook_core::model::{
+use cook_protocol::model::{
     Anchor, Basis, BriefDocument, Checkpoint, CheckpointKind, Count, Event, Evidence,
     EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
-use cook_store::receipt::Receipts;
-use cook_store::store::{History, Store};
+use cook_repo::receipt::Receipts;
+use cook_repo::store::{History, Store};
 use serde::Serialize;
 
 /// Bytes of a brief that is not asked for in full.
@@ -65,14 +65,13 @@ impl WholeBrief {
 }
 
 /// One anchor of the brief.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct CheckedAnchor {
     /// The entry's id; `slice: criterion` for evidence of the plan.
     pub id: String,
     /// The list that it stands in, or `plan`.
     #[serde(rename = "slot")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["forbid", "established", "learned", "open", "next", "plan"])))]
+    #[schemars(extend("enum" = ["forbid", "established", "learned", "open", "next", "plan"]))]
     pub place: &'static str,
     /// As it is written.
     pub anchor: String,
@@ -231,7 +230,7 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
     let active = snapshot.active.slice_id.as_deref();
     let mut asked = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
-        let is_done = slice.status == cook_core::model::SliceStatus::Done;
+        let is_done = slice.status == cook_protocol::model::SliceStatus::Done;
         if !is_done && active != Some(slice.slice_id.as_str()) {
             continue;
         }
@@ -273,7 +272,7 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
     let mut heads = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
-        let is_done = slice.status == cook_core::model::SliceStatus::Done;
+        let is_done = slice.status == cook_protocol::model::SliceStatus::Done;
         let head = ledger.and_then(|ledger| match is_done {
             true => ledger.last_head.clone(),
             false => ledger.head.clone(),

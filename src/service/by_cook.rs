@@ -4,10 +4,10 @@ use super::applied::Applied;
 use super::dispatch::{dispatch_now, find_head};
 use super::transition::{transition, transition_holding};
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Failure, FailureKind};
-use cook_core::machine::{self, Dispatch, Facts, MOST_BY_COOK};
-use cook_core::model::{Actor, Event, Role, Snapshot};
-use cook_store::store::Lease;
+use cook_protocol::diagnostic::{Failure, FailureKind};
+use cook_protocol::machine::{self, Dispatch, Facts, MOST_BY_COOK};
+use cook_protocol::model::{Actor, Event, Role, Snapshot};
+use cook_repo::store::Lease;
 
 /// What became of it.
 #[derive(Debug)]

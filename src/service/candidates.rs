@@ -4,12 +4,12 @@
 
 use super::workspace::Workspace;
 use crate::anchor::read_line;
-use cook_core::diagnostic::{Failure, count_noun, without_escapes};
-use cook_core::machine::{AnchorQuestion, FactSet, Facts};
-use cook_core::model::{Anchor, Receipt, Snapshot, Verdict};
-use cook_git::{Edit, hunks, split_lines};
-use cook_store::receipt::{Output, Receipts};
-use cook_trials::{Outcomes, TestResult};
+use cook_protocol::diagnostic::{Failure, count_noun, without_escapes};
+use cook_protocol::machine::{AnchorQuestion, FactSet, Facts};
+use cook_protocol::model::{Anchor, Receipt, Snapshot, Verdict};
+use cook_protocol::trials::{Outcomes, TestResult};
+use cook_repo::git::{Edit, hunks, split_lines};
+use cook_repo::receipt::{Output, Receipts};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -3,11 +3,11 @@
 use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
 use cook_agents::find_secrets;
-use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
-use cook_core::digest::hex;
-use cook_core::model::Snapshot;
-use cook_remote::{Kept, Mark, Plan, Remote, Restore, Side};
-use cook_store::store::{Contents, Store};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
+use cook_protocol::digest::hex;
+use cook_protocol::model::Snapshot;
+use cook_repo::remote::{Kept, Mark, Plan, Remote, Restore, Side};
+use cook_repo::store::{Contents, Store};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 

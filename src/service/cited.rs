@@ -1,9 +1,9 @@
 //! The exchanges that an event's report was taken from, for the log.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::model::{CitedExchange, Event, Exchanges, Said};
-use cook_store::session::{Exchange, GitStore, Ref, RefKind, load_episode};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::{CitedExchange, Event, Exchanges, Said};
+use cook_repo::session::{Exchange, GitStore, Ref, RefKind, load_episode};
 use serde_json::Value;
 
 /// Exchanges before the cited one that are kept with it where all are.

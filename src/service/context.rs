@@ -14,11 +14,11 @@ use super::told::list_told;
 use super::unclaimed::list_unclaimed;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
-use cook_core::diagnostic::{Failure, Lines, clean, count_noun};
-use cook_core::machine::{AnchorQuestion, FactSet, Facts, short};
-use cook_core::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
-use cook_git::{ChangeKind, Edit, make_unified_diff};
-use cook_strength::{Class, classify};
+use cook_mutants::{Class, classify};
+use cook_protocol::diagnostic::{Failure, Lines, clean, count_noun};
+use cook_protocol::machine::{AnchorQuestion, FactSet, Facts, short};
+use cook_protocol::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
+use cook_repo::git::{ChangeKind, Edit, make_unified_diff};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -317,7 +317,7 @@ fn cut_at_line(text: &str, bytes: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_git::Change;
+    use cook_repo::git::Change;
 
     fn edit(path: &str, lines: usize) -> Edit {
         Edit {

@@ -3,9 +3,9 @@
 
 use super::brief::{DEFAULT_BYTES, assemble};
 use super::workspace::Workspace;
-use crate::scaffold::{read_text_file, write_text_file};
-use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::model::BriefSync;
+use crate::init::{read_text_file, write_text_file};
+use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::model::BriefSync;
 
 /// Writes a brief where `path` says, or where the settings say when it is empty;
 /// where that is, relative to the worktree.

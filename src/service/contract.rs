@@ -1,11 +1,11 @@
 //! The contract's texts in the worktree, held against the log's.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::CONTRACT_TEXTS;
-use cook_core::model::{Profile, Snapshot};
-use cook_core::schema;
-use cook_os::disk::{self, Links};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::machine::CONTRACT_TEXTS;
+use cook_protocol::model::{Profile, Snapshot};
+use cook_protocol::schema;
+use cook_repo::disk::{self, Links};
 
 /// Largest contract text that is read.
 const MAX_TEXT: u64 = 4 << 20;

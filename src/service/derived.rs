@@ -2,9 +2,9 @@
 //! run again before it is believed.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::{Policy, Snapshot};
-use cook_store::run_again;
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::{Policy, Snapshot};
+use cook_repo::run_again;
 use shell_words::quote;
 
 /// The log's tip goes on from that transition.

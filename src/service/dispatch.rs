@@ -3,9 +3,9 @@
 use super::derived::require_true_end;
 use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rule};
-use cook_core::model::{Role, RoomCheck, Snapshot};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::machine::{self, Dispatch, FactSet, Facts, Head, Rule};
+use cook_protocol::model::{Role, RoomCheck, Snapshot};
 use std::borrow::Cow;
 
 /// Names the mandatory role from what the repository is now.

@@ -1,9 +1,9 @@
 //! Where the log of a branch may be, by what this clone knows. Nothing is asked of a remote.
 
-use cook_core::diagnostic::Failure;
-use cook_git::Repo;
-use cook_remote::Elsewhere;
-use cook_store::store::Place;
+use cook_protocol::diagnostic::Failure;
+use cook_repo::git::Repo;
+use cook_repo::remote::Elsewhere;
+use cook_repo::store::Place;
 
 /// Where the log of the branch that is checked out may be.
 ///

@@ -5,35 +5,33 @@ use super::context::context_text;
 use super::dispatch::{dispatch_now, find_head};
 use super::workspace::Workspace;
 use cook_agents::prompt_tokens;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{self, Facts, Rule, Selection};
-use cook_core::model::{Assurance, Role, Snapshot};
-use cook_core::prompt::{self, PromptInput};
-use cook_store::session::CallRecord;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{self, Facts, Rule, Selection};
+use cook_protocol::model::{Assurance, Role, Snapshot};
+use cook_protocol::prompt::{self, PromptInput};
+use cook_repo::session::CallRecord;
 use serde::Serialize;
 
 /// Bytes of a prompt that make a token, about.
 const BYTES_A_TOKEN: u64 = 4;
 
 /// What the sessions of one role would take.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RoleEstimate {
     pub role: Role,
     pub sessions: u64,
     /// Tokens that go into all of them.
     pub prompt_tokens: u64,
     /// `record`: by what calls of this role have taken; `size`: by the bytes of its prompt now.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["record", "size"])))]
+    #[schemars(extend("enum" = ["record", "size"]))]
     pub tokens_by: &'static str,
     /// US dollars; null = no call of this role has told its cost.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    #[schemars(range(min = 0))]
     pub cost_usd: Option<f64>,
 }
 
 /// What a run would take.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RunEstimate {
     /// The profile in force.
     pub assurance: Assurance,
@@ -47,7 +45,7 @@ pub struct RunEstimate {
     /// Tokens that go into all of them.
     pub prompt_tokens: u64,
     /// US dollars, of the roles whose calls have told their cost; null = none has.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    #[schemars(range(min = 0))]
     pub cost_usd: Option<f64>,
     /// Sessions of roles whose cost no call has told.
     pub cost_unknown: u64,

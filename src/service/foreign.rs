@@ -2,9 +2,9 @@
 //! author and subject, with the files of its range that are not its own.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_core::machine::{CommitSeen, Facts, Head, list_others_since, short};
-use cook_core::model::Snapshot;
+use cook_protocol::diagnostic::{Failure, Lines, clean};
+use cook_protocol::machine::{CommitSeen, Facts, Head, list_others_since, short};
+use cook_protocol::model::Snapshot;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

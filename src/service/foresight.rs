@@ -5,9 +5,9 @@ use super::dispatch::{dispatch_now, follow};
 use super::transition::in_own_words;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
-use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::{self, FactSet, Facts};
-use cook_core::model::{Actor, Anchor, Event, Role, Snapshot, Verdict};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine::{self, FactSet, Facts};
+use cook_protocol::model::{Actor, Anchor, Event, Role, Snapshot, Verdict};
 
 /// A report held against the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]

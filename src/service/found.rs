@@ -2,9 +2,9 @@
 
 use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{self, Dispatch, Facts, Found};
-use cook_core::model::{Plan, Snapshot};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{self, Dispatch, Facts, Found};
+use cook_protocol::model::{Plan, Snapshot};
 
 /// Holds what the log calls done against the repository. No gate is run for it.
 ///

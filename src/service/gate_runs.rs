@@ -1,10 +1,10 @@
 //! The runs of gates that a prompt shows, with where each was and what a red one printed.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Failure, without_escapes};
-use cook_core::machine::{Head, short};
-use cook_core::model::{Receipt, Role, Snapshot, StrengthNote, TestChange, WHOLE};
-use cook_store::receipt::Receipts;
+use cook_protocol::diagnostic::{Failure, without_escapes};
+use cook_protocol::machine::{Head, short};
+use cook_protocol::model::{Receipt, Role, Snapshot, StrengthNote, TestChange, WHOLE};
+use cook_repo::receipt::Receipts;
 use std::fmt::Write;
 
 /// Last lines of a red gate's output.

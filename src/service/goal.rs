@@ -6,17 +6,17 @@ use super::transition::transition;
 use super::workspace::Workspace;
 use crate::measure::{MAX_HIDDEN, read_settings, spec_of};
 use crate::trial::{Bundle, list_paths};
-use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
-use cook_core::digest::sha256;
-use cook_core::machine::{self, GateRun};
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
+use cook_protocol::digest::sha256;
+use cook_protocol::machine::{self, GateRun};
+use cook_protocol::model::{
     Actor, CheckVerdict, Config, Count, Event, GateSpec, Goal, GoalCheck, GoalFound, HiddenFile,
     Policy, SETTINGS_FILES, Snapshot, TreeEntry, WaitingKind,
 };
-use cook_os::disk::{self, Durable, Links, NewFile};
-use cook_remote::Side;
-use cook_store::receipt::words;
-use cook_store::store::Store;
+use cook_repo::disk::{self, Durable, Links, NewFile};
+use cook_repo::receipt::words;
+use cook_repo::remote::Side;
+use cook_repo::store::Store;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

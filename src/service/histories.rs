@@ -2,11 +2,11 @@
 
 use super::workspace::{Workspace, list_tests};
 use crate::trial::Bundle;
-use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::model::{
     BriefRecord, Cause, CheckpointKind, Event, PROMPT_ID, SliceRecord, SliceRecordType, Snapshot,
 };
-use cook_store::store::History;
+use cook_repo::store::History;
 use std::collections::BTreeMap;
 
 impl Workspace {

@@ -9,15 +9,15 @@
 use super::prompting::fits;
 use super::transition::{apply_without_gates, transition};
 use super::workspace::Workspace;
-use cook_core::brief::not_user;
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redact};
-use cook_core::machine;
-use cook_core::model::{
+use cook_protocol::brief::not_user;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redact};
+use cook_protocol::machine;
+use cook_protocol::model::{
     Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, Role,
     SchemaVersion, Timestamp,
 };
-use cook_core::report::{self, Provenance, Reported};
-use cook_os::disk::{self, Durable, Links, NewFile, is_directory};
+use cook_protocol::report::{self, Provenance, Reported};
+use cook_repo::disk::{self, Durable, Links, NewFile, is_directory};
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The contract of another commit, by which HEAD is judged.
 
-use cook_core::model::{Config, GateSpec, Place, Profile, STOP_VERIFIER};
-use cook_store::receipt::TakenBack;
+use cook_protocol::model::{Config, GateSpec, Place, Profile, STOP_VERIFIER};
+use cook_repo::receipt::TakenBack;
 use std::time::Duration;
 
 /// Longest time for a stop verifier that somebody wrote.

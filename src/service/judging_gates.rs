@@ -2,9 +2,9 @@
 
 use super::judging::Judging;
 use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::GateRun;
-use cook_core::model::STOP_VERIFIER;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::STOP_VERIFIER;
 
 impl Workspace {
     /// Runs the gates of the contract that decides at a commit, with what it has under `.agent/`; then

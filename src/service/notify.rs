@@ -4,10 +4,10 @@
 
 use super::applied::Applied;
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Finding};
-use cook_core::model::Snapshot;
-use cook_os::process::{ProcessError, Short, capture};
-use cook_store::receipt::words;
+use cook_protocol::diagnostic::{Code, Finding};
+use cook_protocol::model::Snapshot;
+use cook_repo::process::{ProcessError, Short, capture};
+use cook_repo::receipt::words;
 use serde_json::json;
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 //! its commit. Nothing is run for it.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorQuestion, FactSet};
-use cook_core::model::{EvidenceClaim, Offer, Snapshot};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::{AnchorQuestion, FactSet};
+use cook_protocol::model::{EvidenceClaim, Offer, Snapshot};
 use std::fmt::Write;
 
 /// Lists the criteria of the slice in work; none where its implementer gave no evidence.

@@ -2,10 +2,10 @@
 //! those, and no commit that was made.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::Head;
-use cook_core::model::{Conclude, Event, Policy, SliceRecordType, Snapshot, Verdicts};
-use cook_store::store::Store;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::Head;
+use cook_protocol::model::{Conclude, Event, Policy, SliceRecordType, Snapshot, Verdicts};
+use cook_repo::store::Store;
 use std::collections::BTreeMap;
 
 /// Events that are read whole.

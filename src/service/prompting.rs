@@ -7,12 +7,12 @@ use super::dispatch::dispatch_now;
 use super::found::find_state;
 use super::uncommitted::{find_uncommitted, tell_uncommitted};
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine::{self, Dispatch, Facts, Found, Head, Rule, Selection, VERIFY_STOP};
-use cook_core::model::{Role, Snapshot};
-use cook_core::prompt::{self, PromptInput};
-use cook_core::report;
-use cook_store::store::Tip;
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::machine::{self, Dispatch, Facts, Found, Head, Rule, Selection, VERIFY_STOP};
+use cook_protocol::model::{Role, Snapshot};
+use cook_protocol::prompt::{self, PromptInput};
+use cook_protocol::report;
+use cook_repo::store::Tip;
 
 /// The ticket for the state that was looked at; changes of the brief leave it as it was.
 ///

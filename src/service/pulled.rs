@@ -1,8 +1,8 @@
 //! What of this log came from a remote.
 
 use super::workspace::{LogSource, Workspace};
-use cook_core::diagnostic::Failure;
-use cook_remote::{Elsewhere, Remote};
+use cook_protocol::diagnostic::Failure;
+use cook_repo::remote::{Elsewhere, Remote};
 
 /// The newest transitions of this log that came from a remote, and which remote.
 ///

@@ -1,8 +1,8 @@
 //! Why the last report of a role was not taken.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::model::{Event, Role};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::{Event, Role};
 
 /// How many transitions are looked through for the last report of a role.
 const LOOK_BACK: usize = 50;

@@ -1,8 +1,8 @@
 //! Commands of the user's that a script gave in their place.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Failure, count_noun};
-use cook_core::model::{Snapshot, USER_COMMANDS};
+use cook_protocol::diagnostic::{Failure, count_noun};
+use cook_protocol::model::{Snapshot, USER_COMMANDS};
 
 /// How many transitions are looked through for those that a script made.
 const LOOK_BACK: usize = 1_000;

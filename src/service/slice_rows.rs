@@ -2,10 +2,10 @@
 //! that will decide, and whose what is uncommitted would be.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::Facts;
-use cook_core::model::{Place, Role, Snapshot, surface_matches};
-use cook_store::receipt::{Receipts, merge_gates};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::Facts;
+use cook_protocol::model::{Place, Role, Snapshot, surface_matches};
+use cook_repo::receipt::{Receipts, merge_gates};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

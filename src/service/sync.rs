@@ -3,10 +3,10 @@
 use super::applied::Applied;
 use super::carriage;
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::model::{Snapshot, Sync};
-use cook_remote::{Kept, Manner, Offer, Remote, Side};
-use cook_store::store::{Committed, Sign, Staged, Store, Tip};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::model::{Snapshot, Sync};
+use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
+use cook_repo::store::{Committed, Sign, Staged, Store, Tip};
 use std::time::Duration;
 
 /// How often a transition is decided again when somebody else was first.

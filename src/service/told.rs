@@ -2,10 +2,10 @@
 //! blockers that a later report cleared, what `cook undo` took back with a re-ground.
 
 use super::past::{Passed, Past};
-use cook_core::diagnostic::{Lines, clean, without_attribution};
-use cook_core::model::{Event, Role, Snapshot};
-use cook_core::prompt::cut;
-use cook_core::report::{list_items, return_reason};
+use cook_protocol::diagnostic::{Lines, clean, without_attribution};
+use cook_protocol::model::{Event, Role, Snapshot};
+use cook_protocol::prompt::cut;
+use cook_protocol::report::{list_items, return_reason};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -9,11 +9,11 @@ use super::dispatch::{find_head, follow};
 use super::sync::{CommitPoint, push_after, until_taken};
 use super::workspace::Workspace;
 use super::{cited, notify};
-use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::machine::{self, FactSet, Facts, Step};
-use cook_core::model::{Actor, Event, Snapshot};
-use cook_core::prompt;
-use cook_store::store::{Lease, Recovery, Sign, Store, Tip, Transition};
+use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::machine::{self, FactSet, Facts, Step};
+use cook_protocol::model::{Actor, Event, Snapshot};
+use cook_protocol::prompt;
+use cook_repo::store::{Lease, Recovery, Sign, Store, Tip, Transition};
 use std::time::Duration;
 
 /// How long a writer waits for another one.

@@ -5,9 +5,9 @@
 use super::foreign::{Foreign, NAMED, add_lines, name_commit};
 use super::past::{Past, Whose};
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Failure, Lines, clean, without_attribution};
-use cook_core::machine::{CommitSeen, Head, list_other_ratings};
-use cook_core::model::{Slice, SliceStatus, Snapshot, Verdicts};
+use cook_protocol::diagnostic::{Failure, Lines, clean, without_attribution};
+use cook_protocol::machine::{CommitSeen, Head, list_other_ratings};
+use cook_protocol::model::{Slice, SliceStatus, Snapshot, Verdicts};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

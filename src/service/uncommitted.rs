@@ -2,9 +2,9 @@
 //! whoever hands a report in has to know how it is taken.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::{Dispatch, Facts, Worktree};
-use cook_core::model::{Role, Snapshot};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine::{Dispatch, Facts, Worktree};
+use cook_protocol::model::{Role, Snapshot};
 
 /// Paths that are named.
 const NAMED: usize = 20;

@@ -3,20 +3,18 @@
 use super::elsewhere::pull_hints;
 use super::judging::Judging;
 use crate::anchor::MadeTests;
+use crate::init::{Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale};
 use crate::measure::{Claim, Reran, World, measure, wants_gates};
-use crate::scaffold::{
-    Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale,
-};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
-use cook_core::machine::{
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
+use cook_protocol::machine::{
     AnchorAnswer, AnchorQuestion, FactSet, Facts, GateRun, Head, OutsideEdit,
 };
-use cook_core::model::{Caches, CleanRoom, Config, GateSpec, STOP_VERIFIER_SCRIPTS, Snapshot};
-use cook_git::Repo;
-use cook_os::clock::Clock;
-use cook_os::disk::{self, Links};
-use cook_store::receipt::{Gates, Receipts, Trust, cannot};
-use cook_store::store::{Place, Store, Tip};
+use cook_protocol::model::{Caches, CleanRoom, Config, GateSpec, STOP_VERIFIER_SCRIPTS, Snapshot};
+use cook_repo::clock::Clock;
+use cook_repo::disk::{self, Links};
+use cook_repo::git::Repo;
+use cook_repo::receipt::{Gates, Receipts, Trust, cannot};
+use cook_repo::store::{Place, Store, Tip};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! `ssh-keygen`, which checks signatures by a list of allowed signers, and makes them; which key signs.
 
 use super::NAMESPACE;
-use cook_core::diagnostic::{Code, Failure};
-use cook_git::Repo;
-use cook_os::disk::TemporaryDir;
-use cook_os::process::{Captured, ProcessError, Short, capture};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_repo::disk::TemporaryDir;
+use cook_repo::git::Repo;
+use cook_repo::process::{Captured, ProcessError, Short, capture};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;

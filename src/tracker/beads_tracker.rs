@@ -6,8 +6,8 @@ use super::tracked_issue::{
     Brief, Comment, Issue, IssueStatus, Link, NewIssue, ReadyList, carries, is_id, line, mark, text,
 };
 use super::tracker_place::{Actor, Found, find};
-use cook_core::model::TrackerKind;
-use cook_os::process::{Captured, ProcessError, Short, capture};
+use cook_protocol::model::TrackerKind;
+use cook_repo::process::{Captured, ProcessError, Short, capture};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::ffi::OsString;

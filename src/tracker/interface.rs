@@ -1,8 +1,8 @@
 //! What can be asked of an issue tracker, whatever program it is.
 
 use super::tracked_issue::{Comment, Issue, Link, NewIssue, ReadyList};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
-use cook_os::process::ProcessError;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_repo::process::ProcessError;
 use std::time::Instant;
 
 /// Whether a comment may be there already.

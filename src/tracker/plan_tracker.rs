@@ -9,15 +9,15 @@ use super::tracked_issue::{
     Brief, Comment, Holder, Issue, IssueStatus, Link, NewIssue, Reach, ReadyIssue, ReadyList,
     is_id, line, text,
 };
-use cook_core::digest::sha256;
-use cook_core::machine::SliceGraph;
-use cook_core::model::{
+use cook_protocol::digest::sha256;
+use cook_protocol::machine::SliceGraph;
+use cook_protocol::model::{
     Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Slice, SliceStatus,
     Timestamp,
 };
-use cook_os::clock::Clock;
-use cook_os::process::session_around;
-use cook_store::store::{Place, Store};
+use cook_repo::clock::Clock;
+use cook_repo::process::session_around;
+use cook_repo::store::{Place, Store};
 use std::time::Instant;
 
 /// Entries of the trail that are looked through for those of one slice.

@@ -5,7 +5,7 @@
 
 use super::interface::{Tracker, TrackerError};
 use super::tracked_issue::{Brief, Holder, Issue, Link, Reach, ReadyIssue, ReadyList};
-use cook_os::thread;
+use cook_repo::thread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Issues as cook sees them, whatever tracker they come from. Texts are one
 //! clean line (a description and a comment keep their lines); ids are single words.
 
-use cook_core::diagnostic::{Lines, clean};
-use cook_core::machine::id_is_valid;
+use cook_protocol::diagnostic::{Lines, clean};
+use cook_protocol::machine::id_is_valid;
 use serde::Serialize;
 
 /// Longest line that is kept of a title or a name, in characters.
@@ -54,25 +54,21 @@ impl From<IssueStatus> for String {
 }
 
 /// One issue.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Issue {
     /// Its id, one word.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"))
-    )]
+    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"))]
     pub id: String,
     /// Its title.
     pub title: String,
     /// `open`, `in_progress`, `blocked`, `closed`, or a word of the tracker's own.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub status: IssueStatus,
     /// `task`, `bug`, `epic`, `slice`, …
     #[serde(rename = "type")]
     pub kind: String,
     /// The tracker's number: small comes first.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    #[schemars(with = "Option<f64>")]
     pub priority: Option<serde_json::Number>,
     /// Whose it is.
     pub assignee: Option<String>,
@@ -83,15 +79,14 @@ pub struct Issue {
 }
 
 /// What a line about another issue says of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Brief {
     /// Its id.
     pub id: String,
     /// Its title; empty where the tracker does not say.
     pub title: String,
     /// Where it stands, where the tracker says.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub status: Option<IssueStatus>,
     /// `task`, `epic`, …, where the tracker says.
     #[serde(rename = "type")]
@@ -106,8 +101,7 @@ impl Brief {
 }
 
 /// One dependency, seen from either end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Link {
     /// The dependency's type, as the tracker writes it. `blocks`, `conditional-blocks` and
     /// `waits-for` make an issue wait; `parent-child` makes a parent.
@@ -133,8 +127,7 @@ impl Link {
 }
 
 /// One comment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Comment {
     /// Who wrote it, where the tracker says.
     pub author: String,
@@ -204,9 +197,8 @@ pub fn carries(comment: &str, key: &str) -> bool {
 }
 
 /// Whose an issue is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "is", content = "name")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Holder {
     /// Nobody's.
     Nobody,
@@ -217,8 +209,7 @@ pub enum Holder {
 }
 
 /// What hangs on an issue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Reach {
     /// What it is a part of.
     pub parent: Option<Brief>,
@@ -233,8 +224,7 @@ pub struct Reach {
 }
 
 /// One row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReadyIssue {
     /// The issue.
     #[serde(flatten)]
@@ -246,8 +236,7 @@ pub struct ReadyIssue {
 }
 
 /// What could be worked on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReadyList {
     /// In order of work.
     #[serde(rename = "ready")]

@@ -7,8 +7,8 @@
 
 use super::interface::{Attempt, Commented, Tracker, TrackerError};
 use super::tracked_issue::{carries, is_id};
-use cook_core::model::{Plan, Slice, SliceStatus};
-use cook_os::disk::{self, Durable, Links, NewFile};
+use cook_protocol::model::{Plan, Slice, SliceStatus};
+use cook_repo::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,8 +39,7 @@ pub enum MemoryError {
 }
 
 /// When and why a tracker was out of reach.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Outage {
     /// What it said, or did not.
     pub why: String,

@@ -1,9 +1,9 @@
 //! Which tracker this worktree has: its workspace directory and its program.
 
 use super::interface::TrackerError;
-use cook_core::model::TrackerKind;
-use cook_os::disk::is_directory;
-use cook_os::process::{Short, capture, on_path};
+use cook_protocol::model::TrackerKind;
+use cook_repo::disk::is_directory;
+use cook_repo::process::{Short, capture, on_path};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -3,16 +3,16 @@
 use super::mix::Mix;
 use super::recipe::{Depth, Recipe};
 use super::trial_change::{Change, End, names_path};
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::digest::sha256;
-use cook_core::model::{Caches, Config, GateSpec, TreeEntry};
-use cook_git::{Entry, Put, Repo};
-use cook_store::receipt::{Gates, TrialRoom, TrialRun};
-use cook_strength::{Language, has_tests};
-use cook_trials::{
+use cook_mutants::{Language, has_tests};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::digest::sha256;
+use cook_protocol::model::{Caches, Config, GateSpec, TreeEntry};
+use cook_protocol::trials::{
     Known, Side, is_set_up, is_test_file, is_whole_setting, shadows_runner, side_of, split_of,
     splits,
 };
+use cook_repo::git::{Entry, Put, Repo};
+use cook_repo::receipt::{Gates, TrialRoom, TrialRun};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -244,7 +244,7 @@ fn belongs_to(named: &BTreeSet<String>, path: &str) -> bool {
 
 /// The paths that a command may name, as the repository writes them; of `a.b.C` those of the modules that it may be.
 pub(crate) fn list_paths(command: &str) -> Vec<String> {
-    let words = cook_store::receipt::words(command).unwrap_or_default();
+    let words = cook_repo::receipt::words(command).unwrap_or_default();
     let parts = words.iter().flat_map(|word| word.split_whitespace());
     let paths = parts.map(|word| {
         let word = word.split("::").next().unwrap_or(word);

@@ -1,10 +1,10 @@
 //! What commits of a change declare of its tests.
 
 use super::trial_change::{Change, End};
-use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_core::machine::short;
-use cook_git::{Entry, Said};
-use cook_trials::{Declaration, TrialLine, Weight, Word, read_declarations};
+use cook_protocol::diagnostic::{Failure, Lines, clean};
+use cook_protocol::machine::short;
+use cook_protocol::trials::{Declaration, TrialLine, Weight, Word, read_declarations};
+use cook_repo::git::{Entry, Said};
 
 /// Names that one prefix may stand for.
 const MOST: usize = 20;

@@ -4,16 +4,16 @@ use super::mix::Mix;
 use super::recipe::{Depth, Recipe};
 use super::trial_change::{Change, End};
 use super::trial_lines::{Teller, last_line};
-use cook_core::diagnostic::{Failure, count_noun};
-use cook_core::machine::GateRun;
-use cook_core::model::{Caches, GateSpec};
-use cook_git::{Entry, TreeChange};
-use cook_store::receipt::{Gates, TrialRoom, TrialRun, words};
-use cook_strength::Language;
-use cook_trials::{
+use cook_mutants::Language;
+use cook_protocol::diagnostic::{Failure, count_noun};
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::{Caches, GateSpec};
+use cook_protocol::trials::{
     Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, TestResult, Tree, TrialLine, Word,
     cross, fits_path, limit_to_files,
 };
+use cook_repo::git::{Entry, TreeChange};
+use cook_repo::receipt::{Gates, TrialRoom, TrialRun, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often old tests are tried again without files that do not load.
@@ -561,7 +561,7 @@ impl<'a> GateTrials<'a> {
     /// What would refuse is looked at once more, from nothing; what goes otherwise then is no fact of
     /// the change unless it did not do so before.
     fn look_again(&mut self, named: &mut Vec<NamedTest>, four: Four) -> Result<Flaky, Failure> {
-        let refuses = |it: &NamedTest| it.word.weight() == cook_trials::Weight::Refuses;
+        let refuses = |it: &NamedTest| it.word.weight() == cook_protocol::trials::Weight::Refuses;
         let mut flaky = Flaky::new();
         if !named.iter().any(refuses) {
             return Ok(flaky);
@@ -738,8 +738,9 @@ fn weigh_silence(four: Four, teller: &Teller, named: &[NamedTest]) -> Option<Tri
 /// A green run of a runner that a hook watched has no red test: a line that says so was printed by a test.
 fn without_echoes(mut run: TrialRun) -> TrialRun {
     if run.run.has_passed() && run.outcomes.source == Source::Hook {
-        let is_echo =
-            |test: &cook_trials::Test| test.result == TestResult::Failed && test.line.is_some();
+        let is_echo = |test: &cook_protocol::trials::Test| {
+            test.result == TestResult::Failed && test.line.is_some()
+        };
         run.outcomes.tests.retain(|_, test| !is_echo(test));
     }
     run

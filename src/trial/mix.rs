@@ -2,12 +2,12 @@
 
 use super::recipe::{Depth, Recipe};
 use super::trial_change::{Change, End};
-use cook_core::diagnostic::Failure;
-use cook_git::{Put, TreeChange};
-use cook_strength::without_change;
-use cook_trials::{
+use cook_mutants::without_change;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::trials::{
     Side, Split, is_among_tests, is_test_file, is_whole_setting, shadows_runner, split_of,
 };
+use cook_repo::git::{Put, TreeChange};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which tree is asked for.

@@ -15,12 +15,12 @@ pub(crate) use accepted_tests::{Accepted, Bundle, lay_down, list_paths, run_at, 
 pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{ADD_GATE, last_line, show_red, show_red_before};
 
-use cook_core::diagnostic::Failure;
-use cook_core::machine::GateRun;
-use cook_core::model::{Config, GateSpec};
-use cook_git::Repo;
-use cook_store::receipt::Gates;
-use cook_trials::{Side, TrialLine, Weight, Word};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::{Config, GateSpec};
+use cook_protocol::trials::{Side, TrialLine, Weight, Word};
+use cook_repo::git::Repo;
+use cook_repo::receipt::Gates;
 use gate_trials::GateTrials;
 use std::collections::BTreeSet;
 use trial_change::Change;
@@ -90,7 +90,7 @@ pub(crate) fn try_change(
         }
     }
     change.count_declarations(&mut tried.lines)?;
-    if span.settings.check.lost == cook_core::model::LostTests::Refuse {
+    if span.settings.check.lost == cook_protocol::model::LostTests::Refuse {
         for line in &mut tried.lines {
             if line.word == Word::Lost && line.declared.is_none() {
                 line.weight = Weight::Refuses;

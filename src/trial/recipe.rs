@@ -1,9 +1,9 @@
 //! What a gate's command calls in the tree: a rule of a Makefile or justfile, a script of a
 //! `package.json`.
 
-use cook_core::model::GateSpec;
-use cook_store::receipt::words;
-use cook_trials::{Split, close_scripts, close_targets, first_target, list_variables};
+use cook_protocol::model::GateSpec;
+use cook_protocol::trials::{Split, close_scripts, close_targets, first_target, list_variables};
+use cook_repo::receipt::words;
 use std::collections::BTreeSet;
 
 /// How much of what a gate calls is taken for the tests'.

@@ -1,15 +1,15 @@
 //! What differs between two commits, and on which side of a trial each path stands.
 
 use super::recipe::Recipe;
-use cook_core::diagnostic::Failure;
-use cook_core::model::GateSpec;
-use cook_core::model::TreeEntry;
-use cook_git::{Entry, Repo, TreeChange};
-use cook_strength::{Language, has_tests};
-use cook_trials::{
+use cook_mutants::{Language, has_tests};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::GateSpec;
+use cook_protocol::model::TreeEntry;
+use cook_protocol::trials::{
     Known, Side, is_among_tests, is_test_file, is_whole_setting, shadows_runner, side_of, split_of,
     splits,
 };
+use cook_repo::git::{Entry, Repo, TreeChange};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,10 +2,10 @@
 
 use super::recipe::Recipe;
 use super::trial_change::Change;
-use cook_core::diagnostic::{Lines, clean, count_noun, without_escapes};
-use cook_core::machine::{GateRun, short};
-use cook_core::model::GateSpec;
-use cook_trials::{Became, NamedTest, TrialLine, Weight, Word};
+use cook_protocol::diagnostic::{Lines, clean, count_noun, without_escapes};
+use cook_protocol::machine::{GateRun, short};
+use cook_protocol::model::GateSpec;
+use cook_protocol::trials::{Became, NamedTest, TrialLine, Weight, Word};
 
 /// Lines of one word that are told one by one.
 const TOLD: usize = 20;

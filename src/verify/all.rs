@@ -7,11 +7,11 @@ use super::proven_slice::describe_strength;
 use super::verification::Answered;
 use super::verify_outcome::Outcome;
 use super::{base, imported_ticks, proven, reached_goal, stop_verifier};
-use crate::scaffold::SETTINGS;
+use crate::init::SETTINGS;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, count_noun};
-use cook_core::machine::short;
-use cook_core::model::{Phase, SliceStatus, Snapshot};
+use cook_protocol::diagnostic::{Code, Failure, count_noun};
+use cook_protocol::machine::short;
+use cook_protocol::model::{Phase, SliceStatus, Snapshot};
 
 /// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
 /// count where they ran on this very commit: they can read its message as well.

@@ -6,16 +6,16 @@
 
 use super::base_contract::{Contract, Difference, PROFILE, are_same};
 use super::verify_outcome::Outcome;
-use crate::scaffold::{SETTINGS, plans};
+use crate::init::{SETTINGS, plans};
 use crate::service::{self, Judging, Workspace};
-use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean, count_noun};
-use cook_core::machine::short;
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure, Lines, Refusal, clean, count_noun};
+use cook_protocol::machine::short;
+use cook_protocol::model::{
     CONTRACT_FILES, Plan, Profile, STOP_VERIFIER_SCRIPTS, Slice, SliceStatus, Snapshot,
 };
-use cook_os::disk::TemporaryDir;
-use cook_remote::{Remote, Side};
-use cook_store::receipt::TakenBack;
+use cook_repo::disk::TemporaryDir;
+use cook_repo::receipt::TakenBack;
+use cook_repo::remote::{Remote, Side};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -39,8 +39,7 @@ pub(crate) struct Ask<'a> {
 }
 
 /// The commit whose contract decides, and how the one at HEAD stands to it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Compared {
     /// As it was named.
     pub name: String,
@@ -488,7 +487,7 @@ fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_core::model::SchemaVersion;
+    use cook_protocol::model::SchemaVersion;
 
     fn plan(slices: &[(&str, &[&str])]) -> Plan {
         let slice = |(id, criteria): &(&str, &[&str])| Slice {

@@ -1,12 +1,14 @@
 //! The contract of a commit, and how two of them differ: file by file, and in nothing finer than a gate
 //! or a judge that was added.
 
-use crate::scaffold::{SETTINGS, control_plane_script, stop_script};
-use cook_core::diagnostic::Failure;
-use cook_core::digest::sha256;
-use cook_core::model::{CONTRACT_FILES, Config, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches};
-use cook_git::Repo;
-use cook_store::receipt::words;
+use crate::init::{SETTINGS, control_plane_script, stop_script};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::digest::sha256;
+use cook_protocol::model::{
+    CONTRACT_FILES, Config, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches,
+};
+use cook_repo::git::Repo;
+use cook_repo::receipt::words;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,12 +2,12 @@
 
 use super::verify_outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
-use cook_core::model::{CitedExchange, Event};
-use cook_core::prompt;
-use cook_core::report::{self, Provenance, Reported};
-use cook_store::session::wrong_citation;
-use cook_store::store::Before;
+use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
+use cook_protocol::model::{CitedExchange, Event};
+use cook_protocol::prompt;
+use cook_protocol::report::{self, Provenance, Reported};
+use cook_repo::session::wrong_citation;
+use cook_repo::store::Before;
 
 /// Parses each kept answer again and compares what comes out with what was recorded.
 pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -72,8 +72,8 @@ fn differs(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_core::model::{Role, Said};
-    use cook_store::session::{Exchange, Kind};
+    use cook_protocol::model::{Role, Said};
+    use cook_repo::session::{Exchange, Kind};
 
     const ANSWER: &str = "MISSION ANCHOR: m\nRemaining contract IDs: none\nRubric:\n\
         - Contract coverage: pass - a\n- Correctness risk: pass - a\n\

@@ -6,11 +6,11 @@ use super::verification::Answered;
 use super::verify_outcome::Outcome;
 use super::{cited_sessions, proven, worktree_documents};
 use crate::service::{self, Workspace};
-use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
-use cook_core::machine::short;
-use cook_core::model::{Event, Role, Snapshot};
-use cook_store::run_again;
-use cook_store::store::Store;
+use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
+use cook_protocol::machine::short;
+use cook_protocol::model::{Event, Role, Snapshot};
+use cook_repo::run_again;
+use cook_repo::store::Store;
 use std::collections::BTreeMap;
 
 /// Paths of a dirty worktree that are named.

@@ -5,20 +5,21 @@ use super::verify_outcome::Outcome;
 use crate::anchor::Anchor;
 use crate::measure::{Claim, Reran};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, FactSet, Head, Required, Verdict, short};
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine::{
+    AnchorAnswer, AnchorQuestion, FactSet, Head, Required, Verdict, short,
+};
+use cook_protocol::model::{
     Accepted, Basis, Caches, Evidence, EvidenceRecord, Receipt, Slice, SliceStatus, Snapshot,
 };
-use cook_store::receipt::Receipts;
+use cook_repo::receipt::Receipts;
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a criterion's proof is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ProofVerdict {
     /// Its gate or test ran again in a new clean room and came out the same.
     Reproduced,
@@ -54,8 +55,7 @@ impl ProofVerdict {
 }
 
 /// A criterion of a done slice, and what its proof is worth.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Criterion {
     /// The slice's id.
     pub slice: String,

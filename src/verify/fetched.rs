@@ -5,11 +5,11 @@ use super::git_facts::list_accepted;
 use super::proven::{find_done_commit, recognise};
 use super::verify_outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::Snapshot;
-use cook_git::Repo;
-use cook_remote::{Listing, Mark, Remote, RemoteRef, Side, blame, list_cited};
-use cook_store::store::Store;
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::Snapshot;
+use cook_repo::git::Repo;
+use cook_repo::remote::{Listing, Mark, Remote, RemoteRef, Side, blame, list_cited};
+use cook_repo::store::Store;
 
 /// Logs of other branches that are tried: one call of git each brings the commit.
 const MAX_TRIED: usize = 64;

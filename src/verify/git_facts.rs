@@ -6,16 +6,16 @@
 
 use super::criterion_proof::{Kind, find_kind};
 use crate::anchor::Anchor;
+use crate::init::SETTINGS;
 use crate::measure::read_settings_at;
-use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
-use cook_core::machine::{
+use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
+use cook_protocol::machine::{
     AnchorQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head, MAX_PATHS, Range, Required,
     Verdict, follow, needs, short,
 };
-use cook_core::model::{Event, Evidence, GateSpec, Snapshot};
-use cook_store::receipt::merge_gates;
+use cook_protocol::model::{Event, Evidence, GateSpec, Snapshot};
+use cook_repo::receipt::merge_gates;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Asks git again, one transition after the other.

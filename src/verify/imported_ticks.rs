@@ -2,10 +2,10 @@
 
 use super::criterion_proof::{Criterion, Judge, ProofVerdict, Rerun, list_criteria};
 use super::verify_outcome::Outcome;
-use crate::scaffold::plans::Worth;
+use crate::init::plans::Worth;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Failure, count_noun};
-use cook_core::model::{Slice, SliceStatus, Snapshot};
+use cook_protocol::diagnostic::{Failure, count_noun};
+use cook_protocol::model::{Slice, SliceStatus, Snapshot};
 use std::collections::BTreeMap;
 
 /// What each slice is worth at HEAD, by its id: for the ticks of a plan that was taken in.

@@ -4,11 +4,11 @@
 use super::verify_outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
 use crate::signature::{self, Blob, NAMESPACE, Signer};
-use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
-use cook_core::machine::short;
-use cook_git::Entry;
-use cook_remote::{FORMER, Remote, Side};
-use cook_store::store::{Signed, Tip};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
+use cook_protocol::machine::short;
+use cook_repo::git::Entry;
+use cook_repo::remote::{FORMER, Remote, Side};
+use cook_repo::store::{Signed, Tip};
 
 /// Who may sign, as ssh-keygen reads it.
 const SIGNERS: &str = ".agent/allowed_signers";

@@ -2,16 +2,15 @@
 
 use super::verify_outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{self, Head};
-use cook_core::model::{Policy, Snapshot, Subject};
-use cook_git::{MergedFrom, Repo};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::machine::{self, Head};
+use cook_protocol::model::{Policy, Snapshot, Subject};
+use cook_repo::git::{MergedFrom, Repo};
 use serde::{Serialize, Serializer};
 
 /// How a commit is the proven one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Proven {
     /// It is the done commit.
     Itself,
@@ -22,12 +21,11 @@ pub enum Proven {
 }
 
 /// The commit that was asked about, and the one that was found done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CommitStanding {
     /// HEAD; null = there is no commit yet.
     #[serde(serialize_with = "write_commit")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub head: Head,
     /// The commit that was found done; null while work is open.
     pub done: Option<String>,
@@ -36,9 +34,9 @@ pub struct CommitStanding {
     /// What the done commit was merged into.
     pub base: Option<String>,
     /// How.
-    #[cfg_attr(feature = "schema", schemars(extend(
+    #[schemars(extend(
         "enum" = ["merge", "squash", "rebase", null]
-    )))]
+    ))]
     pub merged_as: Option<&'static str>,
 }
 

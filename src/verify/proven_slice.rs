@@ -6,9 +6,9 @@ use super::reached_goal;
 use super::verification::Answered;
 use super::verify_outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, count_noun};
-use cook_core::machine::{Head, current_audit, current_review, short};
-use cook_core::model::{Accepted, Slice, SliceStatus, Snapshot, StrengthNote};
+use cook_protocol::diagnostic::{Code, Failure, count_noun};
+use cook_protocol::machine::{Head, current_audit, current_review, short};
+use cook_protocol::model::{Accepted, Slice, SliceStatus, Snapshot, StrengthNote};
 
 /// Recomputes the log, and looks at one slice at the commit that it was accepted at.
 ///

@@ -5,9 +5,11 @@ use super::verification::Answered;
 use super::verify_outcome::Outcome;
 use super::{log_signature, proven, stop_verifier};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
-use cook_core::model::{CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Snapshot};
-use cook_trials::Weight;
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
+use cook_protocol::model::{
+    CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Snapshot,
+};
+use cook_protocol::trials::Weight;
 
 /// Lets the commands of a goal run that came with a log from elsewhere: somebody outside of that log names the
 /// goal, or vouches for it.

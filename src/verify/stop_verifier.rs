@@ -2,14 +2,14 @@
 
 use super::verify_outcome::Outcome;
 use crate::check::Line;
+use crate::init::SETTINGS;
 use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
-use crate::scaffold::SETTINGS;
 use crate::service::{self, Judging, Workspace};
-use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
-use cook_core::machine::{Head, list_votes};
-use cook_core::model::{Caches, Config, Phase, STOP_VERIFIER, Snapshot};
-use cook_trials::Weight;
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
+use cook_protocol::machine::{Head, list_votes};
+use cook_protocol::model::{Caches, Config, Phase, STOP_VERIFIER, Snapshot};
+use cook_protocol::trials::Weight;
 
 const VERIFIER: &str = ".agent/verify_completion_stop.sh";
 

@@ -6,12 +6,11 @@ use super::log_signature;
 use super::proven::CommitStanding;
 use super::verify_outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure};
+use cook_protocol::diagnostic::{Code, Failure};
 use serde::Serialize;
 
 /// A question, and what was found out.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Answered {
     /// The question.
     pub question: String,

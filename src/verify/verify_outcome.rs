@@ -1,8 +1,8 @@
 //! What was looked at and what was found.
 
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::model::Snapshot;
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::model::Snapshot;
 use std::collections::BTreeSet;
 
 /// What was looked at and what was found.

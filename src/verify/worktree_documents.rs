@@ -4,14 +4,14 @@
 
 use super::verify_outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::{self, CONTRACT_TEXTS, OutsideEdit};
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit};
+use cook_protocol::model::{
     ActiveSlice, ActiveStatus, BriefDocument, Plan, Profile, SliceRecord, Snapshot, State,
     StopRecord, VerificationEvidence,
 };
-use cook_core::schema::{self, Documented, MAX_DOCUMENT_BYTES};
-use cook_os::disk::{self, Links};
+use cook_protocol::schema::{self, Documented, MAX_DOCUMENT_BYTES};
+use cook_repo::disk::{self, Links};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 

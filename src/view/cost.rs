@@ -2,14 +2,13 @@
 
 use super::{Page, Show, Tone};
 use cook_agents::tokens;
-use cook_store::session::CallRecord;
+use cook_repo::session::CallRecord;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What one agent has cost in one role.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct CostRow {
     /// `-` outside the workflow.
     pub role: String,
@@ -23,7 +22,7 @@ pub struct CostRow {
     pub milliseconds: u64,
     /// US dollars, of the calls that say so.
     #[serde(rename = "cost_usd", serialize_with = "write_dollars")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64", range(min = 0)))]
+    #[schemars(with = "f64", range(min = 0))]
     pub micro_usd: u64,
     /// Calls whose cost nobody told.
     #[serde(rename = "cost_unknown")]
@@ -46,7 +45,7 @@ impl CostRow {
         }
     }
 
-    fn add(&mut self, answer: &cook_store::session::Answer, failed: bool) {
+    fn add(&mut self, answer: &cook_repo::session::Answer, failed: bool) {
         self.calls += 1;
         self.failed += u64::from(failed);
         self.milliseconds += answer.duration_ms;
@@ -90,8 +89,7 @@ pub(crate) fn tell_dollars(micro: u64) -> String {
 }
 
 /// What agents have cost.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct CostAnswer {
     /// By role and agent.
     pub rows: Vec<CostRow>,

@@ -1,13 +1,12 @@
 //! Who is due: a part of every answer of a command that moves state.
 
 use super::{Page, Tone};
-use cook_core::machine::{Dispatch, Head, list_votes};
-use cook_core::model::{ActiveSlice, ActiveStatus, Policy, SchemaVersion, Snapshot};
+use cook_protocol::machine::{Dispatch, Head, list_votes};
+use cook_protocol::model::{ActiveSlice, ActiveStatus, Policy, SchemaVersion, Snapshot};
 use serde::Serialize;
 
 /// Votes that count at this HEAD, and how many are needed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Judgments {
     pub have: usize,
     pub need: u64,
@@ -23,8 +22,7 @@ impl Judgments {
 }
 
 /// The mandatory role and all that is needed to play it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Dispatched {
     schema_version: SchemaVersion,
     #[serde(flatten)]

@@ -1,7 +1,7 @@
 //! Exit codes, one meaning each (`README.md`).
 
-use cook_core::diagnostic::FailureKind;
-use cook_core::model::Policy;
+use cook_protocol::diagnostic::FailureKind;
+use cook_protocol::model::Policy;
 use std::process::ExitCode;
 
 /// What a command's exit code says.

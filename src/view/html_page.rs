@@ -7,8 +7,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cook_core::diagnostic::{count_noun, without_tokens};
-use cook_core::model::{Plan, Slice, is_hidden};
+use cook_protocol::diagnostic::{count_noun, without_tokens};
+use cook_protocol::model::{Plan, Slice, is_hidden};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -22,11 +22,10 @@ pub(crate) use plan_graph::{GraphAnswer, GraphForm};
 pub(crate) use results::{Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
 pub(crate) use verify_answer::VerifyAnswer;
-#[cfg(feature = "schema")]
 pub(crate) use {screen::Failed, verify_answer::Verified};
 
-use cook_core::diagnostic::Finding;
-use cook_core::model::SchemaVersion;
+use cook_protocol::diagnostic::Finding;
+use cook_protocol::model::SchemaVersion;
 use serde::Serialize;
 use serde_json::{Value, json};
 

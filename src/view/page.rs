@@ -1,7 +1,7 @@
 //! Text on its way to a terminal: whatever comes from a repository is cleaned,
 //! colour is added here and nowhere else.
 
-use cook_core::diagnostic::{Lines, clean, harmless_json, without_tags};
+use cook_protocol::diagnostic::{Lines, clean, harmless_json, without_tags};
 use serde_json::Value;
 
 /// What a piece of text says about itself.

@@ -1,13 +1,12 @@
 //! The plan as a graph: `cook status --graph`, and the page of `cook report`.
 
 use super::{Page, Show, Tone};
-use cook_core::model::{Plan, SliceStatus};
+use cook_protocol::model::{Plan, SliceStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The plan as a graph.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct GraphAnswer {
     /// The slices.
     pub nodes: Vec<Node>,
@@ -30,8 +29,7 @@ pub enum GraphForm {
 }
 
 /// A slice of the plan.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Node {
     /// Its id.
     pub slice_id: String,
@@ -42,8 +40,7 @@ pub struct Node {
 }
 
 /// One slice waits for another.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Edge {
     /// The one that comes first.
     pub from: String,

@@ -6,7 +6,7 @@
 use crate::anchor::Anchor;
 use crate::check::{FilePlace, Line};
 use crate::verify::{Criterion, ProofVerdict};
-use cook_core::diagnostic::{
+use cook_protocol::diagnostic::{
     Code, Failure, FailureKind, Finding, Lines, Severity, clean, without_tags,
 };
 
@@ -194,8 +194,9 @@ impl Results {
         self.found.push(Found {
             code: line.code,
             weight: match line.weight {
-                cook_trials::Weight::Refuses | cook_trials::Weight::NotKnown => Weight::Fails,
-                cook_trials::Weight::Shown => Weight::Look,
+                cook_protocol::trials::Weight::Refuses
+                | cook_protocol::trials::Weight::NotKnown => Weight::Fails,
+                cook_protocol::trials::Weight::Shown => Weight::Look,
             },
             message: plain(&line.message),
             file: line.file.as_ref().map(|file| FilePlace {

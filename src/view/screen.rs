@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::formats::{Format, harmless, write_down};
 use super::page::{Page, Tone, json_text};
 use super::{Answer, Results, to_json};
-use cook_core::diagnostic::{
+use cook_protocol::diagnostic::{
     Code, Failure, Finding, Lines, PriorRefs, Severity, clean, without_tags,
 };
 use serde::Serialize;
@@ -242,15 +242,13 @@ fn show(text: &str) -> String {
 }
 
 /// What any command answers with `--json` when it could not do its work.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Failed<'a> {
     error: Wrong<'a>,
 }
 
 /// Why a command could not do its work.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Wrong<'a> {
     code: Code,
     /// Where it is: a field's path, a file, a slice; the place of the first finding.

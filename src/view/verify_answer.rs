@@ -4,16 +4,15 @@ use super::results::Weight;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
 use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
-use cook_core::diagnostic::{Code, Finding, Severity, count_noun};
+use cook_protocol::diagnostic::{Code, Finding, Severity, count_noun};
 use serde::{Serialize, Serializer};
 
 /// What was looked at and what was found.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Verified<'a> {
-    #[cfg_attr(feature = "schema", schemars(extend(
+    #[schemars(extend(
         "enum" = ["control-plane", "stop", "all", "slice", "fsck", "doctor", "hooks", "session"]
-    )))]
+    ))]
     scope: &'a str,
     strict: bool,
     passed: bool,
@@ -24,8 +23,7 @@ pub(crate) struct Verified<'a> {
 }
 
 /// A finding and how much it weighs.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Judged<'a> {
     code: Code,
     severity: Severity,

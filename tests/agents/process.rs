@@ -4,9 +4,9 @@
 
 use crate::support::agents::{Scripted, is_alive, wait_for_pid};
 use cook_agents::{AgentSupplier, FailureClass, Preset, Progress, Report, run};
-use cook_core::model::{Config, EventFormat, KnownAgent};
-use cook_os::process::{Clocks, ControlFlow};
-use cook_store::session::{Action, Native, Ref, RefKind, SupplierErrorKind, Turn};
+use cook_protocol::model::{Config, EventFormat, KnownAgent};
+use cook_repo::process::{Clocks, ControlFlow};
+use cook_repo::session::{Action, Native, Ref, RefKind, SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::RwLock;
@@ -252,7 +252,7 @@ fn facts_3_and_8_what_an_agent_gets() {
     assert!(env["COOK_INVOCATION"].as_str().unwrap().starts_with("ex_"));
     for name in env.as_object().unwrap().keys() {
         assert!(
-            !cook_os::process::is_agent_marker(name),
+            !cook_repo::process::is_agent_marker(name),
             "{name} came through"
         );
     }

@@ -2,9 +2,9 @@
 #![cfg(unix)]
 
 use cook_agents::{AgentSupplier, Bounds, FailureClass, Preset, Progress, Report, run};
-use cook_core::model::Config;
-use cook_os::process::{Clocks, ControlFlow};
-use cook_store::session::{Action, Ref, RefKind, Turn};
+use cook_protocol::model::Config;
+use cook_repo::process::{Clocks, ControlFlow};
+use cook_repo::session::{Action, Ref, RefKind, Turn};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -248,7 +248,7 @@ fn an_error_that_is_tried_again_with_success_is_none() {
 /// Each agent's variables as they stood in a program that it started itself.
 #[test]
 fn a_marker_stands_in_a_recorded_environment() {
-    use cook_core::model::KnownAgent;
+    use cook_protocol::model::KnownAgent;
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/markers");
     for known in KnownAgent::all() {
         let Ok(names) = std::fs::read_to_string(recorded.join(known.name())) else {

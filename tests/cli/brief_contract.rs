@@ -1,12 +1,12 @@
 //! The brief's contract without a repository: the rendering byte for byte, and the
 //! properties of rendering and reconciliation.
 
-use cook_core::brief::{
+use cook_protocol::brief::{
     Artifact, Author, Brief, Guide, Incoming, Reconciled, entry_id, normalise, read, reconcile,
     render,
 };
-use cook_core::diagnostic::Code;
-use cook_core::model::{
+use cook_protocol::diagnostic::Code;
+use cook_protocol::model::{
     Basis, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefStanding, BriefVerdict, Cause,
     Count, Slot, Timestamp, Verdict,
 };
@@ -403,7 +403,7 @@ proptest! {
         let forged = [&brief.task, &brief.done_when].iter().filter(|field| field.starts_with("## ")).count();
         prop_assert_eq!(headings, 2 + slots + forged);
         prop_assert_eq!(text.lines().count(), 2 + 2 + 1 + slots * 2 + brief.lines.len());
-        prop_assert!(!text.chars().any(|c| c != '\n' && cook_core::model::is_hidden(c)));
+        prop_assert!(!text.chars().any(|c| c != '\n' && cook_protocol::model::is_hidden(c)));
         // Through an artifact and back it is the same; blanks that hid something fold once.
         let again = Artifact { brief: brief.clone(), ..Artifact::default() };
         let read = read(again.to_json().to_string().as_bytes()).unwrap().artifact.brief;
@@ -416,7 +416,7 @@ proptest! {
     fn a_field_is_one_visible_line(given in "\\PC*|[\\x00-\\x20\\-*a]{0,40}") {
         if let Ok(kept) = normalise(&given) {
             prop_assert!(!kept.is_empty() && kept.lines().count() == 1);
-            prop_assert!(!kept.chars().any(cook_core::model::is_hidden));
+            prop_assert!(!kept.chars().any(cook_protocol::model::is_hidden));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::support::story::{MISSION, plan};
 use crate::support::{Repo, run};
-use cook_core::diagnostic::CATALOGUE;
+use cook_protocol::diagnostic::CATALOGUE;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -599,7 +599,7 @@ fn a_wrong_setting_is_shown_with_its_place_and_key() {
         ),
         ("a = [", ".agent/cook.toml:1:"),
     ] {
-        let why = cook_core::model::Config::parse(text).unwrap_err();
+        let why = cook_protocol::model::Config::parse(text).unwrap_err();
         assert!(why.contains(names), "{text}: {why}");
     }
 }

@@ -4,7 +4,7 @@
 use crate::support::agents::{Scripted, settle};
 use crate::support::story::GATE;
 use crate::support::{Repo, run};
-use cook::cli::published::describe_answers;
+use cook::commands::published::describe_answers;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 //! gates, verify scripts that really run, missions, and older layouts.
 #![cfg(unix)]
 
-use cook::scaffold::{
+use cook::init::{
     FileOutcome, TRACKED, control_plane_script, detect, find_mission, import, project_name,
     stop_script, stop_verifier_is_stale, with_block, write_contract, write_mission,
 };
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::{
     Config, Evidence, GateSpec, GateTable, Place, Policy, Profile, SliceStatus, Timestamp,
     mission_anchor,
 };
@@ -78,7 +78,7 @@ fn is_stale(root: &TempDir, script: &str) -> bool {
     stop_verifier_is_stale(&gates(root), script)
 }
 
-fn code<T: std::fmt::Debug>(result: Result<T, cook::scaffold::Error>) -> Code {
+fn code<T: std::fmt::Debug>(result: Result<T, cook::init::Error>) -> Code {
     Failure::from(result.unwrap_err()).code
 }
 
@@ -1351,7 +1351,7 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
         }
         let json = serde_json::to_string(import).unwrap();
         assert_eq!(
-            &serde_json::from_str::<cook_core::model::Import>(&json).unwrap(),
+            &serde_json::from_str::<cook_protocol::model::Import>(&json).unwrap(),
             import
         );
     }

@@ -4,8 +4,8 @@
 
 use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
 use crate::support::{Repo, Run, run};
-use cook_store::session::{Episode, Exchange, GitStore, Kind, replay_prompt};
-use cook_store::store::Place;
+use cook_repo::session::{Episode, Exchange, GitStore, Kind, replay_prompt};
+use cook_repo::store::Place;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -373,7 +373,7 @@ fn data_is_printed_without_what_acts_on_a_terminal_and_stays_the_same() {
     let desk = desk(&[("one", "text", "")]);
     let value = json!({"n": "A\u{9b}31mB\u{202e}C\u{7f}", "\u{85}": "\u{e0001}"});
     // The answer's own escapes are what becomes raw when it is read.
-    let said = cook_core::diagnostic::harmless_json(&value.to_string());
+    let said = cook_protocol::diagnostic::harmless_json(&value.to_string());
     desk.plays("one", json!([{"reply": said}]));
     let schema = desk.file("schema.json", "{}");
     let run = desk.ask("one", "q", &["--schema", &schema]).exits(0);
@@ -1496,7 +1496,7 @@ fn an_error_names_a_step_that_works() {
     let other = table.replacen(crate::support::COOK, "no-such-program-here", 1);
     desk.repo
         .write(".agent/cook.toml", text.replace(&table, &other));
-    let config = cook_core::model::Config::parse(&desk.repo.read(".agent/cook.toml")).unwrap();
+    let config = cook_protocol::model::Config::parse(&desk.repo.read(".agent/cook.toml")).unwrap();
     let preset = cook_agents::Preset::of("gone", &config).unwrap();
     desk.repo.trust(&preset.trust_words().unwrap());
     let error = desk.error(
@@ -2011,7 +2011,7 @@ fn find_time_in(hours: i64) -> String {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
-    cook_os::clock::Clock::of_epoch(now.as_secs().cast_signed() + hours * 3_600)
+    cook_repo::clock::Clock::of_epoch(now.as_secs().cast_signed() + hours * 3_600)
 }
 
 #[test]
@@ -2331,15 +2331,15 @@ fn the_documentation_runs_as_it_stands() {
     assert_eq!(made, [3, 4, 2, 1, 3, 2, 0], "{}", run.out);
     for (mark, example) in marks.iter().zip(&examples).skip(1) {
         let is_ref = |text: &str, kind| {
-            text.parse::<cook_store::session::Ref>()
+            text.parse::<cook_repo::session::Ref>()
                 .is_ok_and(|name| name.kind() == kind)
         };
         assert!(
-            is_ref(mark[1], cook_store::session::RefKind::Episode),
+            is_ref(mark[1], cook_repo::session::RefKind::Episode),
             "{example}"
         );
         assert!(
-            is_ref(mark[2], cook_store::session::RefKind::Series),
+            is_ref(mark[2], cook_repo::session::RefKind::Series),
             "{example}"
         );
     }

@@ -2,7 +2,7 @@
 //! it, the command that makes it, and what the log holds after it.
 
 use crate::support::workflow::{Sandbox, copy_tree, feed, reports, store};
-use cook_store::store::Store;
+use cook_repo::store::Store;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

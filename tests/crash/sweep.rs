@@ -3,7 +3,7 @@
 
 use crate::kinds::{Kind, NOTES, Stand};
 use crate::support::workflow::{MISSION, Sandbox, copy_tree, feed, feed_within, store};
-use cook_core::model::Policy;
+use cook_protocol::model::Policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -2,8 +2,8 @@
 
 use crate::support::generated;
 use cook_agents::{Preset, presets};
-use cook_core::model::hooks::{AnswerShape, Gate, HookTable, Kind};
-use cook_core::model::{AgentKind, Config, Continuation, KnownAgent};
+use cook_protocol::model::hooks::{AnswerShape, Gate, HookTable, Kind};
+use cook_protocol::model::{AgentKind, Config, Continuation, KnownAgent};
 
 const BEGIN: &str = "# What each agent can do under cook
 

@@ -4,12 +4,12 @@
 #![cfg(unix)]
 
 use crate::support::{COOK, Repo, clean, generated, run_alone};
-use cook_core::machine;
-use cook_core::model::{
+use cook_protocol::machine;
+use cook_protocol::model::{
     ActiveSlice, Counters, Ledger, Plan, Profile, SliceRecord, SliceRecordType, Snapshot, State,
     StopRecord, Undone, VerificationEvidence,
 };
-use cook_core::schema::{self, Documented};
+use cook_protocol::schema::{self, Documented};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -211,9 +211,9 @@ fn list_files_below(at: &Path, found: &mut Vec<PathBuf>) {
     let data = [
         "tests/data",
         "tests/streams",
-        "crates/strength/tests/integrity/tuning",
-        "crates/strength/tests/integrity/held-out",
-        "crates/strength/tests/integrity/blind",
+        "crates/mutants/tests/integrity/tuning",
+        "crates/mutants/tests/integrity/held-out",
+        "crates/mutants/tests/integrity/blind",
     ]
     .map(path);
     let Ok(entries) = std::fs::read_dir(at).map(|entries| entries.flatten()) else {

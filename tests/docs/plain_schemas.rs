@@ -1,12 +1,12 @@
 //! Schemas as they are published, made from the types: what a type says of itself, in the plain
 //! form that keeps messages about a document short.
 
-use cook::cli::published::describe;
-use cook_core::model::{
+use cook::commands::published::describe;
+use cook_protocol::model::{
     ActiveSlice, BriefDocument, BriefRecord, Handoff, Plan, Profile, Receipt, SliceRecord, State,
     StopRecord, VerificationEvidence,
 };
-use cook_core::schema::Document;
+use cook_protocol::schema::Document;
 use serde_json::{Map, Value, json};
 
 /// The schema of a document.

@@ -3,9 +3,9 @@
 use crate::plain_schemas::{describe_answer, describe_document};
 use crate::report_schemas::describe_report;
 use crate::support::generated;
-use cook::cli::published::describe_answers;
-use cook_core::model::{Event, Role};
-use cook_core::schema::Document;
+use cook::commands::published::describe_answers;
+use cook_protocol::model::{Event, Role};
+use cook_protocol::schema::Document;
 use serde_json::{Map, Value, json};
 
 /// Characters of a line, where a value fits on one.

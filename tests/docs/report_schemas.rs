@@ -1,7 +1,9 @@
 //! The JSON Schema (2020-12) of a role's report in its JSON form, from the table.
 
-use cook_core::model::{Role, Slot};
-use cook_core::report::{DIMENSIONS, Field, Kind, MAX_FIELD_CHARS, fields, has_block, has_rubric};
+use cook_protocol::model::{Role, Slot};
+use cook_protocol::report::{
+    DIMENSIONS, Field, Kind, MAX_FIELD_CHARS, fields, has_block, has_rubric,
+};
 use serde_json::{Map, Value, json};
 
 /// The words of the rubric.
@@ -116,7 +118,7 @@ fn offer() -> Value {
     offer
 }
 
-/// A regrounder's block: [`cook_core::model::Reground`].
+/// A regrounder's block: [`cook_protocol::model::Reground`].
 fn block() -> Value {
     let reconcile = json!({
         "slice_id": name(),
@@ -169,7 +171,7 @@ fn conclude() -> Value {
     ]})
 }
 
-/// A change of the brief: [`cook_core::model::BriefChange`].
+/// A change of the brief: [`cook_protocol::model::BriefChange`].
 fn brief() -> Value {
     let line = |slot: Slot| {
         let mut properties = Map::new();

@@ -1,10 +1,12 @@
-//! The schemas in `protocol/schema/` and the types in `crates/core/src/model/` give the same
+//! The schemas in `protocol/schema/` and the types in `crates/protocol/src/model/` give the same
 //! verdict on every document: drawn from the types, drawn from the schemas, and
 //! both mutated. Also: reading bad bytes, and `protocol/codes.json`.
 
-use cook_core::diagnostic::{CATALOGUE, Code, Finding};
-use cook_core::model::*;
-use cook_core::schema::{Document, Documented, MAX_DOCUMENT_BYTES, MAX_FINDINGS, read_document};
+use cook_protocol::diagnostic::{CATALOGUE, Code, Finding};
+use cook_protocol::model::*;
+use cook_protocol::schema::{
+    Document, Documented, MAX_DOCUMENT_BYTES, MAX_FINDINGS, read_document,
+};
 use jsonschema::Validator;
 use serde::Serialize;
 use serde_json::{Map, Number, Value, json};

@@ -1500,7 +1500,7 @@ fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
         job.run(&["--steps", "3"]).exits(13);
         let workspace = cook::service::Workspace::open(&job.repo.root).unwrap();
         let place = workspace.place();
-        let store = cook_store::store::Store::open(place).unwrap().unwrap();
+        let store = cook_repo::store::Store::open(place).unwrap().unwrap();
         let mut found = Vec::new();
         let each = store.each_cited_exchange(None, |_, seq, event, one| {
             let one = one.unwrap();

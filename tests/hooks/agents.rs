@@ -3,12 +3,12 @@
 
 use crate::support::hooks::{Session, texts, trail};
 use crate::support::{Repo, run};
-use cook_core::model::hooks::{AnswerShape, SettingsForm};
-use cook_core::model::{Checkpoint, CheckpointKind, Policy, Role};
-use cook_hooks::{
+use cook_agents::hooks::{
     Agent, ClosedIssue, Effects, Event, Gate, Item, Kind, MAX_BYTES, Recovery, SessionState,
     Situation, Workflow, answer, read, segments, step, within,
 };
+use cook_protocol::model::hooks::{AnswerShape, SettingsForm};
+use cook_protocol::model::{Checkpoint, CheckpointKind, Policy, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;

@@ -3,8 +3,8 @@
 
 use crate::support::hooks::stop_checked;
 use crate::support::{Repo, run};
-use cook_core::model::hooks::SettingsForm;
-use cook_hooks::Agent;
+use cook_agents::hooks::Agent;
+use cook_protocol::model::hooks::SettingsForm;
 use serde_json::{Value, json};
 
 const SOUND: &str = "one() { echo 1; }\n";

@@ -3,8 +3,8 @@
 
 use crate::support::hooks::{Session, Told, texts, trail};
 use crate::support::{Repo, run};
-use cook_core::model::{Policy, Role};
-use cook_hooks::{Agent, Due, SessionState, Situation, Workflow, read, step};
+use cook_agents::hooks::{Agent, Due, SessionState, Situation, Workflow, read, step};
+use cook_protocol::model::{Policy, Role};
 use serde_json::{Value, json};
 
 /// Sends an event of an agent's, all of them at one moment.

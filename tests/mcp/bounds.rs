@@ -203,7 +203,7 @@ fn with_slow_gate() -> Repo {
 /// Nothing of a gate is left in that repository.
 fn is_quiet(repo: &Repo) {
     wait_for(|| {
-        let sleeping = cook_os::process::working_directories("sleep").unwrap_or_default();
+        let sleeping = cook_repo::process::working_directories("sleep").unwrap_or_default();
         !sleeping.iter().any(|place| place.starts_with(&repo.root))
     });
 }

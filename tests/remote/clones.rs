@@ -3,7 +3,7 @@
 use crate::support::reports::slice;
 use crate::support::{Repo, run};
 use crate::{LOG, Shared, log, say, standing};
-use cook_remote::{Remote, Side};
+use cook_repo::remote::{Remote, Side};
 
 fn tip(repo: &Repo) -> String {
     let entry = repo.cook(&["log", "@", "--json"]).ok().json();
@@ -641,13 +641,13 @@ fn a_log_is_read_where_it_is_and_nothing_is_written_here() {
         }
         let objects = || fresh.git(&["count-objects", "-v"]);
         let before = (standing(&fresh), objects(), fresh.git(&["for-each-ref"]));
-        let repo = cook_git::Repo::discover(&fresh.root).unwrap();
-        let place = cook_store::store::Place {
+        let repo = cook_repo::git::Repo::discover(&fresh.root).unwrap();
+        let place = cook_repo::store::Place {
             common_dir: repo.common_dir().to_owned(),
             git_dir: repo.git_dir().to_owned(),
             worktree: repo.root().to_owned(),
         };
-        let names = cook_core::model::LogRefs::default();
+        let names = cook_protocol::model::LogRefs::default();
         let remote =
             Remote::open(&repo, place, names, None, Some("main"), Side::Fetch, false).unwrap();
         let listing = remote.look("main", Side::Fetch).unwrap();

@@ -2,7 +2,7 @@
 //! thing as it was afterwards.
 
 use crate::support::scratch::Scratch;
-use cook_git::{Baseline, Difference, Ignored, Repo};
+use cook_repo::git::{Baseline, Difference, Ignored, Repo};
 use std::fs;
 
 /// A repository with a second branch, a stash, an untracked file, an edit that is not

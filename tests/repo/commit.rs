@@ -2,8 +2,8 @@
 //! they leave everything else as it was.
 
 use crate::support::scratch::{Scratch, hermetic};
-use cook_core::diagnostic::Code;
-use cook_git::Repo;
+use cook_protocol::diagnostic::Code;
+use cook_repo::git::Repo;
 use std::fs;
 
 const PATHS: [&str; 2] = [".agent/README.md", ".agent/run.sh"];

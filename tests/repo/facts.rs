@@ -2,10 +2,10 @@
 //! the refusal names the reason.
 
 use crate::support::scratch::{Scratch, hermetic, run_git_in, try_git};
-use cook_core::diagnostic::Code;
-use cook_core::machine::{CommitQuestion, MAX_COMMITS};
-use cook_core::model::CONTRACT_FILES;
-use cook_git::{Entry, Repo};
+use cook_protocol::diagnostic::Code;
+use cook_protocol::machine::{CommitQuestion, MAX_COMMITS};
+use cook_protocol::model::CONTRACT_FILES;
+use cook_repo::git::{Entry, Repo};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -491,7 +491,7 @@ fn another_users_repository() {
     assert!(failure.hints[0].contains("safe.directory"), "{failure:?}");
 }
 
-fn read_commit_facts(scratch: &Scratch) -> cook_core::machine::CommitFacts {
+fn read_commit_facts(scratch: &Scratch) -> cook_protocol::machine::CommitFacts {
     let repo = scratch.repo();
     let head = repo.head().unwrap();
     let basis = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
@@ -675,7 +675,7 @@ fn trailers_are_found_as_git_finds_them() {
                     is_slice.then(|| value.trim().to_owned())
                 });
                 let theirs = slices.next_back().filter(|value| !value.is_empty());
-                let ours = cook_git::last_trailer(&message, "Cook-Slice");
+                let ours = cook_repo::git::last_trailer(&message, "Cook-Slice");
                 if ours != theirs {
                     others.push((message, ours, theirs));
                 }
@@ -806,9 +806,9 @@ fn letters(repo: &Repo, from: &str, to: &str) -> Vec<String> {
         .into_iter()
         .map(|change| {
             let letter = match change.kind {
-                cook_git::ChangeKind::Added => 'A',
-                cook_git::ChangeKind::Deleted => 'D',
-                cook_git::ChangeKind::Modified => 'M',
+                cook_repo::git::ChangeKind::Added => 'A',
+                cook_repo::git::ChangeKind::Deleted => 'D',
+                cook_repo::git::ChangeKind::Modified => 'M',
             };
             format!("{letter} {}", change.path)
         })

@@ -2,7 +2,7 @@
 //! merge made again.
 
 use crate::support::scratch::Scratch;
-use cook_git::{MergedAs, MergedFrom};
+use cook_repo::git::{MergedAs, MergedFrom};
 
 const WAYS: [MergedAs; 3] = [MergedAs::Merge, MergedAs::Squash, MergedAs::Rebase];
 

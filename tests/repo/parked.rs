@@ -2,7 +2,7 @@
 //! user's own stash as they were.
 
 use crate::support::scratch::Scratch;
-use cook_git::Unparked;
+use cook_repo::git::Unparked;
 
 /// What a user sees of what he has not committed.
 fn read_seen(scratch: &Scratch) -> (String, String) {

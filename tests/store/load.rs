@@ -1,9 +1,9 @@
 //! Many writers, readers beside writers and packing, long logs.
 
 use crate::support::store::*;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::Count;
-use cook_store::store::{History, Place, Store};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::Count;
+use cook_repo::store::{History, Place, Store};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 

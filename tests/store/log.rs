@@ -1,9 +1,9 @@
 //! The store through its public API: create, read, commit, reopen.
 
 use crate::support::store::*;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::Event;
-use cook_store::store::{History, Place, Store, ViewStatus};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::Event;
+use cook_repo::store::{History, Place, Store, ViewStatus};
 
 #[test]
 fn nothing_is_there_before_the_first_transition() {
@@ -263,7 +263,7 @@ fn undo_takes_documents_back_and_leaves_histories() {
     let to = store.entry("2").unwrap();
     let event = Event::Undone {
         to: Box::new(to.snapshot.clone()),
-        to_seq: cook_core::model::Count(2),
+        to_seq: cook_protocol::model::Count(2),
         undone: vec![3, 4],
         operations: Vec::new(),
     };

@@ -1,8 +1,8 @@
 //! A log that is not as cook writes it, a log of a newer cook, damage, forgery, the lease.
 
 use crate::support::store::*;
-use cook_core::diagnostic::{Code, Failure, FailureKind};
-use cook_store::store::Store;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
+use cook_repo::store::Store;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 

@@ -1,14 +1,14 @@
 //! Sessions as a library: what a call makes, what it leaves alone, how it goes on, and each
 //! error with the way out that it names. The supplier is scripted and sees what a real one would.
 
-use cook_core::diagnostic::Failure;
-use cook_core::schema::GivenSchema;
-use cook_store::session::{
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::schema::GivenSchema;
+use cook_repo::session::{
     Action, Answer, Batch, Call, Capability, Continuation, Episode, Exchange, GitStore, Kind,
     Native, NativeUse, Object, On, Prior, Ref, RefKind, Series, Supplier, SupplierError,
     SupplierErrorKind, Transport, Turn, Window, call, clear, load_episode, load_series, verify,
 };
-use cook_store::store::Place;
+use cook_repo::store::Place;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -785,7 +785,7 @@ fn open_in(dir: &Path) -> GitStore {
     .unwrap()
 }
 
-fn keep_ref(store: &GitStore, entry: &cook_store::session::Entry) {
+fn keep_ref(store: &GitStore, entry: &cook_repo::session::Entry) {
     let batch = Batch {
         entries: vec![entry.clone()],
         ..Batch::default()
@@ -1041,7 +1041,7 @@ fn a_review_in_several_steps_on_an_atom() {
         "{\"n\": 2}",
     ]);
     let review = call(&store, &atom, &say("review the change", None)).unwrap();
-    let on = |reply: &cook_store::session::Reply| Some(On::Episode(reply.episode));
+    let on = |reply: &cook_repo::session::Reply| Some(On::Episode(reply.episode));
     let worst = call(&store, &atom, &say("which of it blocks?", on(&review))).unwrap();
     let number = number();
     let counted = Call {
@@ -1272,29 +1272,29 @@ fn what_leads_elsewhere_is_found_by_verify() {
     let entry = store.entry(series).unwrap().unwrap();
     let window = store.entry(sealed).unwrap().unwrap();
     let other = |kind| Ref::new(kind);
-    let entry_of = |name: Ref, entry: &cook_store::session::Entry| cook_store::session::Entry {
+    let entry_of = |name: Ref, entry: &cook_repo::session::Entry| cook_repo::session::Entry {
         name,
         ..entry.clone()
     };
     let cases = [
         // Another real window in the place of its own, and one that is nowhere.
-        cook_store::session::Entry {
+        cook_repo::session::Entry {
             episode: Some(sealed),
             ..entry_of(other(RefKind::Series), &entry)
         },
-        cook_store::session::Entry {
+        cook_repo::session::Entry {
             episode: Some(other(RefKind::Episode)),
             ..entry_of(other(RefKind::Series), &entry)
         },
-        cook_store::session::Entry {
+        cook_repo::session::Entry {
             length: 7,
             ..entry_of(other(RefKind::Series), &entry)
         },
-        cook_store::session::Entry {
+        cook_repo::session::Entry {
             bytes: 7,
             ..entry_of(other(RefKind::Episode), &window)
         },
-        cook_store::session::Entry {
+        cook_repo::session::Entry {
             series: Some(series),
             ..entry_of(other(RefKind::Episode), &window)
         },
@@ -1448,7 +1448,7 @@ fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
         ..
     } = whole();
     let entry = store.entry(series).unwrap().unwrap();
-    let lost = cook_store::session::Entry {
+    let lost = cook_repo::session::Entry {
         name: Ref::new(RefKind::Series),
         hash: Exchange::new(Kind::Say, "never", "kept", None)
             .hash()

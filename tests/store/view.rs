@@ -1,9 +1,9 @@
 //! `.agent/` against the log: edits from outside, interrupted writes, kept copies.
 
 use crate::support::store::*;
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::OutsideEdit;
-use cook_store::store::{DifferenceKind, History, KeptKind, Store, ViewStatus};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::machine::OutsideEdit;
+use cook_repo::store::{DifferenceKind, History, KeptKind, Store, ViewStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -33,11 +33,12 @@ fn is_whole(fixture: &Fixture, store: &Store) {
     assert!(edits(store).is_empty(), "{:?}", edits(store));
     assert!(store.find_differences_by_content().unwrap().is_empty());
     let snapshot = store.snapshot().unwrap();
-    let state: cook_core::model::State = serde_json::from_str(&fixture.read("state.json")).unwrap();
+    let state: cook_protocol::model::State =
+        serde_json::from_str(&fixture.read("state.json")).unwrap();
     assert_eq!(state, snapshot.state);
 }
 
-fn recover(store: &Store) -> cook_store::store::Recovery {
+fn recover(store: &Store) -> cook_repo::store::Recovery {
     store
         .lock(WAIT)
         .unwrap()
@@ -352,7 +353,7 @@ fn a_write_interrupted_at_any_file_is_rolled_forward() {
         assert_eq!(recovery.displaced, None);
         assert_eq!(contents(&fixture), new, "{written}");
         is_whole(&fixture, &store);
-        assert_eq!(recover(&store), cook_store::store::Recovery::default());
+        assert_eq!(recover(&store), cook_repo::store::Recovery::default());
     }
 }
 

@@ -120,7 +120,7 @@ pub fn add_sandbox_setting(settings: &str) -> &'static str {
 /// Whether the sandbox works here; a test that needs it says so and is skipped elsewhere.
 #[allow(clippy::print_stderr)]
 pub fn has_sandbox() -> bool {
-    let works = cook_room::Bubblewrap::find().is_some_and(|found| found.try_out().is_ok());
+    let works = cook_repo::room::Bubblewrap::find().is_some_and(|found| found.try_out().is_ok());
     if !works {
         eprintln!("skipped: bubblewrap does not work here");
     }
@@ -161,7 +161,7 @@ pub fn settle(repo: &Repo, agents: &[Scripted], more: &str) {
     let tables: Vec<String> = agents.iter().map(Scripted::table).collect();
     let text = format!("{}{more}\n{}", add_sandbox_setting(more), tables.join("\n"));
     repo.write(".agent/cook.toml", &text);
-    let config = cook_core::model::Config::parse(&text).unwrap();
+    let config = cook_protocol::model::Config::parse(&text).unwrap();
     for agent in agents {
         let preset = cook_agents::Preset::of(&agent.name, &config).unwrap();
         repo.trust(&preset.trust_words().unwrap());

@@ -1,6 +1,6 @@
 //! A repository of a test's own, and git with nothing of the machine in it.
 
-use cook_git::Repo;
+use cook_repo::git::Repo;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Once;

@@ -1,14 +1,14 @@
 //! A worktree in a temporary directory and small transitions that follow one another.
 
 pub use super::NOW;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::Facts;
-use cook_core::model::{
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::Facts;
+use cook_protocol::model::{
     ActiveSlice, Actor, Count, Counters, Event, Ledger, Phase, Plan, Policy, Profile, Records,
     RoleSlot, SchemaVersion, Slice, SliceRecord, SliceRecordType, SliceStatus, Snapshot, State,
     StopRecord, StopRecordType, Undone, VerificationEvidence,
 };
-use cook_store::store::{Committed, Place, Replayed, Store, Tip, Transition};
+use cook_repo::store::{Committed, Place, Replayed, Store, Tip, Transition};
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;

@@ -6,7 +6,7 @@ use crate::job::{codes, make_finished, record_judged, verdicts};
 use crate::shapes::bring;
 use crate::support::reports::slice;
 use crate::support::{Repo, run_alone};
-use cook_core::model::{Basis, Event};
+use cook_protocol::model::{Basis, Event};
 use serde_json::json;
 
 /// How a clone may lack something.

@@ -5,10 +5,10 @@ use crate::job::{codes, make_finished};
 use crate::support::store::{Fixture, WAIT};
 use crate::support::workflow::store;
 use crate::support::{Repo, run};
-use cook_core::machine::{self, Facts};
-use cook_core::model::{CitedExchange, Event, ReportRecord, RubricVerdict, Snapshot};
-use cook_core::report::{self, Provenance, Reported};
-use cook_store::store::{Store, Transition};
+use cook_protocol::machine::{self, Facts};
+use cook_protocol::model::{CitedExchange, Event, ReportRecord, RubricVerdict, Snapshot};
+use cook_protocol::report::{self, Provenance, Reported};
+use cook_repo::store::{Store, Transition};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -12,10 +12,10 @@ use super::listen::{
     MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
 };
 use super::usage::Meter;
-use cook_core::diagnostic::{Lines, clean};
-use cook_core::model::Access;
-use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
-use cook_store::session::{SupplierErrorKind, Turn};
+use cook_protocol::diagnostic::{Lines, clean};
+use cook_protocol::model::Access;
+use cook_repo::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
+use cook_repo::session::{SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::time::Duration;
 

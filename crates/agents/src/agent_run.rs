@@ -7,16 +7,16 @@ use super::listen::{Progress, Reader, StreamResult};
 use super::preset::{file_failure, invalid};
 use super::redact::{redact_answer, redact_data};
 use super::{Directories, Preset, Surroundings, redact, usage};
-use cook_core::diagnostic::Failure;
-use cook_core::digest::hex;
-use cook_core::model::{Access, AgentKind, SessionNaming};
-use cook_os::disk::{self, Links};
-use cook_os::process::{
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::digest::hex;
+use cook_protocol::model::{Access, AgentKind, SessionNaming};
+use cook_repo::disk::{self, Links};
+use cook_repo::process::{
     ControlFlow, DEPTH_VARIABLE, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
     supervise,
 };
-use cook_room::STARTS;
-use cook_store::session::{
+use cook_repo::room::STARTS;
+use cook_repo::session::{
     Action, Answer, Capability, Continuation, Native, Supplier, SupplierError, SupplierErrorKind,
     Turn, Window,
 };
@@ -119,7 +119,7 @@ fn report_planted(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
 
 /// The sandbox was not set up.
 fn never_began(outcome: &Outcome) -> bool {
-    cook_room::never_began(outcome.code, outcome.stdout.total, &outcome.stderr.bytes())
+    cook_repo::room::never_began(outcome.code, outcome.stdout.total, &outcome.stderr.bytes())
 }
 
 fn report(
@@ -661,7 +661,7 @@ mod tests {
 #[cfg(test)]
 mod argv_tests {
     use super::*;
-    use cook_core::model::Config;
+    use cook_protocol::model::Config;
 
     fn argv(name: &str, access: Access, continued: bool, values: &Values) -> Vec<String> {
         let preset = Preset::of(name, &Config::default()).unwrap_or_else(|e| panic!("{e}"));

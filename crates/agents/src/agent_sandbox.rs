@@ -3,13 +3,13 @@
 
 use super::Preset;
 use super::preset::file_failure;
-use cook_core::diagnostic::Failure;
-use cook_core::model::{SessionNaming, SocketPath};
-use cook_git::Repo;
-use cook_os::disk::{self, Links};
-use cook_os::process::{is_program, on_path};
-use cook_room::{Agent, Authority, Bubblewrap, is_kept};
-use cook_store::session::Action;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::{SessionNaming, SocketPath};
+use cook_repo::disk::{self, Links};
+use cook_repo::git::Repo;
+use cook_repo::process::{is_program, on_path};
+use cook_repo::room::{Agent, Authority, Bubblewrap, is_kept};
+use cook_repo::session::Action;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

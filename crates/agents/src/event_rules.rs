@@ -3,7 +3,7 @@
 //! A path is keys joined by `.`; `key[k=v]` takes the items of a list whose `k` is `v`.
 //! A step into a list without a filter goes into each item.
 
-use cook_core::model::{Rule, Wanted};
+use cook_protocol::model::{Rule, Wanted};
 use serde_json::Value;
 
 /// Values that one path may find.

@@ -1,8 +1,8 @@
 //! Why a run gave no result, by whose fault: only an agent's own spends an attempt.
 
-use cook_os::clock::Clock;
-use cook_os::process::Ending;
-use cook_store::session::SupplierErrorKind;
+use cook_repo::clock::Clock;
+use cook_repo::process::Ending;
+use cook_repo::session::SupplierErrorKind;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use std::time::Duration;

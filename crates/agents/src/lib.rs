@@ -12,6 +12,7 @@ mod agent_sandbox;
 mod agent_supplier;
 mod event_rules;
 mod failure;
+pub mod hooks;
 mod listen;
 mod preset;
 mod program;

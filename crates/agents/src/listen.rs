@@ -5,10 +5,10 @@ use super::Preset;
 use super::event_rules::{applies, find_text, find_values};
 use super::failure::{AgentFailure, FailureClass, classify, moment};
 use super::usage::{Bounds, Counter, Meter};
-use cook_core::diagnostic::{Lines, clean};
-use cook_core::model::{EventFormat, Rule};
-use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
-use cook_store::session::SupplierErrorKind;
+use cook_protocol::diagnostic::{Lines, clean};
+use cook_protocol::model::{EventFormat, Rule};
+use cook_repo::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
+use cook_repo::session::SupplierErrorKind;
 use serde_json::Value;
 use std::time::Duration;
 

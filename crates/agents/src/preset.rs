@@ -1,13 +1,13 @@
 //! Presets: those built in, and the user's tables over them.
 
-use cook_core::diagnostic::{Code, Failure};
-use cook_core::digest::sha256;
-use cook_core::model::{
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::digest::sha256;
+use cook_protocol::model::{
     Access, AccessArgs, AgentKind, AgentTable, Capability, Config, Continuation, Counting,
     EventFormat, KnownAgent, Rule, SessionNaming,
 };
-use cook_os::process::Polite;
-use cook_store::session::Window;
+use cook_repo::process::Polite;
+use cook_repo::session::Window;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -226,8 +226,8 @@ impl Preset {
     /// How it is asked to end.
     pub fn polite(&self) -> Polite {
         match self.table.interrupt {
-            Some(cook_core::model::EndSignal::Int) => Polite::Interrupt,
-            Some(cook_core::model::EndSignal::Term) | None => Polite::Terminate,
+            Some(cook_protocol::model::EndSignal::Int) => Polite::Interrupt,
+            Some(cook_protocol::model::EndSignal::Term) | None => Polite::Terminate,
         }
     }
 

@@ -3,10 +3,10 @@
 
 use super::Preset;
 use super::preset::file_failure;
-use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_os::disk::{self, Durable, Links, NewFile};
-use cook_os::process::{Short, capture, is_program, on_path};
-use cook_os::thread;
+use cook_protocol::diagnostic::{Failure, Lines, clean};
+use cook_repo::disk::{self, Durable, Links, NewFile};
+use cook_repo::process::{Short, capture, is_program, on_path};
+use cook_repo::thread;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -272,7 +272,7 @@ fn find_version(text: &str) -> Option<String> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use cook_core::model::Continuation;
+    use cook_protocol::model::Continuation;
 
     /// A program that notes each question, and fails so many times before it answers.
     #[cfg(unix)]
@@ -288,7 +288,8 @@ mod tests {
         let table = format!(
             "[agents.one]\nbin = {path:?}\nstart = []\nevents = \"text\"\nidentify = {{ args = [\"--help\"], match = \"The agent\" }}\n"
         );
-        let config = cook_core::model::Config::parse(&table).unwrap_or_else(|why| panic!("{why}"));
+        let config =
+            cook_protocol::model::Config::parse(&table).unwrap_or_else(|why| panic!("{why}"));
         Preset::of("one", &config).unwrap_or_else(|why| panic!("{why}"))
     }
 
@@ -333,7 +334,7 @@ mod tests {
             let table = format!(
                 "[agents.one]\nbin = {path:?}\nstart = []\nevents = \"text\"\nfork = [\"-o\", \"json\", \"--branch\", \"{{session}}\", \"-\"]\ntranscript = {{ variable = \"X\", home = \"x\", under = \"x\" }}\nidentify = {{ args = [{identify:?}], match = \"The agent\" }}\n"
             );
-            let config = cook_core::model::Config::parse(&table).unwrap();
+            let config = cook_protocol::model::Config::parse(&table).unwrap();
             let mut preset = Preset::of("one", &config).unwrap();
             let found = find(&[&preset], dir.path(), &dir.path().join("cache")).unwrap();
             assert!(found[0].is_it);

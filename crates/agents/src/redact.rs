@@ -1,7 +1,7 @@
 //! Takes secrets out of what is kept: those of the usual shapes, and the values of this
 //! process's own variables whose names say that they are secret.
 
-use cook_core::diagnostic::{self, REDACTED, find_tokens, texts, without_tokens};
+use cook_protocol::diagnostic::{self, REDACTED, find_tokens, texts, without_tokens};
 use serde_json::Value;
 
 /// Endings of the names of variables that hold a secret.

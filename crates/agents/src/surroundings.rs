@@ -1,9 +1,9 @@
 //! What a call could change in the repository, before and after it: HEAD, all refs, and what stands
 //! in the worktree.
 
-use cook_core::diagnostic::Failure;
-use cook_core::machine::Head;
-use cook_git::Repo;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::Head;
+use cook_repo::git::Repo;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The repository at one moment.

@@ -3,8 +3,8 @@
 
 use super::Preset;
 use super::event_rules::find_values;
-use cook_core::model::{Counting, Price, Rule};
-use cook_store::session::{CallRecord, combine};
+use cook_protocol::model::{Counting, Price, Rule};
+use cook_repo::session::{CallRecord, combine};
 use serde_json::Value;
 
 /// How deep a report of tokens may be nested.
@@ -282,7 +282,7 @@ impl Spent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_core::model::Dollars;
+    use cook_protocol::model::Dollars;
     use serde_json::json;
 
     #[test]

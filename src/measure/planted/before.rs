@@ -1,9 +1,9 @@
 //! Files of source as they were before a change, beside the tests as they are.
 
-use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT, Repo};
-use cook_store::receipt::TakenBack;
-use cook_strength::{Class, Language, classify_texts, is_in_tests, without_change};
+use cook_mutants::{Class, Language, classify_texts, is_in_tests, without_change};
+use cook_protocol::diagnostic::{Failure, Lines, clean};
+use cook_repo::git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT, Repo};
+use cook_repo::receipt::TakenBack;
 
 /// The edits of source; `commands` are those that decide what passes.
 pub(crate) fn sources<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<&'e Edit> {

@@ -1,7 +1,7 @@
 //! Whether what a red gate printed says that a file does not build.
 
-use cook_core::diagnostic::without_escapes;
-use cook_strength::Language;
+use cook_mutants::Language;
+use cook_protocol::diagnostic::without_escapes;
 
 /// What compilers and interpreters print of a text that is none of their language.
 fn marks(language: Language) -> &'static [&'static str] {

@@ -1,11 +1,11 @@
 //! Where defects are planted, and what came of it.
 
-use cook_core::diagnostic::Failure;
-use cook_core::machine::GateRun;
-use cook_core::model::GateSpec;
-use cook_git::{Edit, Repo};
-use cook_store::receipt::TakenBack;
-use cook_strength::{Mutant, Tally};
+use cook_mutants::{Mutant, Tally};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::GateSpec;
+use cook_repo::git::{Edit, Repo};
+use cook_repo::receipt::TakenBack;
 use serde::Serialize;
 
 /// A gate that is green, and how long it took.
@@ -71,8 +71,7 @@ impl Default for Planted {
 }
 
 /// Whether the gates notice that the whole change is not there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reverted {
     /// A gate is red without it.
@@ -85,8 +84,7 @@ pub(crate) enum Reverted {
 }
 
 /// A defect with which every gate passes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Survivor {
     /// The same for the same defect in the same words, wherever its lines stand.
     pub id: String,

@@ -5,11 +5,11 @@ use super::found::{Field, Green, Planted, Reverted};
 use super::trial::{plant_defects, texts, why_not};
 use crate::measure::deciding::deciding;
 use crate::measure::world::World;
-use cook_core::diagnostic::{Code, Failure, Lines, clean};
-use cook_core::machine::{GateQuestion, GateRun};
-use cook_core::model::{Count, StrengthNote, StrengthRule, UnnoticedDefect};
-use cook_store::receipt::TakenBack;
-use cook_strength::{Class, Edited, Language};
+use cook_mutants::{Class, Edited, Language};
+use cook_protocol::diagnostic::{Code, Failure, Lines, clean};
+use cook_protocol::machine::{GateQuestion, GateRun};
+use cook_protocol::model::{Count, StrengthNote, StrengthRule, UnnoticedDefect};
+use cook_repo::receipt::TakenBack;
 
 /// Defects that are named, and bytes of the diff of each.
 const NAMED: usize = 40;

@@ -3,12 +3,12 @@
 use super::before::{find_class, read_files_before, sources};
 use super::found::{Field, Green, Planted, Reverted, Survivor};
 use super::tried::{Tried, limit_to_own, limit_to_usual, try_files};
-use cook_core::diagnostic::{Failure, count_noun, list_with_verb};
-use cook_git::Edit;
-use cook_store::receipt::TakenBack;
-use cook_strength::{
+use cook_mutants::{
     Class, Edited, Language, Outcome, Planting, Subject, Tally, plant, subject, with_comment,
 };
+use cook_protocol::diagnostic::{Failure, count_noun, list_with_verb};
+use cook_repo::git::Edit;
+use cook_repo::receipt::TakenBack;
 use std::time::{Duration, Instant};
 
 /// Tries defects in a change that is green, so many at most, and begins none after so many minutes.

@@ -2,9 +2,9 @@
 
 use super::built::does_not_build;
 use super::found::{Field, Green};
-use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
-use cook_store::receipt::TakenBack;
-use cook_strength::Outcome;
+use cook_mutants::Outcome;
+use cook_protocol::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_repo::receipt::TakenBack;
 use std::time::{Duration, Instant};
 
 /// What a gate may take beside three times its green run.

@@ -6,8 +6,8 @@
 
 use super::markdown::markdown;
 use crate::view::results::{Found, Results};
-use cook_core::diagnostic::{Code, Failure};
-use cook_os::disk::open_to_append;
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_repo::disk::open_to_append;
 use std::io::Write;
 use std::path::Path;
 

@@ -6,7 +6,7 @@
 
 use crate::verify::ProofVerdict;
 use crate::view::results::{Results, Weight, shorten};
-use cook_core::diagnostic::{Lines, clean, count_noun, without_tags};
+use cook_protocol::diagnostic::{Lines, clean, count_noun, without_tags};
 use std::fmt::Write;
 
 /// Characters of a cell, rows of a table.

@@ -1,8 +1,8 @@
 //! SARIF 2.1.0: a rule for each code, a result for each finding.
 
 use crate::view::results::{Found, Results};
-use cook_core::diagnostic::Code;
-use cook_core::digest::sha256;
+use cook_protocol::diagnostic::Code;
+use cook_protocol::digest::sha256;
 use serde_json::{Value, json};
 
 const SCHEMA: &str =

@@ -1,7 +1,7 @@
 //! What a page is whatever stands in it: nothing of it runs or loads, and it stays short.
 
 use super::*;
-use cook_core::model::{SchemaVersion, SliceStatus};
+use cook_protocol::model::{SchemaVersion, SliceStatus};
 use std::time::{Duration, Instant};
 
 /// What somebody might write into a name, to do something in a browser.
@@ -138,7 +138,7 @@ fn is_harmless(page: &str) {
     }
     let visible = page.chars().filter(|c| *c != '\n');
     let hidden: Vec<char> = visible
-        .filter(|c| cook_core::model::is_hidden(*c))
+        .filter(|c| cook_protocol::model::is_hidden(*c))
         .collect();
     assert!(hidden.is_empty(), "{hidden:?}");
 }

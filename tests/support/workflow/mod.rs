@@ -4,7 +4,7 @@
 pub mod reports;
 
 use super::{COOK, clean, room};
-use cook_store::store::{Place, Store};
+use cook_repo::store::{Place, Store};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What a script says as the events of an agent's stream: the rules that read such a stream, turned around.
 
 use crate::event_rules::{applies, steps};
-use cook_core::model::{KnownAgent, Rule, Taken, Wanted};
+use cook_protocol::model::{KnownAgent, Rule, Taken, Wanted};
 use serde_json::{Value, json};
 
 /// What a script wants to say.

@@ -1,7 +1,7 @@
 //! Playing a script.
 
 use super::dialect::{Beside, Utterance, lines};
-use cook_os::disk::{append_line, open_to_append};
+use cook_repo::disk::{append_line, open_to_append};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -168,7 +168,7 @@ fn capture_output(argv: &[String], input: &str) -> io::Result<String> {
         .spawn()?;
     let mut stdin = child.stdin.take();
     let input = input.to_owned();
-    let writer = cook_os::thread::spawn(move || {
+    let writer = cook_repo::thread::spawn(move || {
         // It may end before it has read all.
         stdin.as_mut().map(|pipe| pipe.write_all(input.as_bytes()))
     })?;

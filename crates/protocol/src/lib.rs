@@ -1,0 +1,58 @@
+//! Decides what a long job of coding agents needs next, from documents in memory.
+//!
+//! Pure: no file, process, repository, clock or chance. [`machine::dispatch_needs`] and
+//! [`machine::needs`] name the facts that a decision looks at, the caller measures them, and
+//! [`machine::dispatch`] and [`machine::apply`] decide. [`report`] reads what a role hands in,
+//! [`prompt`] writes what a role is told, [`schema`] checks documents that come from outside.
+//!
+//! A job begins, and the machine says whose turn it is:
+//!
+//! ```
+//! use cook_protocol::machine::{Facts, apply, dispatch};
+//! use cook_protocol::model::{Actor, Event, Role};
+//!
+//! let event: Event = serde_json::from_str(
+//!     r#"{
+//!         "event": "bootstrapped",
+//!         "mission": "tally counts the words of a text",
+//!         "branch": "main",
+//!         "profile": {
+//!             "schema_version": 1, "protocol_id": "completion", "project_name": "tally",
+//!             "required_stop_judges": 3, "priority_policy_id": "completion-default",
+//!             "docs_surfaces": ["README.md"]
+//!         }
+//!     }"#,
+//! )?;
+//! // What the caller measured in the repository.
+//! let facts: Facts = serde_json::from_str(
+//!     r#"{
+//!         "now": "2026-03-02T11:00:00Z",
+//!         "head": {
+//!             "commit": "0f16b23693d414b7c6a69524f9fae945890d78f7",
+//!             "tree": "e15cb2e7098fa876f6d274665111c15ab41870cc",
+//!             "branch": "main"
+//!         },
+//!         "worktree": {"dirty": [], "more": 0,
+//!             "digest": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+//!         "contract_missing": [], "contract_uncommitted": [], "settings": {}, "outside_edits": [],
+//!         "since": {"resolves": true, "ancestor": true, "merge_base": null, "commits": []},
+//!         "config": {"limits": {}, "strict": false}
+//!     }"#,
+//! )?;
+//! let documents = apply(None, &facts, &event, Actor::User)?.snapshot;
+//! let due = dispatch(Some(&documents), &facts)?;
+//! assert_eq!(due.role, Some(Role::Regrounder));
+//! assert_eq!(documents.state.next_mandatory_role.0, due.role);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod brief;
+pub mod change;
+pub mod diagnostic;
+pub mod digest;
+pub mod machine;
+pub mod model;
+pub mod prompt;
+pub mod report;
+pub mod schema;
+pub mod trials;

@@ -1,0 +1,558 @@
+//! What a decision may know of the world, named before it is measured.
+//!
+//! `needs` returns a [`FactSet`]; the caller measures exactly that and hands in
+//! [`Facts`]. Reading a fact that was not asked for is the refusal
+//! `fact_missing`, which the exploration treats as a defect. Both are plain
+//! data: `event.json` in the log keeps the facts a transition was judged by, so
+//! that `verify` can judge it again.
+
+pub use super::worktree::{MAX_PATHS, Worktree};
+use crate::diagnostic::{Code, Refusal};
+pub use crate::model::Verdict;
+use crate::model::{
+    BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Goal, GoalFound,
+    KeptProof, Limits, Receipt, RoomCheck, Share, Slice, Stamp, StrengthNote,
+};
+use crate::trials::TrialLine;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
+
+/// What must be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FactSet {
+    /// HEAD: commit, tree, branch. Cheap; nearly always wanted.
+    pub head: bool,
+    /// Contract files that are not in the worktree.
+    pub contract: bool,
+    /// Contract files that are not committed at HEAD, and a stop verifier that is out of date.
+    pub contract_committed: bool,
+    /// `.agent/` against the log.
+    pub view: bool,
+    /// `git status`.
+    pub worktree: bool,
+    /// For each basis commit: does it resolve, is it an ancestor, what came since.
+    pub ranges: BTreeSet<String>,
+    /// What came on HEAD since this commit (HEAD at the last transition), with paths.
+    pub since: Option<String>,
+    /// For each commit: is it on HEAD.
+    pub on_head: BTreeSet<String>,
+    /// A reported commit.
+    pub commit: Option<CommitQuestion>,
+    /// Gates to run at that commit (its full id), or at HEAD when none is named.
+    pub gates: Option<GateQuestion>,
+    /// Anchors to verify.
+    pub anchors: BTreeSet<AnchorQuestion>,
+    /// What done slices rest on, where HEAD moved.
+    pub standing: Option<StandingQuestion>,
+    /// Verify anchors by kept receipts alone: run no gate for them.
+    pub existing_receipts_only: bool,
+    /// Run the required gates at HEAD in a clean room.
+    pub room: bool,
+    /// Run the stop verifier at HEAD, with what earlier runs left or without.
+    pub stop_verifier: Option<Caches>,
+    /// Which of these commands are not trusted here; empty = not asked.
+    pub trust: BTreeSet<String>,
+    /// Limits and rules of `cook.toml`.
+    pub config: bool,
+    /// What the anchors of the brief are worth.
+    pub brief: Option<BriefQuestion>,
+    /// A goal's checks at HEAD.
+    pub goal: Option<Box<Goal>>,
+}
+
+/// Ask what done slices rest on, where HEAD is not the commit that was seen. No gate is run for it, but where gates run
+/// at HEAD before judges are asked: whoever asks who is due learns what whoever reports does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StandingQuestion {
+    /// Where nothing is asked.
+    pub seen: String,
+    /// Their proof.
+    pub anchors: BTreeSet<AnchorQuestion>,
+}
+
+/// Ask about the brief: no gate is run for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BriefQuestion {
+    /// Entries that are there: does their anchor stand as it was stamped.
+    pub entries: Vec<BriefEntry>,
+    /// Entries that come in: where does their anchor point.
+    pub lines: Vec<BriefLine>,
+    /// Messages of the user's by id, each with what is quoted of it: are they there, and do they say so.
+    pub messages: BTreeSet<(String, Option<String>)>,
+}
+
+/// Ask about a commit that a report names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CommitQuestion {
+    /// As reported: full or abbreviated id.
+    pub commit: String,
+    /// The slice's basis.
+    pub basis: String,
+    /// HEAD when the session that reports began: what came after it and is contained in the commit
+    /// is claimed. None = nobody knows, and the commit alone is.
+    pub since: Option<String>,
+    /// The slice, whose trailer makes a commit its own.
+    pub slice_id: String,
+    /// Commits that it claims already.
+    pub claimed: BTreeSet<String>,
+}
+
+/// Ask for gates.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GateQuestion {
+    /// The reported commit, as in [`CommitQuestion`].
+    pub commit: String,
+    /// The slice's basis, for gates that must fail there.
+    pub basis: String,
+    /// The slice's own commands, beside those of `cook.toml`.
+    pub commands: Vec<String>,
+}
+
+/// Ask what an anchor is worth.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AnchorQuestion {
+    /// The slice it is proof for.
+    pub slice_id: String,
+    /// The criterion.
+    pub criterion: String,
+    /// The anchor.
+    pub anchor: String,
+    /// Its basis kind.
+    pub basis: crate::model::Basis,
+    /// What it must show.
+    pub required: Required,
+}
+
+/// What an anchor must show.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Required {
+    /// That it holds at HEAD.
+    AtHead,
+    /// That it holds at HEAD, and whether it held at the basis of the slice that is to be accepted.
+    Claimed {
+        /// The slice's basis.
+        basis: String,
+        /// The slice's head.
+        head: String,
+    },
+    /// That what was accepted still holds at HEAD.
+    Accepted(KeptProof),
+}
+
+impl AnchorQuestion {
+    /// What a stored record of a slice is asked.
+    pub fn ask_stored(slice: &Slice, record: &EvidenceRecord) -> Self {
+        Self {
+            slice_id: slice.slice_id.clone(),
+            criterion: record.criterion.clone(),
+            anchor: record.anchor.clone(),
+            basis: record.basis,
+            required: Required::Accepted(record.copy_kept()),
+        }
+    }
+
+    /// The key under which the answer stands in [`Facts::anchors`].
+    pub fn key(&self) -> String {
+        let of = match &self.required {
+            Required::AtHead => "",
+            Required::Claimed { basis, .. } => basis,
+            Required::Accepted(kept) => &kept.head_sha,
+        };
+        let is_stored = matches!(self.required, Required::Accepted(_));
+        format!(
+            "{}\u{1f}{}\u{1f}{}\u{1f}{of}\u{1f}{is_stored}",
+            self.slice_id, self.criterion, self.anchor
+        )
+    }
+}
+
+/// HEAD.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// Full commit id; none = unborn.
+    pub commit: Option<String>,
+    /// Tree id; none = unborn.
+    pub tree: Option<String>,
+    /// Short branch name; none = detached.
+    pub branch: Option<String>,
+}
+
+/// A file under `.agent/` that differs from the log.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideEdit {
+    /// File name under `.agent/`.
+    pub file: String,
+    /// Top-level fields that differ, when both sides are objects; slice ids for a plan.
+    pub fields: Vec<String>,
+    /// True when the file is gone.
+    pub missing: bool,
+}
+
+/// A commit as seen from HEAD.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommitSeen {
+    /// Full id.
+    pub id: String,
+    /// Value of its last `Cook-Slice` trailer, where it can be a slice's work: it changes something,
+    /// and is built on where the range begins.
+    pub slice: Option<String>,
+    /// Paths it changes against its first parent; only where paths were asked for,
+    /// at most [`MAX_PATHS`].
+    pub paths: Vec<String>,
+}
+
+/// What came on HEAD since some commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// The commit exists in this repository.
+    pub resolves: bool,
+    /// It is an ancestor of HEAD, or HEAD itself.
+    pub ancestor: bool,
+    /// Merge base with HEAD when it resolves and is not an ancestor; where it does not resolve, the newest
+    /// commit on HEAD that has its tree, and the commits are those since that one.
+    pub merge_base: Option<String>,
+    /// Commits of `commit..HEAD`, oldest first; at most [`MAX_COMMITS`], newest kept.
+    pub commits: Vec<CommitSeen>,
+}
+
+/// Commits kept of a range.
+pub const MAX_COMMITS: usize = 500;
+
+/// A reported commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommitFacts {
+    /// Full id; none = no such commit, or the abbreviation is ambiguous.
+    pub id: Option<String>,
+    /// Its tree.
+    pub tree: Option<String>,
+    /// HEAD contains it.
+    pub on_head: bool,
+    /// It descends from the basis and is not the basis.
+    pub after_basis: bool,
+    /// Tracked paths that the slice's own commits changed and that differ between basis and commit,
+    /// sorted; at most [`MAX_PATHS`], protected ones first.
+    pub paths: Vec<String>,
+    /// Those of them that match a `protected` rule or are contract files.
+    pub protected: Vec<String>,
+    /// Commits of `since..commit`, oldest first: what its session made.
+    pub claimed: Vec<String>,
+    /// Those of them that a merge brought in: they are somebody else's work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<String>,
+}
+
+/// One gate's run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateRun {
+    /// The gate.
+    pub gate: GateSpec,
+    /// Its receipt at the commit; none = it could not be started.
+    pub receipt: Option<Receipt>,
+    /// Why there is no receipt, or what else is wrong with it.
+    pub problem: Option<String>,
+    /// What a reader should know of it, though it decides nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Receipt at the basis, for a gate that must fail there.
+    pub at_basis: Option<Receipt>,
+    /// Tests that its output names as failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+}
+
+impl GateRun {
+    /// Green, and red at the basis where that is asked for.
+    pub fn has_passed(&self) -> bool {
+        self.problem.is_none()
+            && self.receipt.as_ref().is_some_and(Receipt::has_passed)
+            && (!self.gate.must_fail_at_basis
+                || self
+                    .at_basis
+                    .as_ref()
+                    .is_some_and(|receipt| !receipt.has_passed()))
+    }
+}
+
+/// The answer to an [`AnchorQuestion`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorAnswer {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, for a reader.
+    pub why: String,
+    /// The anchor as it should be written now (`Moved`).
+    pub now: Option<String>,
+    /// The receipt that backs it.
+    pub receipt: Option<String>,
+    /// What it points at, in a form that is equal when two anchors point at the same thing:
+    /// path and lines, or receipt and output anchor.
+    pub target: String,
+    /// It did not hold at the slice's basis already.
+    pub is_new: bool,
+    /// The lines that it shows, for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Vec<String>>,
+    /// The tree of the tests that it shows, for the record; the log keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<String>,
+}
+
+/// The answer to a [`BriefQuestion`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BriefFacts {
+    /// Entries whose anchor does not stand as it was stamped, by id.
+    pub standings: BTreeMap<String, BriefStanding>,
+    /// Where anchors that moved point now, by entry id.
+    pub followed: BTreeMap<String, Stamp>,
+    /// For each line that comes in: its stamp, where there is one.
+    pub stamps: Vec<Option<Stamp>>,
+    /// For each line that comes in: why its anchor does not hold now.
+    pub unproved: BTreeMap<usize, BriefStanding>,
+    /// The messages that are there.
+    pub messages: BTreeSet<String>,
+}
+
+/// The stop verifier's run at HEAD.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopVerifierRun {
+    /// Its receipt.
+    pub receipt: Option<Receipt>,
+    /// Why there is none.
+    pub problem: Option<String>,
+    /// What else there is to say of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+impl StopVerifierRun {
+    /// It ran in a clean room and exited 0, and nothing else is wrong with its run.
+    pub fn has_passed(&self) -> bool {
+        self.problem.is_none()
+            && self
+                .receipt
+                .as_ref()
+                .is_some_and(|receipt| receipt.has_passed() && receipt.proves())
+    }
+}
+
+/// What `cook.toml` says about deciding.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFacts {
+    /// Budgets.
+    pub limits: Limits,
+    /// Findings that need a re-ground refuse.
+    pub strict: bool,
+    /// `[rules] audit`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub audit: bool,
+    /// The share of planted defects that gates must notice; none = nothing is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Share>,
+    /// `[rules] audit_every`; none = the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit_every: Option<NonZeroU64>,
+}
+
+/// What was measured. Fields are read through the getters, which refuse when a
+/// fact was not asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Facts {
+    /// RFC 3339 UTC, seconds.
+    pub now: String,
+    /// See [`FactSet::head`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<Head>,
+    /// See [`FactSet::contract`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contract_missing: Option<Vec<String>>,
+    /// Digest of each settings file that is there; measured with [`FactSet::contract`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<BTreeMap<String, String>>,
+    /// Which of [`CONTRACT_TEXTS`](super::CONTRACT_TEXTS) say something else than the log; measured with
+    /// [`FactSet::contract`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contract_differs: Vec<String>,
+    /// See [`FactSet::contract_committed`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contract_uncommitted: Option<Vec<String>>,
+    /// cook made the stop verifier from other gates than the settings have; measured with
+    /// [`FactSet::contract_committed`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stop_verifier_stale: bool,
+    /// See [`FactSet::view`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside_edits: Option<Vec<OutsideEdit>>,
+    /// See [`FactSet::worktree`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Worktree>,
+    /// See [`FactSet::ranges`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ranges: BTreeMap<String, Range>,
+    /// See [`FactSet::since`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Range>,
+    /// See [`FactSet::on_head`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub on_head: BTreeMap<String, bool>,
+    /// See [`FactSet::commit`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitFacts>,
+    /// See [`FactSet::gates`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Vec<GateRun>>,
+    /// What planted defects say of green gates; measured with [`FactSet::gates`] where `[rules] strength`
+    /// asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<StrengthNote>,
+    /// What the tests of the basis and of the commit say when they are crossed with the code of both;
+    /// measured with [`FactSet::gates`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<TrialLine>,
+    /// See [`FactSet::anchors`], by [`AnchorQuestion::key`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub anchors: BTreeMap<String, AnchorAnswer>,
+    /// See [`FactSet::standing`], by [`AnchorQuestion::key`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub standing: BTreeMap<String, AnchorAnswer>,
+    /// See [`FactSet::stop_verifier`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_verifier: Option<StopVerifierRun>,
+    /// See [`FactSet::room`]; read where it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<RoomCheck>,
+    /// See [`FactSet::trust`]: those that are not trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<BTreeSet<String>>,
+    /// See [`FactSet::config`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<ConfigFacts>,
+    /// See [`FactSet::brief`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brief: Option<BriefFacts>,
+    /// See [`FactSet::goal`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<GoalFound>,
+}
+
+fn missing(what: &str) -> Refusal {
+    Refusal::new(Code::FactMissing, format!("`{what}` was not measured"))
+}
+
+impl Facts {
+    /// The receipts that they hold, each once; the log keeps them beside the transition.
+    pub fn receipts(&self) -> Vec<&Receipt> {
+        let runs = self.gates.iter().flatten();
+        let gates = runs.flat_map(|run| run.receipt.iter().chain(&run.at_basis));
+        let verifier = self.stop_verifier.iter();
+        let verifier = verifier.filter_map(|run| run.receipt.as_ref());
+        let mut receipts: Vec<&Receipt> = Vec::new();
+        let checks = self.goal.iter().flat_map(|found| &found.checks);
+        let checks = checks.filter_map(|run| run.receipt.as_ref());
+        for receipt in gates.chain(verifier).chain(checks) {
+            if !receipts.iter().any(|known| known.id == receipt.id) {
+                receipts.push(receipt);
+            }
+        }
+        receipts
+    }
+
+    pub(super) fn head(&self) -> Result<&Head, Refusal> {
+        self.head.as_ref().ok_or_else(|| missing("head"))
+    }
+
+    pub(super) fn contract_missing(&self) -> Result<&[String], Refusal> {
+        self.contract_missing
+            .as_deref()
+            .ok_or_else(|| missing("contract"))
+    }
+
+    pub(super) fn settings(&self) -> Result<&BTreeMap<String, String>, Refusal> {
+        self.settings.as_ref().ok_or_else(|| missing("contract"))
+    }
+
+    pub(super) fn contract_uncommitted(&self) -> Result<&[String], Refusal> {
+        self.contract_uncommitted
+            .as_deref()
+            .ok_or_else(|| missing("contract_committed"))
+    }
+
+    pub(super) fn outside_edits(&self) -> Result<&[OutsideEdit], Refusal> {
+        self.outside_edits.as_deref().ok_or_else(|| missing("view"))
+    }
+
+    pub(super) fn worktree(&self) -> Result<&Worktree, Refusal> {
+        self.worktree.as_ref().ok_or_else(|| missing("worktree"))
+    }
+
+    pub(super) fn range(&self, basis: &str) -> Result<&Range, Refusal> {
+        self.ranges.get(basis).ok_or_else(|| missing("ranges"))
+    }
+
+    pub(super) fn since(&self) -> Result<&Range, Refusal> {
+        self.since.as_ref().ok_or_else(|| missing("since"))
+    }
+
+    pub(super) fn on_head(&self, commit: &str) -> Result<bool, Refusal> {
+        self.on_head
+            .get(commit)
+            .copied()
+            .ok_or_else(|| missing("on_head"))
+    }
+
+    pub(super) fn commit(&self) -> Result<&CommitFacts, Refusal> {
+        self.commit.as_ref().ok_or_else(|| missing("commit"))
+    }
+
+    pub(super) fn gates(&self) -> Result<&[GateRun], Refusal> {
+        self.gates.as_deref().ok_or_else(|| missing("gates"))
+    }
+
+    pub(super) fn anchor(&self, question: &AnchorQuestion) -> Result<&AnchorAnswer, Refusal> {
+        self.anchors
+            .get(&question.key())
+            .ok_or_else(|| missing("anchors"))
+    }
+
+    pub(super) fn stop_verifier(&self) -> Result<&StopVerifierRun, Refusal> {
+        self.stop_verifier
+            .as_ref()
+            .ok_or_else(|| missing("stop_verifier"))
+    }
+
+    /// Which of the commands are not trusted; nothing is measured when there are none.
+    pub(super) fn list_untrusted(
+        &self,
+        commands: &BTreeSet<String>,
+    ) -> Result<Vec<String>, Refusal> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let untrusted = self.untrusted.as_ref().ok_or_else(|| missing("trust"))?;
+        Ok(untrusted.intersection(commands).cloned().collect())
+    }
+
+    pub(super) fn brief(&self) -> Result<&BriefFacts, Refusal> {
+        self.brief.as_ref().ok_or_else(|| missing("brief"))
+    }
+
+    pub(super) fn goal(&self) -> Result<&GoalFound, Refusal> {
+        self.goal.as_ref().ok_or_else(|| missing("goal"))
+    }
+
+    pub(super) fn config(&self) -> Result<&ConfigFacts, Refusal> {
+        self.config.as_ref().ok_or_else(|| missing("config"))
+    }
+}

@@ -1,0 +1,338 @@
+//! What a role decides on, out of the log: for each role and rule the reports, answers and
+//! rejections that its own report is measured against. `crates/protocol/tests/exploration/prompts.rs`
+//! holds it to what the machine reads.
+
+use super::fit::{cut, fit};
+use super::lists::{
+    Parts, TAKEN_UP, amendments, answers, cooks_own, finding, list_ids_taken_up, list_taken_up,
+    other_slices, remarks, slices, tell_answered,
+};
+use super::quote::{MAX_PART_CHARS, Quoted};
+use super::reports::{
+    REPORTS, audit_text, is_of_this_commit, list_earlier_notes, list_fixes, list_other_notes,
+    rejection, review_id, review_text, standing_review, vote,
+};
+use super::slices::{PLAN, active_text, list_other_claims, may_select, plan_text};
+use crate::diagnostic::Finding;
+use crate::machine::{
+    Rule, Selection, current_review, find_audit_to_answer, list_left_if_cancelled, list_owed,
+    new_answer, open_audit,
+};
+use crate::model::{Role, SliceLedger, Snapshot};
+
+/// The parts of a role's prompt, in order.
+pub(super) fn parts(input: &PromptInput) -> Parts {
+    let mut parts = Parts::default();
+    match input.role {
+        Role::Bootstrapper => {}
+        Role::Regrounder => regrounder(input, &mut parts),
+        Role::Implementer => implementer(input, &mut parts),
+        Role::Reviewer => reviewer(input, &mut parts),
+        Role::Auditor => auditor(input, &mut parts),
+        Role::StopJudge => judge(input, &mut parts),
+    }
+    let findings = input.list_other_findings().map(finding);
+    parts.list("What cook found:", findings.collect());
+    parts.add(BRIEF, cooks_own(input.brief));
+    parts.add("The repository:", cooks_own(input.context));
+    parts
+}
+
+const BRIEF: &str =
+    "What the brief says besides (`cook brief check` tells which of its anchors hold):";
+const ANSWERS: &str = "What the user said; it binds as the criteria do:";
+const ADVICE: &str = "What the last re-ground says to the roles after it:";
+const EARLIER_AUDIT: &str = "The audit before that one:";
+const AUDIT_OF_COMMIT: &str =
+    "The last audit of the slice; what the user said or changed since makes it due again:";
+const AUDIT_OF_BEFORE: &str = "An earlier audit of the slice, which nothing answers yet:";
+const OPEN_AUDIT: &str = "The last audit of the project, of an earlier commit:";
+const AUDIT_BEFORE: &str = "The last audit of the project, of an earlier commit. Yours takes its place: say again what of it still holds, because what you leave out counts as settled:";
+const ANSWER_TO_REVIEW: &str = "What was answered to it:";
+const REVIEW: &str = "The review of its commit:";
+const REOPENED_REVIEW: &str = "The review of its last commit, which a re-ground reopened:";
+const VOID_REVIEW: &str = "A review that no longer counts: its commit, the criteria or what the user said is another now:";
+
+fn regrounder(input: &PromptInput, parts: &mut Parts) {
+    let snapshot = input.snapshot;
+    let ledger = &snapshot.ledger;
+    let active = active_ledger(snapshot);
+    let is_end = input.rule == Rule::Conclude.id();
+    let voided = answer_to(snapshot, active);
+    // That of the project may be answered at any time, that of a slice where it is reconciled.
+    let audit_owed = match input.rule == Rule::Reconcile.id() {
+        true => find_audit_to_answer(snapshot),
+        false => open_audit(snapshot),
+    };
+    let audit_owed = audit_owed.as_ref();
+    let rejections = match is_end {
+        // `conclude` answers those of the wave.
+        true => ledger.unanswered.clone(),
+        false => list_owed(snapshot),
+    };
+    let left = list_left_if_cancelled(snapshot);
+    let left = left.iter().map(|no| cut(&rejection(no), LEFT, PLAN));
+    let votes = ledger.wave.votes.iter().filter(|_| is_end);
+    let room = ledger.room.iter().flat_map(|room| room.red.clone());
+    let selection = may_select(input.rule, snapshot).then_some((input.rule, input.selection));
+    let review_title = match current_review(snapshot) {
+        Some(_) => REVIEW,
+        None => VOID_REVIEW,
+    };
+    let review = active.and_then(|slice| slice.review.as_ref());
+    let is_sent_back = |slice: &&SliceLedger| voided.is_some() || slice.find_unheard_no().is_some();
+    let before = active.filter(is_sent_back);
+    let before = before.and_then(|slice| slice.sent_back.as_ref());
+    let audit = active.and_then(|slice| slice.audit.as_ref());
+    let earlier = active.and_then(|slice| slice.earlier_audit.as_ref());
+    let returned = ledger.returned.as_deref();
+    let last_answer = new_answer(ledger);
+    parts.add(ANSWERS, answers(&ledger.answers));
+    parts.line(LAST_ANSWER, last_answer.as_deref());
+    parts.section(ADVICE, ledger.advice.as_deref().unwrap_or_default());
+    parts.line("Given back by the implementer:", returned);
+    parts.section("The plan:", &plan_text(snapshot, selection));
+    parts.section("The slice in work:", &active_text(snapshot));
+    parts.line(
+        "Its commit:",
+        active.and_then(|slice| slice.head.as_deref()),
+    );
+    parts.list(OWN_COMMITS, list_other_claims(active));
+    parts.section(review_title, &review_text(review, &[]));
+    parts.section(REVIEW_BEFORE, &review_text(before, &[]));
+    parts.line(ANSWER_TO_REVIEW, voided);
+    parts.section("The audit after it:", &audit_text(audit, audit_owed));
+    parts.section(
+        OPEN_AUDIT,
+        &audit_text(ledger.open_audit.as_ref(), audit_owed),
+    );
+    parts.section(EARLIER_AUDIT, &audit_text(earlier, None));
+    parts.line(RISKS, active.and_then(|slice| slice.remarked.as_deref()));
+    parts.list(OWED, rejections.iter().map(rejection).collect());
+    parts.list(LEFT_IF_CANCELLED, left.collect());
+    parts.list("The votes of this wave:", votes.map(vote).collect());
+    parts.list("The gates at HEAD in a clean room:", room.collect());
+    let opened = is_end.then(|| Quoted::word(&ledger.wave.opened.0.to_string()));
+    parts.add("Waves held at this HEAD (at most 2):", opened);
+    parts.list(RELEASE_BLOCKERS, snapshot.state.release_blocker_ids.clone());
+    parts.list(GAPS, ledger.high_value_gaps.clone());
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
+}
+
+const LAST_ANSWER: &str = "The user's last answer, new since the last re-ground:";
+const OWN_COMMITS: &str = "Commits of its own that are reported:";
+const REVIEW_BEFORE: &str = "The review before this one:";
+const RISKS: &str = "What its implementer says of the plan and of risks:";
+const OWED: &str = "Rejections that wait for an answer in `answers`:";
+const LEFT_IF_CANCELLED: &str =
+    "Where the slices that these rest on are cancelled, `answers` says what becomes of each:";
+const RELEASE_BLOCKERS: &str = "Release blockers of the last re-ground (they stay until `release_blocker_ids` names others; `[]` takes them back):";
+const GAPS: &str = "High-value gaps of the last re-ground (they stay until `high_value_gaps` names others; `[]` takes them back):";
+const AMENDED: &str = "Criteria the user amended:";
+
+/// Bytes of each: the plan holds the rest among what must be fixed, and the user's words.
+const LEFT: usize = 160;
+
+const REMARKS: &str = "What made the work smaller or went beyond it (judge whether each is right):";
+
+fn implementer(input: &PromptInput, parts: &mut Parts) {
+    let snapshot = input.snapshot;
+    let ledger = active_ledger(snapshot);
+    let must = must_fix(snapshot);
+    let review = ledger.and_then(standing_review);
+    let review_title = match review {
+        Some(review) if !review.rejects() => REOPENED_REVIEW,
+        _ => "The review that sent it back:",
+    };
+    let earlier = ledger.map_or_else(Vec::new, |slice| list_earlier_notes(slice, must));
+    let checked = ledger.filter(|_| !must.is_empty());
+    let checked = checked.and_then(|slice| slice.checked.as_deref());
+    let advice = snapshot.ledger.advice.as_deref().unwrap_or_default();
+    let last = ledger.and_then(|slice| slice.head.as_deref().or(slice.reported.as_deref()));
+    parts.section(
+        "The exact handoff, as `.agent/active-slice.json` has it:",
+        &active_text(snapshot),
+    );
+    parts.add(ANSWERS, answers(&snapshot.ledger.answers));
+    parts.section(review_title, &review_text(review, must));
+    parts.list(TAKEN_UP, list_taken_up(snapshot));
+    parts.list(
+        "What attempts before said of what they had to fix:",
+        earlier,
+    );
+    parts.line(
+        "What the last attempt said that its checks came to:",
+        checked,
+    );
+    parts.section(ADVICE, advice);
+    parts.line(
+        "What was said before of the plan and of risks, in its reports:",
+        ledger.and_then(|slice| slice.remarked.as_deref()),
+    );
+    parts.line("Its commit that was reported last:", last);
+    parts.list(OWN_COMMITS, list_other_claims(ledger));
+    parts.list(AMENDED, amendments(snapshot));
+}
+
+fn reviewer(input: &PromptInput, parts: &mut Parts) {
+    let snapshot = input.snapshot;
+    describe_committed(snapshot, parts);
+    let title = "The other slices (what they do is not asked of this one):";
+    parts.list(title, other_slices(snapshot));
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
+}
+
+fn auditor(input: &PromptInput, parts: &mut Parts) {
+    let snapshot = input.snapshot;
+    describe_committed(snapshot, parts);
+    let before = snapshot.ledger.open_audit.as_ref();
+    parts.section(AUDIT_BEFORE, &audit_text(before, None));
+    parts.section("The plan:", &plan_text(snapshot, None));
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
+}
+
+/// A committed slice, as it is reviewed and audited.
+fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
+    let ledger = active_ledger(snapshot);
+    // One of this commit, given before an answer of the user's or other criteria.
+    let void = ledger.and_then(|slice| slice.review.as_ref());
+    let void = void.filter(|_| current_review(snapshot).is_none());
+    let before = void.or(ledger.and_then(|slice| slice.sent_back.as_ref()));
+    let fixed = ledger.map_or(&[][..], |slice| &slice.fixed);
+    let audit = ledger.and_then(|slice| slice.audit.as_ref());
+    let earlier = ledger.and_then(|slice| slice.earlier_audit.as_ref());
+    let fixes_title = match ledger.is_some_and(is_of_this_commit) {
+        true => "What this commit had to fix, or was said of it by that review and after it:",
+        false => "What this attempt had to fix:",
+    };
+    let fixes = ledger.map_or_else(Vec::new, |slice| fit(&list_fixes(slice), REPORTS));
+    let others = ledger.map_or_else(Vec::new, list_other_notes);
+    parts.section("The slice, committed:", &active_text(snapshot));
+    parts.add(ANSWERS, answers(&snapshot.ledger.answers));
+    parts.list(TAKEN_UP, list_taken_up(snapshot));
+    parts.line(
+        "Its commit:",
+        ledger.and_then(|slice| slice.head.as_deref()),
+    );
+    parts.section(REVIEW_BEFORE, &review_text(before, fixed));
+    parts.line(ANSWER_TO_REVIEW, answer_to(snapshot, ledger));
+    parts.section(AUDIT_OF_COMMIT, &audit_text(audit, None));
+    parts.section(AUDIT_OF_BEFORE, &audit_text(earlier, None));
+    parts.list(fixes_title, fixes);
+    parts.list("What its implementer says of that besides:", others);
+    parts.line(RISKS, ledger.and_then(|slice| slice.remarked.as_deref()));
+    parts.section(
+        ADVICE,
+        snapshot.ledger.advice.as_deref().unwrap_or_default(),
+    );
+}
+
+/// A judge hears of no other's vote, and takes nobody's advice.
+fn judge(input: &PromptInput, parts: &mut Parts) {
+    let snapshot = input.snapshot;
+    let ledger = &snapshot.ledger;
+    let answered = ledger.answered_rejections.iter().map(tell_answered);
+    let open = ledger.unanswered.iter().map(rejection);
+    parts.add(ANSWERS, answers(&ledger.answers));
+    parts.list("The slices:", slices(snapshot));
+    parts.line(
+        "The latest completed slice's commit:",
+        latest_commit(snapshot),
+    );
+    parts.list(
+        "Rejections of earlier waves, of reviews and audits, with what was done about each:",
+        answered.collect(),
+    );
+    parts.list(
+        "Rejections of earlier waves that wait for an answer:",
+        open.collect(),
+    );
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
+}
+
+fn answer_to<'a>(snapshot: &'a Snapshot, ledger: Option<&SliceLedger>) -> Option<&'a str> {
+    let id = review_id(ledger?)?;
+    let mut answered = snapshot.ledger.answered_rejections.iter().rev();
+    let answered = answered.find(|answered| answered.no.id == id)?;
+    Some(&answered.answer)
+}
+
+/// Findings, and ids of rejections, that a prompt of the role shows in a part of its own: the brief
+/// need not say them again.
+pub fn findings_shown(role: Role, snapshot: &Snapshot) -> Vec<String> {
+    let mut shown = match role {
+        Role::Bootstrapper | Role::StopJudge => Vec::new(),
+        _ => must_fix(snapshot).to_vec(),
+    };
+    if role != Role::Regrounder {
+        shown.extend(list_ids_taken_up(snapshot));
+    }
+    if matches!(role, Role::Reviewer | Role::Auditor)
+        && let Some(ledger) = active_ledger(snapshot)
+    {
+        shown.extend(ledger.fixed.iter().cloned());
+        shown.extend(review_id(ledger));
+    }
+    if role == Role::Regrounder
+        && let Some(ledger) =
+            active_ledger(snapshot).filter(|it| answer_to(snapshot, Some(it)).is_some())
+    {
+        shown.extend(review_id(ledger));
+    }
+    if matches!(role, Role::Regrounder | Role::Auditor) {
+        let open = snapshot.plan.open_slices();
+        shown.extend(open.flat_map(|slice| slice.must_fix_findings.iter().flatten().cloned()));
+    }
+    shown
+}
+
+pub(super) fn must_fix(snapshot: &Snapshot) -> &[String] {
+    let handoff = snapshot.active.handoff.as_ref();
+    handoff.map_or(&[], |handoff| &handoff.must_fix_findings)
+}
+
+fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
+    let id = snapshot.state.latest_completed_slice.as_ref()?;
+    snapshot.ledger.slices.get(id)?.last_head.as_deref()
+}
+
+fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
+    snapshot.ledger.slices.get(snapshot.find_slice_in_work()?)
+}
+
+/// What a prompt is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptInput<'a> {
+    /// Whose prompt.
+    pub role: Role,
+    /// The documents of the log's tip, as a report finds them.
+    pub snapshot: &'a Snapshot,
+    /// The dispatch rule that fired: `1` to `9`.
+    pub rule: &'a str,
+    /// What the role has to do.
+    pub action: &'a str,
+    /// Why it is this role's turn.
+    pub reason: &'a str,
+    /// What cook found in the repository.
+    pub findings: &'a [Finding],
+    /// What the repository says against a selection.
+    pub selection: &'a Selection,
+    /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
+    pub context: &'a str,
+    /// The continuation brief, as `cook brief` prints it. Shown in one fence.
+    pub brief: &'a str,
+}
+
+impl<'a> PromptInput<'a> {
+    /// Findings that the prompt does not begin with as its reason.
+    pub(super) fn list_other_findings(&self) -> impl Iterator<Item = &'a Finding> {
+        let reason = self.reason;
+        let is_whole = reason.len() <= MAX_PART_CHARS;
+        let findings = self.findings.iter();
+        findings.filter(move |finding| !(is_whole && reason.contains(&*finding.message)))
+    }
+}

@@ -1,0 +1,101 @@
+//! The state diagram, drawn from the edges the exploration saw.
+
+use cook_protocol::model::Phase;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+pub type Edges = BTreeSet<(Phase, &'static str, Phase)>;
+
+fn name(phase: Phase) -> String {
+    serde_json::to_value(phase)
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn group_by_ends(
+    edges: &Edges,
+    wanted: impl Fn(&str) -> bool,
+) -> BTreeMap<(Phase, Phase), Vec<&str>> {
+    let mut by_ends: BTreeMap<(Phase, Phase), Vec<&str>> = BTreeMap::new();
+    for &(from, event, to) in edges {
+        if wanted(event) {
+            by_ends.entry((from, to)).or_default().push(event);
+        }
+    }
+    by_ends
+}
+
+/// Events of roles: the way a workflow goes by itself.
+fn is_role_event(event: &str) -> bool {
+    matches!(
+        event,
+        "regrounded" | "implemented" | "returned" | "reviewed" | "audited" | "judged" | "asked"
+    )
+}
+
+/// The diagram: phases, and the roles' events between them.
+pub fn diagram(edges: &Edges) -> String {
+    let mut text = String::from(
+        "%% Drawn by the exploration (crates/protocol/tests/exploration) from the transitions it saw; do not edit.\n\
+         stateDiagram-v2\n    [*] --> reground: bootstrapped\n",
+    );
+    for ((from, to), events) in group_by_ends(edges, is_role_event) {
+        let _ = writeln!(
+            text,
+            "    {} --> {}: {}",
+            name(from),
+            name(to),
+            events.join(", ")
+        );
+    }
+    text.push_str("    done --> [*]\n");
+    text
+}
+
+/// The table: every edge, the commands of the user and the runner among them.
+pub fn table(edges: &Edges) -> String {
+    let mut text = String::from(
+        "# The phases and what leads from one to another\n\n\
+         Drawn by the exploration (`crates/protocol/tests/exploration`) from the transitions it saw; `just update` writes it\n\
+         again. A phase is what `dispatch` answers, so every edge is an accepted event; what the repository does\n\
+         by itself (a commit, an edit) changes the phase without one.\n\n\
+         ```mermaid\n",
+    );
+    text.push_str(&diagram(edges));
+    text.push_str("```\n\n| from | to | roles | the user, the runner |\n|---|---|---|---|\n");
+    for ((from, to), events) in group_by_ends(edges, |_| true) {
+        let (roles, others): (Vec<&str>, Vec<&str>) =
+            events.into_iter().partition(|event| is_role_event(event));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            name(from),
+            name(to),
+            roles.join(", "),
+            others.join(", ")
+        );
+    }
+    text
+}
+
+/// The edges of a table that was drawn before.
+pub fn read(table: &str) -> Edges {
+    let phase = |name: &str| serde_json::from_value(name.into()).ok();
+    let mut edges = Edges::new();
+    for row in table.lines() {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, from, to, roles, others, _] = cells[..] else {
+            continue;
+        };
+        let (Some(from), Some(to)) = (phase(from), phase(to)) else {
+            continue;
+        };
+        let events = roles.split(", ").chain(others.split(", "));
+        for event in events.filter(|event| !event.is_empty()) {
+            edges.insert((from, &*String::from(event).leak(), to));
+        }
+    }
+    edges
+}

@@ -1,0 +1,278 @@
+//! What differs between two commits, and a commit made of both: the files of one, some of them as the
+//! other has them.
+//!
+//! A made commit is a few loose objects that no ref names; the same mixture has the same id each time,
+//! and `git gc` removes it in its own time.
+
+use super::contents::path_text;
+use super::error::AtPath;
+use super::program::Call;
+use super::{Repo, RepoError};
+use crate::disk::TemporaryDir;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::TreeEntry;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The author of a made commit, and its time.
+const NOBODY: [(&str, &str); 6] = [
+    ("GIT_AUTHOR_NAME", "nobody"),
+    ("GIT_AUTHOR_EMAIL", "nobody@example.invalid"),
+    ("GIT_AUTHOR_DATE", "1700000000 +0000"),
+    ("GIT_COMMITTER_NAME", "nobody"),
+    ("GIT_COMMITTER_EMAIL", "nobody@example.invalid"),
+    ("GIT_COMMITTER_DATE", "1700000000 +0000"),
+];
+
+/// A path that differs between two commits; a file that was renamed is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeChange {
+    /// At the first commit; none = it is not there.
+    pub before: Option<(String, TreeEntry)>,
+    /// At the second commit.
+    pub after: Option<(String, TreeEntry)>,
+}
+
+impl TreeChange {
+    /// Its path at the second commit, or where it is gone at the first.
+    pub fn path(&self) -> &str {
+        let both = self.after.as_ref().or(self.before.as_ref());
+        both.map_or("", |(path, _)| path)
+    }
+}
+
+/// What a path of a made commit holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Put {
+    /// An object that is here.
+    Entry(TreeEntry),
+    /// A text, in a file of that mode.
+    Text {
+        /// Octal, as git writes it.
+        mode: String,
+        /// What it holds.
+        text: String,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+/// The message of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Full id.
+    pub commit: String,
+    /// All of it.
+    pub message: String,
+    /// Parents behind the first.
+    pub merged: Vec<String>,
+}
+
+impl Repo {
+    /// What differs between two commits (full ids), renames found, sorted by path.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn list_tree_changes(&self, from: &str, to: &str) -> Result<Vec<TreeChange>, Failure> {
+        let of = format!("{from} {to}");
+        let entries = self.known.changes.recall(&of, || {
+            let call = Call::new("diff-tree -r -z -M -l1000 --raw --no-abbrev --no-commit-id --ignore-submodules=none")
+            .env("GIT_NO_REPLACE_OBJECTS", "1");
+            Ok(self.program.entries(call.arg(from).arg(to))?)
+        })?;
+        let mut entries = entries.into_iter();
+        let mut changes = Vec::new();
+        while let Some(facts) = entries.next() {
+            let facts = String::from_utf8_lossy(&facts).into_owned();
+            let words: Vec<&str> = facts.trim_start_matches(':').split(' ').collect();
+            let [old_mode, new_mode, old_id, new_id, status] = words[..] else {
+                return Err(
+                    RepoError::Answer("git diff-tree said what is no change".into()).into(),
+                );
+            };
+            let path = entries
+                .next()
+                .map(|path| path_text(&path))
+                .unwrap_or_default();
+            let is_pair = status.starts_with(['R', 'C']);
+            let to = match is_pair {
+                true => entries
+                    .next()
+                    .map(|path| path_text(&path))
+                    .unwrap_or_default(),
+                false => path.clone(),
+            };
+            let side = |mode: &str, id: &str, path: String| {
+                let entry = TreeEntry {
+                    mode: mode.to_owned(),
+                    id: id.to_owned(),
+                };
+                (mode != "000000").then_some((path, entry))
+            };
+            changes.push(TreeChange {
+                before: side(old_mode, old_id, path),
+                after: side(new_mode, new_id, to),
+            });
+        }
+        changes.sort_by(|one, two| one.path().cmp(two.path()));
+        Ok(changes)
+    }
+
+    /// A commit on top of `code` (a full id) that holds its files, but for those that are put in their
+    /// place. It is `code` itself where nothing differs.
+    ///
+    /// # Errors
+    /// When git does not answer, or an object cannot be written.
+    pub fn make_mixed(&self, code: &str, puts: &BTreeMap<String, Put>) -> Result<String, Failure> {
+        let dir = TemporaryDir::make().at("make a directory in", &std::env::temp_dir())?;
+        let index = dir.path().join("index");
+        let on = |call: Call<'static>| {
+            call.env("GIT_INDEX_FILE", &index)
+                .env("GIT_NO_REPLACE_OBJECTS", "1")
+        };
+        self.program.answer(on(Call::new("read-tree").arg(code)))?;
+        let mut lines = Vec::new();
+        let mut gone = Vec::new();
+        for (path, put) in puts {
+            let entry = match put {
+                Put::Nothing => {
+                    gone.extend(format!("0 {}\t{path}\0", "0".repeat(code.len())).into_bytes());
+                    continue;
+                }
+                Put::Entry(entry) => entry.clone(),
+                Put::Text { mode, text } => TreeEntry {
+                    mode: mode.clone(),
+                    id: self
+                        .program
+                        .text(Call::new("hash-object -w --stdin").stdin(text.as_bytes()))?,
+                },
+            };
+            lines.extend(format!("{} {}\t{path}\0", entry.mode, entry.id).into_bytes());
+        }
+        // What goes makes room for a directory of its name.
+        gone.extend(lines);
+        let update = Call::new("update-index --replace -z --index-info");
+        self.program.answer(on(update.stdin(gone)))?;
+        let tree = self.program.text(on(Call::new("write-tree")))?;
+        self.make_on(code, &tree, "Tests of another commit")
+    }
+
+    /// A commit on top of HEAD (a full id) of all that stands in the worktree and that git does not ignore; HEAD
+    /// itself where nothing differs. No ref names it.
+    ///
+    /// # Errors
+    /// When git does not answer, or a file cannot be read.
+    pub fn make_snapshot(&self, head: &str) -> Result<String, Failure> {
+        let made = TemporaryDir::make();
+        let dir = made.at("make a directory in", &std::env::temp_dir())?;
+        let index = dir.path().join("index");
+        // It knows of each file when it was looked at last.
+        let own = self.git_dir().join("index");
+        match std::fs::copy(&own, &index) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(RepoError::io("copy", &own, error).into());
+            }
+            _ => {}
+        }
+        let on = |call: Call<'static>| call.env("GIT_INDEX_FILE", &index);
+        self.program.answer(on(Call::new("add --all")))?;
+        let tree = self.program.text(on(Call::new("write-tree")))?;
+        self.make_on(head, &tree, "What stands in the worktree")
+    }
+
+    /// Whether the repository knows a file that holds these bytes.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn has_file(&self, bytes: &[u8]) -> Result<bool, Failure> {
+        let hash = Call::new("hash-object --no-filters --stdin");
+        let id = self.program.text(hash.stdin(bytes))?;
+        Ok(self.blob(&id)?.is_some())
+    }
+
+    /// A commit of a tree by nobody; the one that it is on where the tree is that one's.
+    fn make_on(&self, parent: &str, tree: &str, message: &str) -> Result<String, Failure> {
+        if tree == self.find_tree(parent)? {
+            return Ok(parent.to_owned());
+        }
+        let mut call = Call::new("commit-tree --no-gpg-sign -p")
+            .arg(parent)
+            .arg("-m")
+            .arg(message)
+            .arg(tree);
+        for (name, value) in NOBODY {
+            call = call.env(name, value);
+        }
+        Ok(self.program.text(call)?)
+    }
+
+    /// The messages of `from..to` (full ids), the first parents' way, oldest first.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn list_said(&self, from: &str, to: &str) -> Result<Vec<Said>, Failure> {
+        let call =
+            Call::new("log -z --first-parent --reverse --no-show-signature --format=%H%n%P%n%B")
+                .env("GIT_NO_REPLACE_OBJECTS", "1");
+        let call = call.arg(to).arg(format!("^{from}")).arg("--");
+        let entries = self.program.entries(call)?;
+        let said = entries.iter().map(|entry| {
+            let text = String::from_utf8_lossy(entry);
+            let (commit, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            let (parents, message) = rest.split_once('\n').unwrap_or((rest, ""));
+            let merged = parents.split(' ').skip(1).map(str::to_owned);
+            Said {
+                commit: commit.to_owned(),
+                message: message.to_owned(),
+                merged: merged.collect(),
+            }
+        });
+        Ok(said.collect())
+    }
+
+    /// Files of a commit (full id) that hold this text, which is within a line.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub(super) fn list_files_with(&self, commit: &str, text: &str) -> Result<Vec<String>, Failure> {
+        let options = "grep --no-recurse-submodules --full-name --no-color -aFlz";
+        let call = Call::new(options).arg("-e").arg(text);
+        let told = self.program.ask(call.arg(commit).arg("--"))?;
+        let prefix = format!("{commit}:");
+        let paths = told.stdout.split(|byte| *byte == 0);
+        let paths =
+            paths.filter_map(|path| path_text(path).strip_prefix(&prefix).map(str::to_owned));
+        Ok(paths.collect())
+    }
+
+    /// Files of a commit (full id) with a line that has one of these words, and those lines.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn find_words(
+        &self,
+        commit: &str,
+        words: &BTreeSet<String>,
+    ) -> Result<Vec<(String, String)>, Failure> {
+        /// Lines that are read.
+        const MOST: usize = 20_000;
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut call = Call::new(
+            "grep --no-recurse-submodules --full-name --no-color --no-line-number --no-column --max-count=200 -IwFz",
+        );
+        for word in words {
+            call = call.arg("-e").arg(word);
+        }
+        let told = self.program.ask(call.arg(commit).arg("--"))?;
+        let prefix = format!("{commit}:");
+        let lines = told.stdout.split(|byte| *byte == b'\n').take(MOST);
+        let found = lines.filter_map(|line| {
+            let end = line.iter().position(|byte| *byte == 0)?;
+            let path = path_text(&line[..end]);
+            let text = String::from_utf8_lossy(&line[end + 1..]).into_owned();
+            Some((path.strip_prefix(&prefix)?.to_owned(), text))
+        });
+        Ok(found.collect())
+    }
+}

@@ -1,0 +1,296 @@
+//! What stands where git reads files: a FIFO or a device there would keep git, and libgit2 within
+//! cook, waiting for ever.
+
+use super::RepoError;
+use crate::disk::{self, Links};
+use std::collections::VecDeque;
+use std::fs::{FileType, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Files of a git directory that every command reads.
+const READ: [&str; 14] = [
+    "HEAD",
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "index",
+    "packed-refs",
+    "shallow",
+    "info/exclude",
+    "info/attributes",
+    "info/grafts",
+    "info/sparse-checkout",
+    "objects/info/alternates",
+    "refs/stash",
+];
+
+/// Files of a worktree's root that git reads as settings.
+const READ_ABOVE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
+
+/// Largest file that names another one, and largest settings.
+const MAX_LINK: u64 = 64 << 10;
+const MAX_SETTINGS: u64 = 4 << 20;
+/// Largest of the others; of lists of files and refs; of one ref. git and libgit2 read them whole.
+const MAX_READ: u64 = 64 << 20;
+const MAX_LIST: u64 = 1 << 30;
+const MAX_REF: u64 = 4 << 10;
+
+/// Settings that include settings that include settings.
+const MAX_INCLUDED: usize = 100;
+
+/// How long is looked for what git waits for.
+const SEARCH: Duration = Duration::from_secs(3);
+
+/// The git directory of a worktree, or the directory itself where it is one.
+pub(super) fn find_git_dir(worktree: &Path) -> Option<PathBuf> {
+    let git = worktree.join(".git");
+    let found = git.metadata().ok();
+    match found {
+        Some(found) if found.is_dir() => Some(git),
+        Some(found) if found.is_file() => {
+            let text = disk::read_text(&git, MAX_LINK, Links::Follow).ok()??;
+            let path = text.strip_prefix("gitdir:")?.trim();
+            Some(worktree.join(path))
+        }
+        _ => worktree
+            .join("HEAD")
+            .symlink_metadata()
+            .is_ok()
+            .then(|| worktree.to_owned()),
+    }
+}
+
+/// The git directory that all worktrees share.
+pub(super) fn find_common_dir(git_dir: &Path) -> PathBuf {
+    let read = disk::read_text(&git_dir.join("commondir"), MAX_LINK, Links::Follow);
+    match read {
+        Ok(Some(text)) => git_dir.join(text.trim_end()),
+        _ => git_dir.to_owned(),
+    }
+}
+
+/// Looks at what git and libgit2 open before they say anything.
+pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
+    let Some(git_dir) = find_git_dir(worktree) else {
+        return Ok(());
+    };
+    for name in READ_ABOVE {
+        // A symlink is not followed by git there.
+        let there = worktree.join(name);
+        if let Ok(found) = there.symlink_metadata() {
+            check_found(&there, &found, MAX_READ)?;
+        }
+    }
+    let common = find_common_dir(&git_dir);
+    for name in READ {
+        let limit = match name {
+            "index" | "packed-refs" => MAX_LIST,
+            _ => MAX_READ,
+        };
+        check_in_git_dir(&git_dir, name, limit)?;
+        if common != git_dir {
+            check_in_git_dir(&common, name, limit)?;
+        }
+    }
+    check_own(&common.join("cook"))?;
+    if let Ok(Some(head)) = disk::read_text(&git_dir.join("HEAD"), MAX_LINK, Links::Follow)
+        && let Some(name) = head.strip_prefix("ref:")
+    {
+        check_file(&common.join(name.trim()), MAX_REF)?;
+    }
+    let mut left = MAX_INCLUDED;
+    check_settings(&common.join("config"), &mut left)?;
+    check_settings(&git_dir.join("config.worktree"), &mut left)
+}
+
+/// Looks at every ref that has a file, before git is asked for all of them.
+pub(super) fn check_refs(worktree: &Path) -> Result<(), RepoError> {
+    let Some(git_dir) = find_git_dir(worktree) else {
+        return Ok(());
+    };
+    let mut due = vec![git_dir.join("refs"), find_common_dir(&git_dir).join("refs")];
+    while let Some(dir) = due.pop() {
+        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => due.push(entry.path()),
+                _ => check_file(&entry.path(), MAX_REF)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_file(path: &Path, limit: u64) -> Result<(), RepoError> {
+    match path.metadata() {
+        Ok(found) => check_found(path, &found, limit),
+        Err(_) => Ok(()),
+    }
+}
+
+/// git says lines that it does not understand, so a link would show what it leads to. One into
+/// another git directory is what shared repositories are made of.
+fn check_in_git_dir(dir: &Path, name: &str, limit: u64) -> Result<(), RepoError> {
+    let path = dir.join(name);
+    let Ok(found) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    if !found.is_symlink() {
+        return check_found(&path, &found, limit);
+    }
+    let of = path.canonicalize().ok().and_then(|target| {
+        let parts = Path::new(name).components().count();
+        target.ancestors().nth(parts).map(Path::to_owned)
+    });
+    let leads_out = of.is_some_and(|of| !of.join("HEAD").exists() || !of.join("objects").is_dir());
+    match leads_out {
+        true => Err(RepoError::NotAFile(path)),
+        false => check_file(&path, limit),
+    }
+}
+
+/// cook's own directories are directories: a link in the place of one would take what is written
+/// there out of the repository.
+fn check_own(cook: &Path) -> Result<(), RepoError> {
+    for entry in std::fs::read_dir(cook).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            return Err(RepoError::NotAFile(entry.path()));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever reads such a file does not wait, and has room for it.
+fn check_found(path: &Path, found: &Metadata, limit: u64) -> Result<(), RepoError> {
+    if blocks(found.file_type()) {
+        return Err(RepoError::NotAFile(path.to_owned()));
+    }
+    if found.is_file() && found.len() > limit {
+        let what = format!("larger than {limit} bytes");
+        let cause = io::Error::new(io::ErrorKind::FileTooLarge, what);
+        return Err(RepoError::io("read", path, cause));
+    }
+    Ok(())
+}
+
+/// Settings and what they include, as far as a reader without git's rules can tell: each `path`
+/// is taken for one.
+fn check_settings(path: &Path, left: &mut usize) -> Result<(), RepoError> {
+    check_file(path, MAX_SETTINGS)?;
+    let read = disk::read(path, MAX_SETTINGS, Links::Follow);
+    let bytes = match read {
+        Ok(bytes) => bytes.unwrap_or_default(),
+        Err(error) => return Err(RepoError::io("read", path, error)),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    if !text.to_ascii_lowercase().contains("include") {
+        return Ok(());
+    }
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once('=') else {
+            continue;
+        };
+        let key = key.rsplit(']').next().unwrap_or(key).trim();
+        let names = ["path", "attributesfile", "excludesfile"];
+        if !names.iter().any(|name| key.eq_ignore_ascii_case(name)) || *left == 0 {
+            continue;
+        }
+        *left -= 1;
+        let value = value.trim().trim_matches('"');
+        let named = match (value.strip_prefix("~/"), std::env::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => path.parent().unwrap_or(path).join(value),
+        };
+        check_file(&named, MAX_READ)?;
+        if key.eq_ignore_ascii_case("path") && named.is_file() && named != path {
+            check_settings(&named, left)?;
+        }
+    }
+    Ok(())
+}
+
+/// What whoever opens it may wait for, or read without end.
+#[cfg(unix)]
+fn blocks(kind: FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_fifo() || kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn blocks(_: FileType) -> bool {
+    false
+}
+
+/// Looks below a worktree for what a git that does not answer may wait for, or read for long, nearest first.
+pub(super) fn find(worktree: &Path) -> Option<RepoError> {
+    let started = Instant::now();
+    let git_dir = find_git_dir(worktree);
+    let common = git_dir.as_deref().map(find_common_dir);
+    let inside = [git_dir, common].into_iter().flatten();
+    let mut places: VecDeque<(PathBuf, bool)> = inside.map(|dir| (dir, true)).collect();
+    places.push_back((worktree.to_owned(), false));
+    while let Some((dir, is_git)) = places.pop_front() {
+        if started.elapsed() > SEARCH {
+            return None;
+        }
+        let Ok(entries) = std::fs::read_dir(&dir) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else {
+                continue;
+            };
+            if kind.is_dir() {
+                places.push_back((entry.path(), is_git || name == ".git"));
+            } else if is_git {
+                if entry
+                    .path()
+                    .metadata()
+                    .is_ok_and(|found| blocks(found.file_type()))
+                {
+                    return Some(RepoError::NotAFile(entry.path()));
+                }
+            } else if READ_ABOVE.iter().any(|read| name == *read)
+                && let Ok(found) = entry.metadata()
+                && let Err(error) = check_found(&entry.path(), &found, MAX_READ)
+            {
+                return Some(error);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cook_protocol::diagnostic::{Code, Failure};
+
+    /// git reads it whole, at the top when it is opened and further down when it looks there.
+    #[test]
+    fn an_ignore_file_that_is_too_large_is_named() {
+        let dir = disk::TemporaryDir::make().unwrap();
+        let is_named = |error: RepoError, path: &Path| {
+            let failure = Failure::from(error);
+            assert_eq!(failure.code, Code::GitFailed);
+            let path = path.display().to_string();
+            assert!(failure.message.contains(&path), "{failure:?}");
+        };
+        std::fs::create_dir_all(dir.path().join(".git")).unwrap();
+        for (at, is_top) in [("deep/down", false), ("", true)] {
+            let place = dir.path().join(at).join(".gitignore");
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            assert!(find(dir.path()).is_none());
+            let file = std::fs::File::create(&place).unwrap();
+            file.set_len(10 << 30).unwrap();
+            is_named(find(dir.path()).unwrap(), &place);
+            assert_eq!(check(dir.path()).is_err(), is_top);
+            if is_top {
+                is_named(check(dir.path()).unwrap_err(), &place);
+            }
+            std::fs::remove_file(&place).unwrap();
+        }
+    }
+}

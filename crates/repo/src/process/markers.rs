@@ -1,0 +1,162 @@
+//! How to tell that an agent is around this process: the environment variables
+//! that agent programs leave in their children, and cook's own.
+
+#[cfg(target_os = "linux")]
+use super::process_tree::find_parent;
+use cook_protocol::model::KnownAgent;
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
+
+/// Variables that several agent programs set in their children; those of one alone stand in its
+/// file in `protocol/agents/`.
+const COMMON: [&str; 2] = ["AGENT", "AI_AGENT"];
+
+/// Set by cook for the sessions it starts.
+pub const ROLE_VARIABLE: &str = "COOK_ROLE";
+/// Set by cook for every process of a session it starts.
+pub const INVOCATION_VARIABLE: &str = "COOK_INVOCATION";
+
+/// Set by cook for every process of a session that a run holds: its workflow's log.
+pub const WORKFLOW_VARIABLE: &str = "COOK_WORKFLOW";
+
+/// How many agents deep a process is; set by cook for the sessions it starts.
+pub const DEPTH_VARIABLE: &str = "COOK_DEPTH";
+
+/// Whether cook itself sets a variable of that name for what it starts.
+pub(super) fn is_own_marker(name: &str) -> bool {
+    [
+        ROLE_VARIABLE,
+        INVOCATION_VARIABLE,
+        WORKFLOW_VARIABLE,
+        DEPTH_VARIABLE,
+    ]
+    .contains(&name)
+}
+
+/// Whether a variable of that name is an agent's marker.
+pub fn is_agent_marker(name: &str) -> bool {
+    COMMON.contains(&name) || KnownAgent::all().any(|known| known.markers.include(name))
+}
+
+/// The first agent marker in this process's own environment.
+pub fn agent_marker() -> Option<String> {
+    let mut names: Vec<String> = std::env::vars_os()
+        .filter(|(_, value)| !value.is_empty())
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| is_agent_marker(name))
+        .collect();
+    names.sort();
+    names.into_iter().next()
+}
+
+/// Which of cook's own markers stands in this process's environment, or
+/// (on Linux) in that of a process it descends from.
+pub fn session_marker() -> Option<String> {
+    for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
+        if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
+            return Some(format!("`{name}` is set"));
+        }
+    }
+    ancestor_marker()
+}
+
+/// The agent session around this process, when its agent says which: agent and id. Of several the
+/// first by name.
+pub fn session_around() -> Option<(&'static str, String)> {
+    KnownAgent::all()
+        .filter_map(|known| {
+            let id = std::env::var(known.markers.session.as_ref()?).ok()?;
+            (!id.is_empty() && id.len() <= 4096).then_some((known.name(), id))
+        })
+        .min()
+}
+
+/// The agent around this process, by the variables that it alone sets. Of several the first by name.
+pub fn agent_around() -> Option<&'static str> {
+    let set: Vec<String> = std::env::vars_os()
+        .filter(|(_, value)| !value.is_empty())
+        .filter_map(|(name, _)| name.into_string().ok())
+        .collect();
+    KnownAgent::all()
+        .filter(|known| set.iter().any(|name| known.markers.include(name)))
+        .map(KnownAgent::name)
+        .min()
+}
+
+/// Looks through `/proc`; a process whose environment cannot be read is passed over. Whatever
+/// another cook started is no user's: a gate, or an agent that has cleared its environment.
+#[cfg(target_os = "linux")]
+fn ancestor_marker() -> Option<String> {
+    let own = std::env::current_exe().ok();
+    let mut pid = find_parent(std::process::id())?;
+    for _ in 0..256 {
+        if pid <= 1 {
+            return None;
+        }
+        let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+        if program.is_some_and(|program| {
+            own.as_ref() == Some(&program) || program.file_name() == Some(OsStr::new("cook"))
+        }) {
+            return Some(format!("process {pid}, a cook, started it"));
+        }
+        if let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) {
+            for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
+                let begin = format!("{name}=");
+                let mut entries = environment.split(|byte| *byte == 0);
+                let found = entries.any(|entry| {
+                    entry
+                        .strip_prefix(begin.as_bytes())
+                        .is_some_and(|value| !value.is_empty())
+                });
+                if found {
+                    return Some(format!(
+                        "`{name}` is set for process {pid}, which this one descends from"
+                    ));
+                }
+            }
+        }
+        pid = find_parent(pid)?;
+    }
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ancestor_marker() -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_told_from_settings() {
+        for name in [
+            "CLAUDECODE",
+            "CODEX_THREAD_ID",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "QWEN_CODE",
+            "AGENT",
+            "PI_SESSION_ID",
+        ] {
+            assert!(is_agent_marker(name), "{name}");
+        }
+        for name in [
+            "CODEX_HOME",
+            "PATH",
+            "PI_PACKAGE_DIR",
+            "AGENTS",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_MAX_RETRIES",
+            "CLAUDE_CODE_EFFORT_LEVEL",
+            "COPILOT_MODEL",
+            "QWEN_CODE_MAX_OUTPUT_TOKENS",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "COPILOT_GITHUB_TOKEN",
+            "COPILOT_PROVIDER_BASE_URL",
+            "COOK_ROLE",
+        ] {
+            assert!(!is_agent_marker(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,567 @@
+//! Running gates: where, on what tree, and what came of it.
+
+use super::downloads::lend_downloads;
+use super::programs::{identify, words};
+use super::receipts::{CHANCE, FoundBy, Look, RED, folder};
+use super::run_place::{Found, Gates, Order, RunPlace};
+use super::{Receipts, seal};
+use crate::process::{Long, Outcome as Ended, ProcessError, on_path, run};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::digest::sha256;
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::{Caches, Count, GateSpec, Place, Receipt, Timestamp};
+use cook_protocol::trials::{Outcomes, fits_path};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime};
+
+const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// How long a command may take that only a plan names; `cook.toml`'s default.
+const PLAN_GATE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
+/// Bytes of each stream a receipt carries itself.
+const TAIL: usize = 1500;
+
+/// A run that came to its end.
+pub(super) struct Ran {
+    pub ended: Ended,
+    started_at: String,
+    outcomes: Outcomes,
+}
+
+impl Gates<'_> {
+    /// Runs gates at a commit (full id), one after another, in a clean room that holds that commit
+    /// and nothing else when each begins; those that are for the worktree run there. Gates that
+    /// must fail at the basis run at it too.
+    ///
+    /// # Errors
+    /// When the commit cannot be had, a receipt cannot be kept, or cook is interrupted. A gate that
+    /// cannot be started is not an error: its run says so.
+    pub fn run_at(
+        &self,
+        commit: &str,
+        basis: Option<&str>,
+        gates: &[GateSpec],
+        caches: Caches,
+    ) -> Result<Vec<GateRun>, Failure> {
+        let mut room = None;
+        let mut runs = Vec::new();
+        for gate in gates {
+            if gate.place == Place::Worktree {
+                runs.push(self.run_here(gate)?);
+                continue;
+            }
+            let place = match &mut room {
+                Some(place) => place,
+                none => none.insert(self.room(caches)?),
+            };
+            let run = self.run_in(place, commit, gate)?;
+            let rerun = |place: &mut RunPlace| self.run_one(place, gate);
+            let mut run = self.confirm(commit, run, rerun)?;
+            if let Some(receipt) = &run.receipt {
+                let other = self.remark_on(receipt)?;
+                run.remarks.extend(other);
+            }
+            if gate.must_fail_at_basis {
+                self.add_basis_run(place, basis, &mut run)?;
+            }
+            runs.push(run);
+        }
+        Ok(runs)
+    }
+
+    /// What to say of a receipt's program, if anything.
+    ///
+    /// # Errors
+    /// When a receipt cannot be opened.
+    pub fn remark_on(&self, receipt: &Receipt) -> Result<Option<String>, Failure> {
+        compare(self.receipts, &self.trust.programs(), receipt)
+    }
+
+    pub(super) fn room(&self, caches: Caches) -> Result<RunPlace<'_>, Failure> {
+        RunPlace::room(self, self.sandbox, caches)
+    }
+
+    /// Removes what a run without caches left that was killed.
+    ///
+    /// # Errors
+    /// A room that cannot be made or removed.
+    pub fn clear_empty_room(&self) -> Result<(), Failure> {
+        self.room(Caches::Empty).map(drop)
+    }
+
+    /// One gate at a commit, in a room that is set up for it.
+    fn run_in(
+        &self,
+        place: &mut RunPlace,
+        commit: &str,
+        gate: &GateSpec,
+    ) -> Result<GateRun, Failure> {
+        match self.prepare(place, commit)? {
+            None => self.run_one(place, gate),
+            problem => Ok(run_of(gate, (None, problem), place)),
+        }
+    }
+
+    fn add_basis_run(
+        &self,
+        place: &mut RunPlace,
+        basis: Option<&str>,
+        run: &mut GateRun,
+    ) -> Result<(), Failure> {
+        let basis = match basis {
+            Some(basis) => self.repo.resolve(basis)?,
+            None => None,
+        };
+        let Some(basis) = basis else {
+            let why = "it must fail at the basis, which is not a commit here";
+            run.problem.get_or_insert(why.to_owned());
+            return Ok(());
+        };
+        let before = self.run_in(place, &basis, &run.gate)?;
+        run.at_basis = before.receipt;
+        if let Some(problem) = before.problem {
+            run.problem
+                .get_or_insert(format!("at the basis: {problem}"));
+        }
+        Ok(())
+    }
+
+    /// Makes the place hold the commit, set up for its gates; what is wrong, if anything.
+    pub(super) fn prepare(
+        &self,
+        place: &mut RunPlace,
+        commit: &str,
+    ) -> Result<Option<String>, Failure> {
+        place.hold(commit)?;
+        if !place.lacking.is_empty() {
+            let what = place.lacking.join("; ");
+            return Ok(Some(format!("the commit is not reproducible here: {what}")));
+        }
+        let runs = self.set_up(place, commit)?;
+        Ok(runs.iter().find(|run| !run.has_passed()).map(|red| {
+            let command = &red.gate.run;
+            let why = match (&red.problem, &red.receipt) {
+                (None, Some(receipt)) => {
+                    format!("it {}: {}", receipt.ending(), last_line(&receipt.tail))
+                }
+                (problem, _) => problem.clone().unwrap_or_default(),
+            };
+            format!("setup `{command}` failed: {why}")
+        }))
+    }
+
+    /// Runs the setup commands at a commit, as its gates would; nothing where the room was set up.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn set_up_at(&self, commit: &str, caches: Caches) -> Result<Vec<GateRun>, Failure> {
+        if self.settings.setup().next().is_none() {
+            return Ok(Vec::new());
+        }
+        let mut place = self.room(caches)?;
+        place.hold(commit)?;
+        match place.lacking.is_empty() {
+            true => self.set_up(&mut place, commit),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Runs the setup commands where the room was not set up by these, up to the first that is red.
+    fn set_up(&self, place: &mut RunPlace, commit: &str) -> Result<Vec<GateRun>, Failure> {
+        let mut runs = Vec::new();
+        if self.settings.setup().next().is_none() {
+            return Ok(runs);
+        }
+        let stamp = place.setup_stamp()?;
+        if place.is_set_up(&stamp) {
+            return Ok(runs);
+        }
+        place.note_setup(None)?;
+        if let (Some(home), Caches::Kept) = (place.home(), place.caches()) {
+            let commands: Vec<&str> = self.settings.setup().map(|command| &**command).collect();
+            lend_downloads(&home, &commands);
+        }
+        for command in self.settings.setup() {
+            let mut gate = plan_gate(command);
+            "setup".clone_into(&mut gate.name);
+            command.dir().clone_into(&mut gate.dir);
+            gate.timeout_ms = SETUP_TIMEOUT.as_millis() as u64;
+            gate.network = self.settings.network;
+            let run = match words(&gate.run) {
+                Ok(argv) => self.run(place, &gate, &argv, false)?,
+                Err(why) => run_of(&gate, (None, Some(why.message)), place),
+            };
+            let is_red = !run.has_passed();
+            runs.push(run);
+            if is_red {
+                return Ok(runs);
+            }
+        }
+        place.note_setup(Some(&stamp))?;
+        // What setup left beside the caches is none of the commit's.
+        place.hold(commit)?;
+        Ok(runs)
+    }
+
+    /// One command in a place that is fit for it.
+    pub(super) fn run_one(
+        &self,
+        place: &mut RunPlace,
+        gate: &GateSpec,
+    ) -> Result<GateRun, Failure> {
+        match words(&gate.run) {
+            Ok(argv) => self.run(place, gate, &argv, true),
+            Err(why) => Ok(run_of(gate, (None, Some(why.message)), place)),
+        }
+    }
+
+    /// Runs one gate in the worktree as it stands: feedback, and proof of nothing.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn run_here(&self, gate: &GateSpec) -> Result<GateRun, Failure> {
+        let mut here = RunPlace::worktree(self)?;
+        self.run_one(&mut here, gate)
+    }
+
+    /// Runs a gate by these words; `hooked`: runners append what becomes of each test.
+    pub(super) fn run(
+        &self,
+        place: &mut RunPlace,
+        gate: &GateSpec,
+        argv: &[String],
+        hooked: bool,
+    ) -> Result<GateRun, Failure> {
+        let order = &Order { gate, argv };
+        let program = place.program(&argv[0]);
+        let found = match &program {
+            Found::Nothing => {
+                let word = &argv[0];
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let how = match on_path(word, &path) {
+                    Some(_) => "`cook trust --tools` takes in the one of now, which has it",
+                    None => "nor on the one of now: install it, then run `cook trust --tools`",
+                };
+                let why = format!(
+                    "the program `{word}` is not on the PATH that this machine's user trusted; {how}"
+                );
+                return Ok(run_of(gate, (None, Some(why)), place));
+            }
+            Found::Machine(file) => identify(file),
+            Found::Path => None,
+        };
+        let mut ran = match self.run_once(place, order, &program, hooked)? {
+            Ok(ran) => ran,
+            Err(why) => return Ok(run_of(gate, (None, Some(why)), place)),
+        };
+        let mut changed = place.find_changed();
+        let is_red = ran.ended.code != Some(0) && !ran.ended.has_timed_out();
+        if is_red && changed.is_none() && hooked {
+            ran = self.run_without_hooks(place, order, &program, ran)?;
+            changed = place.find_changed();
+        }
+        let Ran {
+            ended,
+            started_at,
+            outcomes,
+        } = ran;
+        let outcomes = serde_json::to_vec(&outcomes).unwrap_or_default();
+        let receipt = seal(Receipt {
+            command: gate.run.clone(),
+            argv: argv.to_vec(),
+            cwd: folder(gate).to_owned(),
+            exit_code: ended.code,
+            timed_out: ended.has_timed_out(),
+            duration_ms: Count(ended.duration.as_millis() as u64),
+            stdout_sha256: ended.stdout.sha256.clone(),
+            stderr_sha256: ended.stderr.sha256.clone(),
+            outcomes_sha256: Some(sha256(&outcomes)),
+            tail: tail(&ended),
+            head_sha: place.commit.clone(),
+            tree_oid: place.tree.clone(),
+            scope_sha256: match &place.commit {
+                Some(commit) => self.measure_scope(commit, &gate.paths)?,
+                None => None,
+            },
+            place: place.kind(),
+            caches: place.caches(),
+            sandbox: place.sandbox(),
+            program: found,
+            preparation_sha256: self.preparation(),
+            dropped_env: place.environment.dropped.clone(),
+            started_at: Timestamp::Text(started_at),
+            id: String::new(),
+        });
+        let problem = match (ended.swept, changed) {
+            (false, _) => Some("a process it started could not be ended".to_owned()),
+            (true, Some(path)) => Some(format!(
+                "`{path}`, a file of the commit, was changed while it ran, so it shows nothing about the commit"
+            )),
+            (true, None) => None,
+        };
+        // A receipt is of a commit: what ran on something else leaves none behind.
+        if !place.is_altered() {
+            let streams = [&ended.stdout, &ended.stderr];
+            let found_by = match (problem.is_none(), place.look, place.mixed) {
+                (false, ..) => FoundBy::Id,
+                (true, Some(look), _) => FoundBy::Look(look),
+                (true, None, true) => FoundBy::Tree,
+                (true, None, false) => FoundBy::Command,
+            };
+            self.receipts.keep(&receipt, streams, &outcomes, found_by)?;
+        }
+        Ok(run_of(gate, (Some(receipt), problem), place))
+    }
+
+    /// A red run may have stumbled over a hook: that is so where it is green without hooks, and red with them
+    /// again. What is red by chance stays so. A trial is not asked: its gate was green with them at its head.
+    fn run_without_hooks(
+        &self,
+        place: &mut RunPlace,
+        order: &Order,
+        program: &Found,
+        red: Ran,
+    ) -> Result<Ran, Failure> {
+        let Some(commit) = place.commit.clone().filter(|_| !place.mixed) else {
+            return Ok(red);
+        };
+        place.hold(&commit)?;
+        let bare = self.run_once(place, order, program, false)?;
+        let Ok(bare) = bare else { return Ok(red) };
+        if bare.ended.code != Some(0) {
+            return Ok(red);
+        }
+        place.hold(&commit)?;
+        let again = self.run_once(place, order, program, true)?;
+        Ok(match again {
+            Ok(again) if again.ended.code != Some(0) => bare,
+            _ => red,
+        })
+    }
+
+    /// Runs it to its end; else why it could not be run.
+    pub(super) fn run_once(
+        &self,
+        place: &RunPlace,
+        order: &Order,
+        program: &Found,
+        hooked: bool,
+    ) -> Result<Result<Ran, String>, Failure> {
+        place.lay_hooks()?;
+        let own = Duration::from_millis(order.gate.timeout_ms);
+        let start = place.start(order, program, hooked);
+        let started_at = self.clock.now();
+        let began = SystemTime::now();
+        let ended = run(&Long {
+            argv: &start.argv,
+            dir: &start.dir,
+            env: &start.env,
+            timeout: self.patience.map_or(own, |patience| own.min(patience)),
+            live: self.live.clone(),
+        });
+        match ended {
+            Err(error @ ProcessError::Interrupted(_)) => {
+                Err(Failure::state(Code::Interrupted, error.to_string()))
+            }
+            Err(ProcessError::Start { program, cause }) => {
+                Ok(Err(format!("`{program}` could not be started: {cause}")))
+            }
+            Err(error) => Ok(Err(error.to_string())),
+            Ok(ended) => Ok(Ok(Ran {
+                outcomes: place.read_outcomes(&ended, began),
+                ended,
+                started_at,
+            })),
+        }
+    }
+
+    /// The newest run of a gate on what it says something about of a commit, green or red, prepared as now.
+    ///
+    /// # Errors
+    /// When a receipt cannot be opened, or git does not answer.
+    pub fn find_asked(&self, commit: &str, gate: &GateSpec) -> Result<Option<Receipt>, Failure> {
+        self.find_look(commit, gate, None)
+    }
+
+    pub(super) fn find_look(
+        &self,
+        commit: &str,
+        gate: &GateSpec,
+        look: Option<Look>,
+    ) -> Result<Option<Receipt>, Failure> {
+        let scope = match look {
+            None => self.measure_scope(commit, &gate.paths)?,
+            Some(_) => None,
+        };
+        let of = match scope {
+            Some(scope) => scope,
+            None => self.repo.find_tree(commit)?,
+        };
+        let found = self.receipts.find_gate(gate, &of, look)?;
+        let prepared = self.preparation();
+        Ok(found.filter(|receipt| receipt.preparation_sha256 == prepared))
+    }
+
+    /// A digest of the files of a commit that these paths name; none where they name everything.
+    fn measure_scope(&self, commit: &str, paths: &[String]) -> Result<Option<String>, Failure> {
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        for (path, entry) in self.repo.files(commit)? {
+            if paths.iter().any(|pattern| fits_path(pattern, &path)) {
+                text.push_str(&format!("{} {} {path}\0", entry.mode, entry.id));
+            }
+        }
+        Ok(Some(sha256(text)))
+    }
+
+    /// What a receipt must have been prepared by to answer for a run of now.
+    pub fn preparation(&self) -> String {
+        sha256(self.settings.preparation())
+    }
+}
+
+/// What came of a gate in a place.
+pub(super) fn run_of(
+    gate: &GateSpec,
+    (receipt, problem): (Option<Receipt>, Option<String>),
+    place: &RunPlace,
+) -> GateRun {
+    GateRun {
+        gate: gate.clone(),
+        receipt,
+        problem,
+        remarks: place.remarks(),
+        at_basis: None,
+        failed: Vec::new(),
+    }
+}
+
+pub(super) fn last_line(text: &str) -> &str {
+    let mut lines = text.lines().rev();
+    lines
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("no output")
+}
+
+/// The last lines of both streams.
+pub(super) fn tail(ended: &Ended) -> String {
+    [&ended.stdout, &ended.stderr]
+        .map(|stream| stream.last_lines(TAIL))
+        .concat()
+}
+
+/// The gate that a plan's command amounts to.
+pub fn plan_gate(command: &str) -> GateSpec {
+    GateSpec {
+        name: command.to_owned(),
+        run: command.to_owned(),
+        timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
+        required: true,
+        must_fail_at_basis: false,
+        network: false,
+        place: Place::CleanRoom,
+        dir: String::new(),
+        paths: Vec::new(),
+    }
+}
+
+/// The configured gates, then the commands that only a plan names, each once.
+pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
+    let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
+    let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
+    for command in commands {
+        if seen.insert(argv(command)) {
+            gates.push(plan_gate(command));
+        }
+    }
+    gates
+}
+
+/// Runs with empty caches that must all be green.
+const FRESH_RUNS: usize = 3;
+
+impl Gates<'_> {
+    /// Runs a green command anew where it was red at the same tree before, and remarks on that.
+    pub(super) fn confirm(
+        &self,
+        commit: &str,
+        mut run: GateRun,
+        rerun: impl Fn(&mut RunPlace) -> Result<GateRun, Failure>,
+    ) -> Result<GateRun, Failure> {
+        let is_green = |run: &GateRun| {
+            run.problem.is_none() && run.receipt.as_ref().is_some_and(Receipt::has_passed)
+        };
+        let Some(green) = run.receipt.as_ref().filter(|_| is_green(&run)) else {
+            return Ok(run);
+        };
+        let Some(red) = self.receipts.find_red(RED, green)? else {
+            let known = self.tell_chance(green)?;
+            run.remarks.extend(known);
+            return Ok(run);
+        };
+        for number in 1..=FRESH_RUNS {
+            let mut place = self.room(Caches::Empty)?;
+            run = match self.prepare(&mut place, commit)? {
+                None => rerun(&mut place)?,
+                problem => run_of(&run.gate, (None, problem), &place),
+            };
+            if !is_green(&run) {
+                let said = format!("number {number}, with empty caches, was red again");
+                run.remarks.push(tell(&red, &said));
+                return Ok(run);
+            }
+        }
+        self.receipts.note_chance(&red)?;
+        run.remarks.push(tell_confirmed(&red));
+        Ok(run)
+    }
+
+    /// What to say of a green receipt whose command was red at the same tree, and was found to be so
+    /// by chance.
+    ///
+    /// # Errors
+    /// When a receipt cannot be opened.
+    pub fn tell_chance(&self, green: &Receipt) -> Result<Option<String>, Failure> {
+        let red = self.receipts.find_red(CHANCE, green)?;
+        Ok(red.as_ref().map(tell_confirmed))
+    }
+}
+
+fn tell_confirmed(red: &Receipt) -> String {
+    let said = format!("{FRESH_RUNS} in a row, with empty caches, were green");
+    tell(red, &said)
+}
+
+fn tell(red: &Receipt, of_runs: &str) -> String {
+    format!(
+        "`{}` {} (receipt:{}) and then passed at the same tree; of the runs after that, {of_runs}",
+        red.command,
+        red.ending(),
+        red.id
+    )
+}
+
+/// What to say where a gate's program is neither the one of the first green run nor one that the
+/// user took.
+fn compare(
+    receipts: &Receipts,
+    taken: &BTreeMap<String, String>,
+    receipt: &Receipt,
+) -> Result<Option<String>, Failure> {
+    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
+        return Ok(None);
+    };
+    if taken.get(name) == Some(&now.sha256) {
+        return Ok(None);
+    }
+    let known = receipts.find_program(name)?;
+    Ok(known
+        .filter(|known| known.sha256 != now.sha256)
+        .map(|known| {
+            format!(
+                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
+                now.path, known.path
+            )
+        }))
+}

@@ -1,0 +1,162 @@
+//! The words of a command, and programs of this machine: which a command names, as far as its words tell, and which it was started with.
+
+use crate::disk::{self, Links};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::digest::hex;
+use cook_protocol::model::Program;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::path::Path;
+
+/// What a shell does itself.
+const BUILT_IN: [&str; 22] = [
+    ".", ":", "[", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "printf",
+    "pwd", "read", "set", "shift", "source", "test", "trap", "true", "unset", "wait",
+];
+/// What joins commands.
+const JOINTS: [&str; 4] = ["&&", "||", ";", "|"];
+
+/// The programs that a command starts by their names, and those of a shell's line of plain commands.
+/// A relative path is a file of the repository or of its setup, and not named here.
+pub(super) fn list_programs(command: &str) -> Vec<String> {
+    let argv = words(command).unwrap_or_default();
+    let mut found: Vec<String> = argv.first().cloned().into_iter().collect();
+    if let [shell, option, script, ..] = &argv[..]
+        && matches!(shell.as_str(), "bash" | "sh")
+        && option.starts_with('-')
+        && option.ends_with('c')
+    {
+        found.extend(of_script(script));
+    }
+    found.retain(|word| !word.contains('/') || word.starts_with('/'));
+    found
+}
+
+/// Nothing where the line is more than plain commands: it may define what it calls.
+fn of_script(script: &str) -> Vec<String> {
+    if script.contains(['$', '`', '(', ')', '{', '\n', '<', '>', '*']) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut begins = true;
+    // A shell reads it.
+    for word in shell_words::split(&script.replace(';', " ; ")).unwrap_or_default() {
+        if JOINTS.contains(&word.as_str()) {
+            begins = true;
+        } else if begins && !word.contains('=') {
+            begins = false;
+            found.push(word);
+        }
+    }
+    let is_plain = |word: &String| {
+        !matches!(
+            word.as_str(),
+            "if" | "for" | "while" | "until" | "case" | "function" | "!" | "alias"
+        )
+    };
+    if !found.iter().all(is_plain) {
+        return Vec::new();
+    }
+    found.retain(|word| !BUILT_IN.contains(&word.as_str()));
+    found
+}
+
+/// A program with the digest of its bytes; none where they cannot be read.
+pub(super) fn identify(file: &Path) -> Option<Program> {
+    let mut bytes = disk::open_regular(file, Links::Follow).ok()??;
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match bytes.read(&mut piece).ok()? {
+            0 => break,
+            read => digest.update(&piece[..read]),
+        }
+    }
+    Some(Program {
+        path: file.display().to_string(),
+        sha256: hex(&digest.finalize()),
+    })
+}
+
+/// The words of a command, as a shell would split them. No shell runs it, so that what only a shell does is refused.
+///
+/// # Errors
+/// When a quote is open, there is no word, or an operator of a shell stands outside of quotes.
+pub fn words(command: &str) -> Result<Vec<String>, Failure> {
+    let words = split(command)?;
+    match needs_shell(command) {
+        false => Ok(words),
+        true => Err(refuse_words(command)),
+    }
+}
+
+/// The words of a command that is not run: an older list of trust may hold an operator of a shell.
+///
+/// # Errors
+/// When a quote is open or there is no word.
+pub(super) fn split(command: &str) -> Result<Vec<String>, Failure> {
+    match shell_words::split(command) {
+        Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => Ok(words),
+        _ => Err(refuse_words(command)),
+    }
+}
+
+/// Whether an operator of a shell stands outside of quotes: `&&`, a pipe, a redirection.
+fn needs_shell(command: &str) -> bool {
+    let (mut quote, mut is_escaped) = (None, false);
+    for c in command.chars() {
+        match (c, quote) {
+            _ if is_escaped => is_escaped = false,
+            ('\\', None | Some('"')) => is_escaped = true,
+            (_, Some(open)) => quote = (c != open).then_some(open),
+            ('"' | '\'', None) => quote = Some(c),
+            ('|' | '&' | ';' | '<' | '>' | '(' | ')' | '`', None) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn refuse_words(command: &str) -> Failure {
+    Failure::usage(format!(
+        "`{command}` is not a command: it has no words, an open quote, or what only a shell does, and cook starts programs without one: `sh -c '…'`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_from_plain_words() {
+        for (command, programs) in [
+            ("cargo test", &["cargo"][..]),
+            ("./gradlew check", &[]),
+            ("/opt/tool run", &["/opt/tool"]),
+            (
+                "sh -c 'cmake -B out && A=1 ctest; cd x | wc'",
+                &["sh", "cmake", "ctest", "wc"],
+            ),
+            ("bash -ec 'if x; then y; fi'", &["bash"]),
+            ("bash -c 'x() { y; }; x'", &["bash"]),
+            ("bash run.sh", &["bash"]),
+            ("'open", &[]),
+        ] {
+            assert_eq!(list_programs(command), programs, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_shell_does_is_no_command() {
+        for command in [
+            "a && b", "a | b", "a; b", "a >b", "a $(b)", "a `b`", "a &", "'a", "",
+        ] {
+            assert!(words(command).is_err(), "{command}");
+        }
+        assert_eq!(
+            words("a '&&' \"b | c\" d\\;").unwrap(),
+            ["a", "&&", "b | c", "d;"]
+        );
+        assert_eq!(words("sh -c 'a && b'").unwrap().len(), 3);
+    }
+}

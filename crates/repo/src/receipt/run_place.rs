@@ -1,0 +1,599 @@
+//! Where commands run: a clean room that holds one commit, or the worktree as it stands.
+
+use super::downloads::list_downloads;
+use super::own_files::cannot;
+use super::receipts::{Look, Receipts};
+use super::trusted::Trust;
+use crate::clock::Clock;
+use crate::disk::{self, Durable, Links, NewFile};
+use crate::git::Repo;
+use crate::process::{Live, list_inherited, on_path};
+use crate::room::{Bubblewrap, Environment, Filled, Gate, Room, RoomError, Source, Surroundings};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::digest::hex;
+use cook_protocol::model::{
+    AgentName, AgentTable, Caches, CleanRoom, GateSpec, GitShown, KnownAgent, Place, SandboxKind,
+    SandboxMode,
+};
+use cook_protocol::trials::hooks::{self, HookPlaces};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Bytes of a room's note.
+const MAX_NOTE: u64 = 1024;
+/// Where the refs are that lead to the user's work.
+const OF_USER: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/stash"];
+/// What is said of one commit, at most.
+const MAX_REMARKS: usize = 8;
+/// Bytes of a file that setup depends on.
+const MAX_INPUT: u64 = 256 << 20;
+/// Directories above a room in which tools look for settings of theirs, and what they look for.
+const LOOKED_FOR_ABOVE: [&str; 6] = [
+    ".cargo",
+    "node_modules",
+    "package.json",
+    "pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+];
+
+/// How a word became a program.
+pub(super) enum Found {
+    /// A file of this machine.
+    Machine(PathBuf),
+    /// A path: a file of the repository, or a whole path.
+    Path,
+    /// Nothing of that name.
+    Nothing,
+}
+
+/// Runs gates and keeps their receipts.
+pub struct Gates<'a> {
+    /// Where.
+    pub repo: &'a Repo,
+    /// Who keeps the receipts.
+    pub receipts: &'a Receipts,
+    /// When.
+    pub clock: Clock,
+    /// How a commit is made fit to run.
+    pub settings: &'a CleanRoom,
+    /// Agents that the settings name: what they write is hidden there.
+    pub agents: &'a Agents,
+    /// Whether the kernel keeps what runs there.
+    pub sandbox: SandboxMode,
+    /// Where programs are, and which.
+    pub trust: &'a Trust,
+    /// Who watches the output.
+    pub live: Option<Live>,
+    /// How long a command may take at most, whatever its own settings say.
+    pub patience: Option<Duration>,
+}
+
+/// The directory in a room's home with the hooks, and the file that they append to.
+pub(super) const HOOKS: &str = ".trial/hooks";
+pub(super) const RECORDS: &str = ".trial/records";
+
+/// Agents of the settings, by name.
+pub type Agents = BTreeMap<AgentName, AgentTable>;
+
+/// A gate, by the words it is run with.
+pub(super) struct Order<'a> {
+    pub gate: &'a GateSpec,
+    pub argv: &'a [String],
+}
+
+/// A place that commands run in, one after another.
+pub(super) struct RunPlace<'a> {
+    repo: &'a Repo,
+    settings: &'a CleanRoom,
+    /// Agents of the settings: what they write is not to be seen.
+    agents: &'a Agents,
+    room: Option<Room>,
+    /// Its `.git` holds what a clone would: where the project's end rests on it.
+    alone: bool,
+    /// What it holds may be a commit that no clone has.
+    pub mixed: bool,
+    /// Which look what runs there is, beside the one that counts.
+    pub look: Option<Look>,
+    sandbox: Option<Bubblewrap>,
+    pub environment: Environment,
+    /// What it holds; a worktree is not asked.
+    pub commit: Option<String>,
+    pub tree: Option<String>,
+    /// What its commit names and nobody can have who has its objects alone.
+    pub lacking: Vec<String>,
+    filled: Option<Filled>,
+}
+
+/// What one command is started with.
+pub(super) struct Start {
+    pub argv: Vec<OsString>,
+    pub dir: PathBuf,
+    pub env: BTreeMap<OsString, OsString>,
+}
+
+impl<'a> RunPlace<'a> {
+    /// The worktree as it stands, with this process's environment.
+    pub fn worktree(gates: &Gates<'a>) -> Result<Self, Failure> {
+        let head = gates.repo.head()?;
+        Ok(Self {
+            repo: gates.repo,
+            settings: gates.settings,
+            agents: gates.agents,
+            room: None,
+            alone: false,
+            mixed: false,
+            look: None,
+            sandbox: None,
+            environment: inherit(),
+            commit: head.commit,
+            tree: head.tree,
+            lacking: Vec::new(),
+            filled: None,
+        })
+    }
+
+    /// A clean room that holds nothing yet.
+    pub fn room(gates: &Gates<'a>, mode: SandboxMode, caches: Caches) -> Result<Self, Failure> {
+        let (repo, settings) = (gates.repo, gates.settings);
+        let tools = gates.trust.tools();
+        let own = [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned);
+        let rooms = crate::room::rooms_dir(settings)?;
+        if own.iter().any(|own| rooms.starts_with(own)) {
+            let what = format!(
+                "clean rooms would be in `{}`, within the repository",
+                rooms.display()
+            );
+            let hint = "name another place: `[clean_room] dir = \"/…\"` in `.agent/cook.toml`";
+            return Err(Failure::state(Code::NotWritable, what).replace_hints([hint]));
+        }
+        let name = repo.root().file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
+        let trusted = tools.get("PATH").map(String::as_str).unwrap_or_default();
+        let sandbox = find_sandbox(mode, trusted.as_ref())?;
+        let room = Room::open(&rooms, repo.root(), &name, caches, sandbox.is_some())?;
+        crate::room::keep_within(&rooms, CleanRoom::MAX_BYTES);
+        let passed: Vec<String> = settings.env.iter().map(ToString::to_string).collect();
+        let (home, scratch) = match sandbox {
+            Some(_) => (Bubblewrap::home().to_owned(), PathBuf::from("/tmp")),
+            None => (room.home(), room.scratch()),
+        };
+        let surroundings = Surroundings {
+            home: &home,
+            scratch: &scratch,
+            untrusted: &own,
+            passed: &passed,
+            tools: &tools,
+        };
+        Ok(Self {
+            repo,
+            settings,
+            agents: gates.agents,
+            room: Some(room),
+            alone: caches == Caches::Empty,
+            mixed: false,
+            look: None,
+            sandbox,
+            environment: Environment::of(std::env::vars_os(), &surroundings),
+            commit: None,
+            tree: None,
+            lacking: Vec::new(),
+            filled: None,
+        })
+    }
+
+    /// A room that holds nothing yet, where commands find this process's environment and no sandbox. What
+    /// runs there proves nothing: beside what the clean room says, it tells the commit from the room.
+    pub fn outside(gates: &Gates<'a>) -> Result<Self, Failure> {
+        let mut place = Self::room(gates, SandboxMode::Off, Caches::Empty)?;
+        place.environment = inherit();
+        place.expect_mixed();
+        place.look = Some(Look::Outside);
+        Ok(place)
+    }
+
+    /// Puts what setup fills in the worktree beside the commit's files, by links; none where links are not to be
+    /// had, and what needs them is red there.
+    pub fn link_caches(&self, dir: &str) {
+        let Some(top) = self.top() else { return };
+        let mut above = vec![""];
+        above.extend(dir.match_indices('/').map(|(end, _)| &dir[..end]));
+        above.push(dir);
+        for cache in &self.settings.cache {
+            let places = above.iter().filter(|_| !cache.contains('/'));
+            let places = places.map(|dir| Path::new(dir).join(&**cache));
+            for place in places.chain([PathBuf::from(&**cache)]) {
+                let (from, to) = (self.repo.root().join(&place), top.join(&place));
+                if from.is_dir() && to.symlink_metadata().is_err() {
+                    let _ = disk::link(&from, &to);
+                }
+            }
+        }
+    }
+
+    /// Makes a room hold a commit and nothing else; a worktree stays as it is.
+    pub fn hold(&mut self, commit: &str) -> Result<(), Failure> {
+        let Some(room) = &self.room else {
+            return Ok(());
+        };
+        let mut refs: Vec<(String, String)> = self.repo.refs()?.into_iter().collect();
+        refs.retain(|(name, _)| OF_USER.iter().any(|of| name.starts_with(of)));
+        let mut filled = match self.fill(room, commit, &refs) {
+            Err(RoomError::NotReproducible { commit: of, why }) => {
+                if !self.fetch_missing(commit, &refs, &why)? {
+                    return Err(RoomError::NotReproducible { commit: of, why }.into());
+                }
+                self.fill(room, commit, &refs)?
+            }
+            filled => filled?,
+        };
+        let lacking = filled.lacking.iter();
+        self.lacking = lacking
+            .map(|lacking| format!("`{}`: {}", lacking.path, lacking.why))
+            .collect();
+        let own = [
+            self.repo.root(),
+            self.repo.common_dir(),
+            self.repo.git_dir(),
+        ];
+        for (path, leads_to) in std::mem::take(&mut filled.leading_out) {
+            if own.iter().any(|own| leads_to.starts_with(own)) {
+                let what = format!("`{path}`: a link into this repository, which no clone has");
+                self.lacking.push(what);
+            } else if filled.remarks.len() < MAX_REMARKS {
+                let to = leads_to.display();
+                let what = format!("`{path}` is a link that leads out of the commit, to `{to}`");
+                filled.remarks.push(what);
+            }
+        }
+        self.commit = Some(commit.to_owned());
+        self.tree = Some(filled.tree.clone());
+        self.filled = Some(filled);
+        Ok(())
+    }
+
+    /// Fetches what a partial clone left out: the commit's files, and the history where it is `alone`. That
+    /// a setting names a remote which has objects brings none of them.
+    fn fetch_missing(
+        &self,
+        commit: &str,
+        refs: &[(String, String)],
+        why: &str,
+    ) -> Result<bool, Failure> {
+        let mut history = Vec::new();
+        if self.alone {
+            history.extend(refs.iter().map(|(_, id)| &**id));
+            history.push(commit);
+        }
+        self.repo
+            .fetch_missing(commit, &history)
+            .map_err(|failure| {
+                let why = format!("{why}; it was not fetched: {}", failure.message);
+                let commit = commit.to_owned();
+                RoomError::NotReproducible { commit, why }.into()
+            })
+    }
+
+    fn fill(
+        &self,
+        room: &Room,
+        commit: &str,
+        refs: &[(String, String)],
+    ) -> Result<Filled, RoomError> {
+        let source = Source {
+            common: self.repo.common_dir(),
+            git_dir: self.repo.git_dir(),
+            worktree: self.repo.root(),
+            commit,
+            refs,
+            objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects as _),
+            history: self.settings.git == GitShown::History,
+            alone: self.alone,
+            path: self.search_path(),
+        };
+        let caches: Vec<String> = self
+            .settings
+            .cache
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        room.fill(&source, &caches)
+    }
+
+    /// What it will hold is a commit that no clone has.
+    pub fn expect_mixed(&mut self) {
+        (self.alone, self.mixed) = (false, true);
+    }
+
+    /// The home of what runs in the room.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.room.as_ref().map(Room::home)
+    }
+
+    /// Where what runs there sees the files.
+    pub fn root_inside(&self) -> PathBuf {
+        match (&self.room, &self.sandbox) {
+            (Some(room), Some(_)) => Bubblewrap::neutral(room.path()),
+            (Some(room), None) => room.path().to_owned(),
+            (None, _) => self.repo.root().to_owned(),
+        }
+    }
+
+    /// The files of the room.
+    pub fn top(&self) -> Option<PathBuf> {
+        self.room.as_ref().map(|room| room.path().to_owned())
+    }
+
+    /// A file of the commit that somebody changed since the place was made to hold it.
+    pub fn find_changed(&self) -> Option<String> {
+        let room = self.room.as_ref()?;
+        room.find_changed(self.filled.as_ref()?)
+    }
+
+    /// Where files may be written that the commit does not have so; from then on it holds no commit,
+    /// until it is made to hold one again.
+    pub fn alter(&mut self) -> Option<PathBuf> {
+        (self.commit, self.tree, self.filled) = (None, None, None);
+        self.room.as_ref().map(|room| room.path().to_owned())
+    }
+
+    /// It is a room, and holds no commit as it is.
+    pub fn is_altered(&self) -> bool {
+        self.room.is_some() && self.filled.is_none()
+    }
+
+    pub fn kind(&self) -> Place {
+        match self.room {
+            Some(_) if self.look != Some(Look::Outside) => Place::CleanRoom,
+            _ => Place::Worktree,
+        }
+    }
+
+    pub fn caches(&self) -> Caches {
+        self.room.as_ref().map_or(Caches::Kept, Room::caches)
+    }
+
+    pub fn sandbox(&self) -> SandboxKind {
+        match self.sandbox {
+            Some(_) => SandboxKind::Bubblewrap,
+            None => SandboxKind::None,
+        }
+    }
+
+    /// What may make a run here differ from one in a clone.
+    pub fn remarks(&self) -> Vec<String> {
+        let Some(room) = &self.room else {
+            return Vec::new();
+        };
+        let filled = self.filled.iter();
+        let mut remarks: Vec<String> = filled.flat_map(|filled| filled.remarks.clone()).collect();
+        let now = crate::room::tools(std::env::vars_os());
+        for (name, value) in now {
+            let used = self.environment.variables.get(OsStr::new(&name));
+            if name != "PATH" && used != Some(&OsString::from(value)) {
+                remarks.push(format!("`{name}` is another one than the user trusted, which was used; `cook trust --tools` takes it in"));
+            }
+        }
+        let above = room
+            .path()
+            .ancestors()
+            .skip(1)
+            .filter(|_| self.sandbox.is_none());
+        remarks.extend(above
+            .flat_map(|dir| LOOKED_FOR_ABOVE.map(|name| dir.join(name)))
+            .filter(|path| path.symlink_metadata().is_ok())
+            .map(|path| format!("`{}` stands above the clean room, where tools look for settings; `[clean_room] dir` moves the room", path.display())));
+        remarks
+    }
+
+    /// Where programs are found.
+    fn search_path(&self) -> &OsStr {
+        let path = self.environment.variables.get(OsStr::new("PATH"));
+        path.map(OsString::as_os_str).unwrap_or_default()
+    }
+
+    /// What a command's first word stands for here.
+    pub fn program(&self, word: &str) -> Found {
+        if word.contains('/') {
+            return Found::Path;
+        }
+        match on_path(word, self.search_path()) {
+            Some(file) => Found::Machine(file),
+            None => Found::Nothing,
+        }
+    }
+
+    /// How a command is started here; `hooked`: runners append what becomes of each test.
+    pub fn start(&self, order: &Order, program: &Found, hooked: bool) -> Start {
+        let mut words: Vec<OsString> = order.argv.iter().map(OsString::from).collect();
+        if let (Found::Machine(file), Some(first)) = (program, words.first_mut()) {
+            *first = file.into();
+        }
+        let mut env = self.environment.variables.clone();
+        let (Some(room), Some(sandbox)) = (&self.room, &self.sandbox) else {
+            let top = match &self.room {
+                Some(room) => room.path(),
+                None => self.repo.root(),
+            };
+            let dir = join(top, &order.gate.dir);
+            env.insert("PWD".into(), dir.as_os_str().into());
+            if let (Some(room), true) = (&self.room, hooked) {
+                add_hooks(&mut env, &room.home(), top);
+            }
+            return Start {
+                argv: words,
+                dir,
+                env,
+            };
+        };
+        let top = Bubblewrap::neutral(room.path());
+        if hooked {
+            add_hooks(&mut env, Bubblewrap::home(), &top);
+        }
+        env.insert("PWD".into(), join(&top, &order.gate.dir).into());
+        let mut objects = Vec::new();
+        if !self.alone {
+            objects.push(self.repo.common_dir().join("objects"));
+            let filled = self.filled.iter();
+            objects.extend(filled.flat_map(|filled| filled.submodules.iter().cloned()));
+        }
+        let mut all = sandbox.gate(&Gate {
+            top: room.path(),
+            home: &room.home(),
+            objects: &objects,
+            hidden: &self.list_hidden(),
+            shown: &self.list_shown(),
+            network: order.gate.network,
+            dir: &order.gate.dir,
+        });
+        all.append(&mut words);
+        Start {
+            argv: all,
+            dir: PathBuf::from("/"),
+            env,
+        }
+    }
+
+    /// What a sandboxed command does not see: the repository, and what agents write.
+    fn list_hidden(&self) -> Vec<PathBuf> {
+        let mut hidden = vec![
+            self.repo.root().to_owned(),
+            self.repo.common_dir().to_owned(),
+            self.repo.git_dir().to_owned(),
+        ];
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let known = KnownAgent::all().map(|agent| &agent.preset);
+        for table in known.chain(self.agents.values()) {
+            let variable = |name: &str| match table.env.get(name) {
+                Some(value) => Some(OsString::from(value)),
+                None => std::env::var_os(name),
+            };
+            for dir in &table.writes {
+                hidden.extend(dir.place(home.as_deref(), |_| None));
+                hidden.extend(dir.place(home.as_deref(), variable));
+            }
+        }
+        hidden.sort();
+        hidden.dedup();
+        hidden
+    }
+
+    /// Whole paths that its environment names, but for those that are its own.
+    fn list_shown(&self) -> Vec<PathBuf> {
+        const OWN: [&str; 5] = ["HOME", "PWD", "TEMP", "TMP", "TMPDIR"];
+        let all = self.environment.variables.iter();
+        all.filter(|(name, _)| !OWN.iter().any(|own| name == own))
+            .flat_map(|(_, value)| std::env::split_paths(value))
+            .chain(list_downloads())
+            .filter(|path| path.is_absolute() && path.is_dir())
+            .collect()
+    }
+
+    /// A digest of the settings, and of the files that setup depends on: setup is due when the room
+    /// was not set up by the same.
+    pub fn setup_stamp(&self) -> Result<String, Failure> {
+        let mut digest = Sha256::new();
+        let mut add = |bytes: &[u8]| {
+            digest.update((bytes.len() as u64).to_le_bytes());
+            digest.update(bytes);
+        };
+        add(self.settings.preparation().as_bytes());
+        if self.settings.setup_inputs.is_empty() {
+            add(self.tree.as_deref().unwrap_or_default().as_bytes());
+        }
+        if let Some(room) = &self.room {
+            for input in &self.settings.setup_inputs {
+                let place = room.path().join(&**input);
+                let read = disk::read(&place, MAX_INPUT, Links::Refuse);
+                let bytes = read.map_err(|cause| cannot("read", &place, cause))?;
+                add(&[bytes.is_some().into()]);
+                add(&bytes.unwrap_or_default());
+            }
+        }
+        Ok(hex(&digest.finalize()))
+    }
+
+    /// Whether the room was set up by that.
+    pub fn is_set_up(&self, stamp: &str) -> bool {
+        let note = self.room.as_ref().map(|room| room.note("setup"));
+        note.is_some_and(|note| {
+            let found = disk::read_text(&note, MAX_NOTE, Links::Refuse);
+            matches!(found, Ok(Some(found)) if found == stamp)
+        })
+    }
+
+    /// Notes by what the room was set up; none = it is not.
+    pub fn note_setup(&self, stamp: Option<&str>) -> Result<(), Failure> {
+        let Some(room) = &self.room else {
+            return Ok(());
+        };
+        let note = room.note("setup");
+        let noted =
+            NewFile::at(&note, Durable::Nothing).write(stamp.unwrap_or_default().as_bytes());
+        noted.map_err(|cause| cannot("write", &note, cause))
+    }
+}
+
+/// This process's environment, as a program that it starts finds it.
+pub(super) fn inherit() -> Environment {
+    Environment {
+        variables: list_inherited()
+            .filter(|(name, _)| !crate::room::is_of_runner(name))
+            .collect(),
+        dropped: Vec::new(),
+    }
+}
+
+/// A folder below a directory; nothing = the directory itself.
+fn join(top: &Path, dir: &str) -> PathBuf {
+    match dir {
+        "" => top.to_owned(),
+        dir => top.join(dir),
+    }
+}
+
+/// bubblewrap, where it is wanted and works; the one that the user trusted.
+fn find_sandbox(mode: SandboxMode, path: &OsStr) -> Result<Option<Bubblewrap>, Failure> {
+    static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
+    if mode == SandboxMode::Off {
+        return Ok(None);
+    }
+    let tried = TRIED.get_or_init(|| {
+        let found = Bubblewrap::find_on(path)
+            .ok_or("bubblewrap (`bwrap`) is not on the PATH that this machine's user trusted")?;
+        found.try_out().map(|()| found)
+    });
+    match (tried, mode) {
+        (Ok(sandbox), _) => Ok(Some(sandbox.clone())),
+        (Err(why), SandboxMode::Required) => {
+            Err(Failure::state(Code::SandboxUnavailable, why.clone()))
+        }
+        (Err(_), _) => Ok(None),
+    }
+}
+
+/// Adds the variables that name the hooks, for a program that sees its home and the tree there.
+fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let (hooks, records) = (text(home.join(HOOKS)), text(home.join(RECORDS)));
+    let root = text(top.to_owned());
+    let places = HookPlaces {
+        hooks: &hooks,
+        records: &records,
+        root: &root,
+    };
+    let existing = |name: &str| {
+        let value = env.get(OsStr::new(name))?;
+        Some(value.to_string_lossy().into_owned())
+    };
+    let added = hooks::variables(&places, existing);
+    env.extend(
+        added
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
+}

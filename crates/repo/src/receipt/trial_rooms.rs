@@ -1,0 +1,254 @@
+//! Gates on trees that no clone has: made of two commits, with a part of one taken back, or outside of the room with the
+//! user's environment and what setup filled in the worktree. Green outside and red in the room, it is the room that lacks
+//! something, and not the commit.
+
+use super::gate_run::run_of;
+use super::own_files::cannot;
+use super::receipts::Look;
+use super::run_place::{Gates, Order, RunPlace};
+use crate::disk::{self, Durable, Mode, NewFile};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::{Caches, GateSpec};
+use cook_protocol::trials::Outcomes;
+use std::io;
+use std::path::{Path, PathBuf};
+
+impl Gates<'_> {
+    /// Runs a gate there, where it was not run there yet.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn run_outside(&self, commit: &str, gate: &GateSpec) -> Result<GateRun, Failure> {
+        let mut place = self.outside(commit, gate)?;
+        if let Some(known) = self.find_look(commit, gate, Some(Look::Outside))? {
+            return Ok(run_of(gate, (Some(known), None), &place));
+        }
+        self.run_one(&mut place, gate)
+    }
+
+    /// Runs a gate in the worktree, where it holds more than the commit or was not asked yet.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn look_here(&self, commit: &str, gate: &GateSpec) -> Result<GateRun, Failure> {
+        let mut here = RunPlace::worktree(self)?;
+        here.look = Some(Look::Here);
+        let known = match self.repo.status()?.worktree.dirty.is_empty() {
+            true => self.find_look(commit, gate, here.look)?,
+            false => None,
+        };
+        match known {
+            Some(known) => Ok(run_of(gate, (Some(known), None), &here)),
+            None => self.run_one(&mut here, gate),
+        }
+    }
+
+    /// What a command prints where a gate of a commit runs: in its room, and outside.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn print_both(
+        &self,
+        commit: &str,
+        gate: &GateSpec,
+        argv: &[String],
+    ) -> Result<[String; 2], Failure> {
+        let mut room = self.room(Caches::Kept)?;
+        room.expect_mixed();
+        let is_ready = self.prepare(&mut room, commit)?.is_none();
+        let outside = self.outside(commit, gate)?;
+        Ok([
+            match is_ready {
+                true => self.print(&room, gate, argv)?,
+                false => String::new(),
+            },
+            self.print(&outside, gate, argv)?,
+        ])
+    }
+
+    fn outside(&self, commit: &str, gate: &GateSpec) -> Result<RunPlace<'_>, Failure> {
+        let mut place = RunPlace::outside(self)?;
+        place.hold(commit)?;
+        place.link_caches(&gate.dir);
+        Ok(place)
+    }
+
+    /// Nothing where it cannot be started.
+    fn print(&self, place: &RunPlace, gate: &GateSpec, argv: &[String]) -> Result<String, Failure> {
+        let program = place.program(&argv[0]);
+        let ran = self.run_once(place, &Order { gate, argv }, &program, false)?;
+        let bytes = ran.map_or(Vec::new(), |ran| ran.ended.stdout.bytes());
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// A file as it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenBack {
+    /// Relative to the root, of plain parts: a path of a commit's tree.
+    pub path: String,
+    /// What it held; none = there was no such file.
+    pub bytes: Option<Vec<u8>>,
+    /// It could be run.
+    pub runs: bool,
+}
+
+impl Gates<'_> {
+    /// Runs gates at a commit (full id) in a clean room in which these files are as they were before.
+    /// No receipt is kept: what they say is of no commit.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn run_without(
+        &self,
+        commit: &str,
+        taken_back: &[TakenBack],
+        gates: &[GateSpec],
+        caches: Caches,
+    ) -> Result<Vec<GateRun>, Failure> {
+        let mut place = self.room(caches)?;
+        let mut runs = Vec::new();
+        for gate in gates {
+            let run = match self.prepare(&mut place, commit)? {
+                None => {
+                    take_back(&mut place, taken_back)?;
+                    self.run_one(&mut place, gate)?
+                }
+                problem => run_of(gate, (None, problem), &place),
+            };
+            runs.push(run);
+        }
+        Ok(runs)
+    }
+}
+
+fn take_back(place: &mut RunPlace, files: &[TakenBack]) -> Result<(), Failure> {
+    let Some(top) = place.alter() else {
+        return Ok(());
+    };
+    for file in files {
+        let written = put(&top, file);
+        written.map_err(|cause| cannot("write", &top.join(&file.path), cause))?;
+    }
+    Ok(())
+}
+
+/// Puts one file as it was, through no link: the room's directories come from the commit.
+fn put(top: &Path, file: &TakenBack) -> io::Result<()> {
+    let mut parts: Vec<&str> = file.path.split('/').collect();
+    if parts
+        .iter()
+        .any(|part| matches!(*part, "" | "." | ".." | ".git"))
+    {
+        return Err(io::Error::other("it is not a path of a commit"));
+    }
+    let name = parts.pop().unwrap_or_default();
+    let mut dir: PathBuf = top.to_owned();
+    for part in parts {
+        dir.push(part);
+        match dir.symlink_metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                std::fs::remove_file(&dir)?;
+                std::fs::create_dir(&dir)?;
+            }
+            Err(_) if file.bytes.is_none() => return Ok(()),
+            Err(_) => std::fs::create_dir(&dir)?,
+        }
+    }
+    let target = dir.join(name);
+    match &file.bytes {
+        None => match std::fs::remove_file(&target) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
+        Some(bytes) => {
+            if disk::is_directory(&target) {
+                disk::remove_tree(&target)?;
+            }
+            let bits = if file.runs { 0o755 } else { 0o644 };
+            NewFile::at(&target, Durable::Nothing)
+                .mode(Mode::Masked(bits))
+                .write(bytes)
+        }
+    }
+}
+
+/// A room in which trials run one after another, so that only the files that differ are written.
+pub struct TrialRoom<'a> {
+    gates: &'a Gates<'a>,
+    caches: Caches,
+    place: Option<RunPlace<'a>>,
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone)]
+pub struct TrialRun {
+    /// The run.
+    pub run: GateRun,
+    /// What it says of each test.
+    pub outcomes: Outcomes,
+}
+
+impl TrialRun {
+    /// How long it took when it ran.
+    pub fn ms(&self) -> u64 {
+        let receipt = self.run.receipt.as_ref();
+        receipt.map_or(0, |receipt| receipt.duration_ms.0)
+    }
+}
+
+impl<'a> TrialRoom<'a> {
+    /// None is taken before the first trial that has to run.
+    pub fn new(gates: &'a Gates<'a>, caches: Caches) -> Self {
+        Self {
+            gates,
+            caches,
+            place: None,
+        }
+    }
+
+    /// A gate at a commit (full id), which may be a made one; answered from the newest receipt of its
+    /// command on that tree, green or red, where there is one. `anew` asks for a second look, which is kept as such:
+    /// whoever asks twice is told the same.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn run(&mut self, commit: &str, gate: &GateSpec, anew: bool) -> Result<TrialRun, Failure> {
+        let look = anew.then_some(Look::Again);
+        if let Some(receipt) = self.gates.find_look(commit, gate, look)? {
+            return self.read(GateRun {
+                gate: gate.clone(),
+                receipt: Some(receipt),
+                problem: None,
+                remarks: Vec::new(),
+                at_basis: None,
+                failed: Vec::new(),
+            });
+        }
+        let gates = self.gates;
+        let place = match &mut self.place {
+            Some(place) => place,
+            none => {
+                let mut place = gates.room(self.caches)?;
+                place.expect_mixed();
+                place.look = look;
+                none.insert(place)
+            }
+        };
+        let run = match gates.prepare(place, commit)? {
+            None => gates.run_one(place, gate)?,
+            problem => run_of(gate, (None, problem), place),
+        };
+        self.read(run)
+    }
+
+    fn read(&self, run: GateRun) -> Result<TrialRun, Failure> {
+        let outcomes = match &run.receipt {
+            Some(receipt) => self.gates.receipts.outcomes(receipt)?,
+            None => Outcomes::default(),
+        };
+        Ok(TrialRun { run, outcomes })
+    }
+}

@@ -1,0 +1,449 @@
+//! One atomic push, and what became of it.
+
+use crate::process::{Captured, LENT_VARIABLE, join_lent};
+use crate::remote::git_words::words;
+use crate::remote::push_plan::{Plan, Update};
+use crate::remote::remote::{Mark, Remote, Side};
+use crate::remote::remote_listing::Listing;
+use crate::remote::user_git::{Call, make_failure, unreachable};
+use crate::store::Quarantine;
+use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::model::LogRefs;
+use std::collections::BTreeMap;
+
+/// A push that the remote took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Full names of the refs that moved there.
+    pub refs: Vec<String>,
+    /// The user's own hook had no say, because the log alone was pushed.
+    pub without_hook: bool,
+}
+
+/// What a remote says of each ref.
+type Answers = BTreeMap<String, Option<String>>;
+
+/// What a push came to.
+enum Verdict {
+    Taken,
+    /// Something there moved meanwhile.
+    Raced,
+    /// A part of it was taken.
+    Split,
+    /// Nothing was; the reasons.
+    Refused(Vec<String>),
+    /// There is no answer for each ref.
+    Unknown,
+}
+
+impl Remote<'_> {
+    /// Pushes what was planned: all of it or nothing.
+    ///
+    /// # Errors
+    /// `remote_ahead` where somebody else was first, `remote_split` where the remote took a part,
+    /// and every reason why it took nothing.
+    pub fn send(&self, plan: &Plan) -> Result<Sent, Failure> {
+        let Some(sent) = self.try_send(plan)? else {
+            return Err(self.report_lost(plan)?);
+        };
+        self.note(Mark::Seen(Side::Push), &plan.branch, &plan.to)?;
+        for former in &plan.former {
+            self.note(Mark::Seen(Side::Push), former, &plan.to)?;
+        }
+        if plan.log.is_some() {
+            self.note(Mark::Taken, &plan.branch, &plan.to)?;
+        }
+        Ok(sent)
+    }
+
+    /// The same without a note of it; none where somebody else was first.
+    pub(crate) fn try_send(&self, plan: &Plan) -> Result<Option<Sent>, Failure> {
+        let captured = self.push(plan)?;
+        let said = words(&captured.stderr);
+        let answers = parse(&String::from_utf8_lossy(&captured.stdout));
+        match judge(&plan.updates, &answers) {
+            Verdict::Taken => {}
+            Verdict::Raced => return Ok(None),
+            Verdict::Split => return Err(self.split(plan, &answers, &said)),
+            Verdict::Refused(why) => {
+                return match self.has_moved(plan) {
+                    true => Ok(None),
+                    false => Err(self.report_refused(plan, why, &said)),
+                };
+            }
+            Verdict::Unknown => self.ask_after(plan, &captured, &said)?,
+        }
+        Ok(Some(Sent {
+            refs: plan
+                .updates
+                .iter()
+                .map(|update| update.name.clone())
+                .collect(),
+            without_hook: !plan.sends_commits(),
+        }))
+    }
+
+    fn push(&self, plan: &Plan) -> Result<Captured, Failure> {
+        let mut call = Call::new("-c push.followTags=false -c push.gpgSign=if-asked")
+            .word("push")
+            .word("--porcelain")
+            .word("--atomic")
+            .env(LENT_VARIABLE, join_lent(&plan.lent))
+            .transfers();
+        if !plan.sends_commits() {
+            // The hook is for the user's own commits.
+            call = call.word("--no-verify");
+        }
+        for update in &plan.updates {
+            let is_branch = plan.moves_forward && update.name.starts_with("refs/heads/");
+            if update.from.is_none() && is_branch && plan.log.as_ref() != Some(update) {
+                continue;
+            }
+            let from = update.from.as_deref().unwrap_or_default();
+            call = call.word(format!("--force-with-lease={}:{from}", update.name));
+        }
+        call = call.word(self.address(Side::Push)?);
+        for update in &plan.updates {
+            call = call.word(format!("{}:{}", update.to, update.name));
+        }
+        let pushed = self.git.run(call).map_err(|mut failure| {
+            if failure.code != Code::GitMissing {
+                failure.message = format!("{}: {}", failure.message, self.unknown());
+            }
+            failure
+        });
+        let forgotten = self.forget_lent(plan);
+        // What became of the push is told first.
+        pushed.and_then(|captured| forgotten.map(|()| captured))
+    }
+
+    /// git notes what it pushed where the user fetches it to. What was only lent is not the
+    /// repository's, and a ref without its objects fails whoever looks at all refs.
+    fn forget_lent(&self, plan: &Plan) -> Result<(), Failure> {
+        let branch = format!("refs/heads/{}", plan.branch);
+        let format = "--format=%(objectname) %(refname)";
+        let what = "git does not say what it noted of the push";
+        let call = Call::new("for-each-ref").word(format).word("refs/remotes/");
+        for line in self.git.answer(call, what)?.lines() {
+            let Some((commit, name)) = line.split_once(' ') else {
+                continue;
+            };
+            let is_lent = |update: &Update| update.name != branch && update.to == commit;
+            if plan.updates.iter().any(is_lent) {
+                let call = Call::new("update-ref -d").word(name).word(commit);
+                self.git
+                    .answer(call, "git does not forget what it noted of the push")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said of a push that ended without an answer.
+    fn unknown(&self) -> String {
+        format!(
+            "whether `{}` took the push is not known; the next command asks again",
+            self.show()
+        )
+    }
+
+    /// Whether the log stands elsewhere than where the push expected it: servers name that in many
+    /// ways.
+    fn has_moved(&self, plan: &Plan) -> bool {
+        let Some(log) = &plan.log else {
+            return false;
+        };
+        // Where the remote gives no answer now, its refusal is what is told.
+        self.look(&plan.branch, Side::Push)
+            .is_ok_and(|listing| listing.log.map(|there| there.commit) != log.from)
+    }
+
+    /// No answer: the remote may have taken it all the same.
+    fn ask_after(&self, plan: &Plan, captured: &Captured, said: &[String]) -> Result<(), Failure> {
+        let is_atomic = |line: &String| line.contains("does not support --atomic");
+        if said.iter().any(is_atomic) {
+            let what = format!("`{}` cannot take a branch and its log at once", self.show());
+            return Err(make_failure(Code::RemoteNotAtomic, &what, said));
+        }
+        let listing = self.look(&plan.branch, Side::Push).map_err(|mut failure| {
+            failure.message = format!(
+                "`{}` gave no answer to the push, and none now: {}",
+                self.show(),
+                self.unknown()
+            );
+            failure
+                .causes
+                .extend(said.iter().map(|line| format!("git says: {line}")));
+            failure
+        })?;
+        let stands = |update: &&Update| stands_at(&listing, update);
+        match plan.updates.iter().filter(stands).count() {
+            all if all == plan.updates.len() => Ok(()),
+            // git fails otherwise where it does not reach a remote.
+            0 if plan.sends_commits() && captured.code == Some(1) && self.has_hook()? => {
+                let what = "the hook `pre-push` of this clone refused the push; nothing was pushed";
+                Err(make_failure(Code::RemoteRefused, what, said)
+                    .replace_hints(["look at what the hook says, mend it, then push again"]))
+            }
+            0 => {
+                let code = captured
+                    .code
+                    .map_or("a signal".to_owned(), |code| code.to_string());
+                let what = format!("`{}` took nothing: git ended with {code}", self.show());
+                Err(unreachable(&what, said))
+            }
+            _ => Err(self.split(plan, &BTreeMap::new(), said)),
+        }
+    }
+
+    /// Whether this clone has a hook that is asked before a branch is pushed.
+    fn has_hook(&self) -> Result<bool, Failure> {
+        let call = Call::new("rev-parse --git-path hooks/pre-push");
+        let path = self
+            .git
+            .answer(call, "git does not say where its hooks are")?;
+        Ok(self.repo.root().join(path.trim_end()).is_file())
+    }
+
+    /// Somebody else was first: what they recorded.
+    fn report_lost(&self, plan: &Plan) -> Result<Failure, Failure> {
+        let listing = self.look(&plan.branch, Side::Push)?;
+        if let Some(there) = listing
+            .log
+            .as_ref()
+            .filter(|log| Some(&log.commit) != plan.from.as_ref())
+        {
+            let quarantine = Quarantine::make(&self.place, true)?;
+            let limits = self.fetch(&quarantine, std::slice::from_ref(there), Side::Push)?;
+            self.admit(&quarantine, there, &limits)?;
+            return self.ahead(&quarantine, there);
+        }
+        let what = format!("`{}` moved while this was pushed", self.show());
+        Ok(Refusal::new(Code::RemoteAhead, what).into())
+    }
+
+    fn split(&self, plan: &Plan, answers: &Answers, said: &[String]) -> Failure {
+        let taken = |name: &str| matches!(answers.get(name), Some(None));
+        let (there, not): (Vec<&str>, Vec<&str>) = plan
+            .updates
+            .iter()
+            .map(|update| update.name.as_str())
+            .partition(|name| taken(name));
+        let what = match answers.is_empty() {
+            true => format!("`{}` took a part of the push", self.show()),
+            false => format!(
+                "`{}` took {} and refused {}",
+                self.show(),
+                there.join(", "),
+                not.join(", ")
+            ),
+        };
+        let failure = make_failure(Code::RemoteSplit, &what, said);
+        match plan
+            .log
+            .as_ref()
+            .is_some_and(|log| not.contains(&log.name.as_str()))
+        {
+            true => self.with_other_names(failure),
+            false => failure,
+        }
+    }
+
+    /// Why the remote refuses what follows its own log.
+    ///
+    /// # Errors
+    /// A remote that gives no answer.
+    pub fn explain(
+        &self,
+        store: &crate::store::Store,
+        branch: &str,
+        head: Option<&str>,
+    ) -> Result<Failure, Failure> {
+        let plan = self.plan(store, branch, head, crate::remote::push_plan::Restore::No)?;
+        if plan.log.is_some() {
+            let what = format!(
+                "`{}` lacks transitions that were recorded here before",
+                self.show()
+            );
+            return Ok(Refusal::new(Code::PushUnconfirmed, what)
+                .replace_hints(["run `cook push`, then the command again"])
+                .into());
+        }
+        let what = format!("`{}` shows its log and does not let it move", self.show());
+        Ok(self.with_other_names(make_failure(Code::RemoteRefused, &what, &[])))
+    }
+
+    fn report_refused(&self, plan: &Plan, why: Vec<String>, said: &[String]) -> Failure {
+        let what = format!(
+            "`{}` took nothing of the push: {}",
+            self.show(),
+            why.join("; ")
+        );
+        let failure = make_failure(Code::RemoteRefused, &what, said);
+        match plan.log.is_some() {
+            true => self.with_other_names(failure),
+            false => failure,
+        }
+    }
+
+    /// A server that shows or takes no refs but branches takes the log as one.
+    pub(crate) fn with_other_names(&self, failure: Failure) -> Failure {
+        if self.names != LogRefs::default() {
+            return failure;
+        }
+        failure.hint(
+            "where the server shows or takes branches and tags alone, write this into `.agent/cook.toml`: `[log]` and below it `remote_ref = \"refs/heads/cook/{branch}\"`; it then shows among the branches and may start CI",
+        )
+    }
+}
+
+fn stands_at(listing: &Listing, update: &Update) -> bool {
+    let refs = [&listing.log, &listing.branch, &listing.keep];
+    let mut all = refs.into_iter().flatten().chain(listing.list_kept());
+    all.any(|found| found.name == update.name && found.commit == update.to)
+}
+
+/// Every ref has an answer of its own. One that stood there already is nobody's doing: a
+/// transition names its writer, so it is this one.
+fn judge(updates: &[Update], answers: &Answers) -> Verdict {
+    let of = |update: &Update| answers.get(&update.name);
+    if updates.iter().any(|update| of(update).is_none()) {
+        return Verdict::Unknown;
+    }
+    let refused: Vec<(&str, &str)> = updates
+        .iter()
+        .filter_map(|update| match of(update) {
+            Some(Some(why)) => Some((update.name.as_str(), why.as_str())),
+            _ => None,
+        })
+        .collect();
+    if refused.is_empty() {
+        return Verdict::Taken;
+    }
+    if refused.len() < updates.len() {
+        return Verdict::Split;
+    }
+    let mut own = refused
+        .iter()
+        .filter(|(_, why)| !is_for_another(why))
+        .peekable();
+    if own.peek().is_some() && own.clone().all(|(_, why)| is_lost_race(why)) {
+        return Verdict::Raced;
+    }
+    Verdict::Refused(
+        refused
+            .iter()
+            .map(|(name, why)| format!("{name} ({why})"))
+            .collect(),
+    )
+}
+
+/// Why each ref was refused, by its name on the remote; none = it stands there. The exit code says only that one
+/// of them was.
+fn parse(stdout: &str) -> Answers {
+    let mut found = BTreeMap::new();
+    for line in stdout.lines() {
+        let mut parts = line.splitn(3, '\t');
+        let (Some(flag), Some(refs), Some(summary)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let Some((_, name)) = refs.rsplit_once(':') else {
+            continue;
+        };
+        let stands = matches!(flag, " " | "*" | "+" | "=");
+        found.insert(name.to_owned(), (!stands).then(|| reason(summary)));
+    }
+    found
+}
+
+/// `[remote rejected] (why)` → `why`.
+fn reason(summary: &str) -> String {
+    let inside = summary
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.unwrap_or(summary).to_owned()
+}
+
+/// Whether a ref was refused because it, or one beside it, stood elsewhere.
+fn is_lost_race(why: &str) -> bool {
+    [
+        "stale info",
+        "fetch first",
+        "non-fast-forward",
+        "remote ref updated since checkout",
+        "failed to update ref",
+        "cannot lock ref",
+        "incorrect old value",
+        "reference already exists",
+        "failed to lock",
+    ]
+    .iter()
+    .any(|known| why.contains(known))
+}
+
+/// Refused for the sake of another ref.
+fn is_for_another(why: &str) -> bool {
+    [
+        "atomic push failed",
+        "atomic transaction failed",
+        "transaction failed",
+    ]
+    .iter()
+    .any(|known| why.contains(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(answers: &[(&str, Option<String>)]) -> Verdict {
+        let update = |name: &str| Update {
+            name: name.to_owned(),
+            to: "a".repeat(40),
+            from: None,
+        };
+        let updates = [update("refs/heads/main"), update("refs/cook/log/main")];
+        let answers = answers
+            .iter()
+            .map(|(name, outcome)| ((*name).to_owned(), outcome.clone()));
+        judge(&updates, &answers.collect())
+    }
+
+    #[test]
+    fn a_push_is_taken_when_every_ref_says_so() {
+        let no = |why: &str| Some(why.to_owned());
+        let (branch, log) = ("refs/heads/main", "refs/cook/log/main");
+        let of = |a, b| verdict(&[(branch, a), (log, b)]);
+        assert!(matches!(of(None, None), Verdict::Taken));
+        assert!(matches!(of(None, None), Verdict::Taken));
+        assert!(matches!(
+            of(None, no("deny updating a hidden ref")),
+            Verdict::Split
+        ));
+        assert!(matches!(
+            of(no("atomic push failed"), no("stale info")),
+            Verdict::Raced
+        ));
+        assert!(matches!(
+            of(no("atomic push failed"), no("pre-receive hook declined")),
+            Verdict::Refused(_)
+        ));
+        assert!(matches!(
+            of(no("atomic push failed"), no("atomic push failed")),
+            Verdict::Refused(_)
+        ));
+        assert!(matches!(verdict(&[(log, None)]), Verdict::Unknown));
+    }
+
+    #[test]
+    fn each_ref_has_its_own_answer() {
+        let found = parse(
+            "To alias:r.git\n \tabc:refs/heads/main\t1..2\n!\tdef:refs/cook/log/main\t[rejected] (stale info)\n*\tabc:refs/x\t[new reference]\n=\tabc:refs/y\t[up to date]\nDone\n",
+        );
+        assert_eq!(found["refs/heads/main"], None);
+        assert_eq!(found["refs/cook/log/main"], Some("stale info".to_owned()));
+        assert_eq!(found["refs/x"], None);
+        assert_eq!(found["refs/y"], None);
+        assert_eq!(found.len(), 4);
+    }
+}

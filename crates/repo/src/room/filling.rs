@@ -1,0 +1,367 @@
+//! Making a directory hold what a commit holds.
+
+use crate::disk::{self, Durable, Links, NewFile};
+use crate::room::RoomError;
+use crate::room::attributes::{Attributes, Made};
+use crate::room::error::AtPath;
+use crate::room::git_dir;
+use crate::room::index::{Stat, Written, read_index, write_index};
+use crate::room::lfs::Pointer;
+use crate::room::list::{Kind, Leaf, List, join};
+use crate::room::repository::Repository;
+use crate::room::room_contents::{Filled, Lacking, Source};
+use crate::room::scan::{CachePaths, make_path_below, scan};
+use crate::room::submodule::find_submodules;
+use crate::thread;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Within this time a second change of a file may leave its times as they are.
+const CLOCK_STEP: Duration = Duration::from_millis(10);
+/// How far ahead of now the time of a file may be before it is waited for.
+const AHEAD: Duration = Duration::from_secs(2);
+/// Files that are worth a thread.
+const ENOUGH: usize = 4_000;
+/// Bytes of a digest, and of an index.
+const MAX_NOTE: u64 = 1 << 10;
+const MAX_INDEX: u64 = 1 << 30;
+
+/// A room that is made to hold a commit.
+pub(crate) struct Filling<'a> {
+    /// The room's own directory, for notes.
+    pub dir: &'a Path,
+    /// Where the files go.
+    pub top: &'a Path,
+    pub source: &'a Source<'a>,
+    /// What stays there.
+    pub caches: CachePaths,
+    /// The history of that commit was looked through in this room.
+    pub is_held: bool,
+    pub filled: Filled,
+}
+
+impl<'a> Filling<'a> {
+    /// Makes the directory hold it, and the caches that are there; git in it passes over some of them.
+    pub fn fill(mut self, passed_over: &'a [String]) -> Result<Filled, RoomError> {
+        let repository = Repository::of(self.source, passed_over)?;
+        self.filled.tree = repository.tree.to_string();
+        self.put(&repository, b"")?;
+        if self.filled.written > 0 {
+            // A change right after this has other times then.
+            std::thread::sleep(CLOCK_STEP);
+        }
+        Ok(self.filled)
+    }
+
+    /// Puts what one repository holds into the part of the room that lies at `root`, then its submodules.
+    fn put(&mut self, repository: &Repository<'a>, root: &[u8]) -> Result<(), RoomError> {
+        let wrong = |why| repository.not_reproducible(why);
+        let list = &repository.list;
+        let top = self.place(self.top, root)?;
+        let notes = match root.is_empty() {
+            true => self.dir.to_owned(),
+            false => self
+                .dir
+                .join("submodules")
+                .join(cook_protocol::digest::sha256(root)),
+        };
+        fs::create_dir_all(&notes).at("make", &notes)?;
+        let submodules = find_submodules(repository, self.source, root, &mut self.filled);
+        let place = notes.join("attributes.git");
+        let attributes = Attributes::read(place, list, &repository.objects, repository.path);
+        let attributes = attributes.map_err(wrong)?;
+        let index = notes.join("index");
+        // Where no fill came to its end nothing was built from what lies there.
+        let was_filled = index.exists();
+        let note = notes.join("attributes");
+        let known = disk::read_text(&note, MAX_NOTE, Links::Refuse);
+        let before = match known.is_ok_and(|known| known.as_ref() == Some(&attributes.digest)) {
+            true => read_index(&index, repository.objects.format()),
+            // Files with other attributes are made otherwise.
+            false => Written::new(),
+        };
+        let parts = submodules.keys().map(|path| &path[..]).collect();
+        let found = scan(&top, root, list, &parts, &self.caches)?;
+        for path in &found.strange {
+            self.remove(path)?;
+        }
+        let (mut stats, due) = self.find_due(&top, list, &before, &found.files)?;
+        for number in due.iter().filter(|number| found.files[**number]) {
+            self.remove(&self.place(&top, &list.files[*number].0)?)?;
+        }
+        for dir in &list.dirs {
+            self.make_dir(&self.place(&top, dir)?, found.dirs.contains(dir))?;
+        }
+        let made = attributes.make(repository, due.iter().map(|number| &list.files[*number]))?;
+        let there = stats.iter().zip(&found.files);
+        let there = there.filter(|(_, there)| was_filled && **there);
+        let stamp = later_than(there.map(|(stat, _)| stat.seconds()).max());
+        let mut known = stats.clone();
+        for number in &due {
+            let (path, leaf) = &list.files[*number];
+            let lacking = self.filled.lacking.len();
+            let stat = self.write(repository, root, (path, *leaf), made.get(&path[..]), stamp)?;
+            stats[*number] = stat;
+            // One that lacks its content is looked for at the next fill.
+            let is_whole = lacking == self.filled.lacking.len();
+            known[*number] = if is_whole { stat } else { Stat::default() };
+        }
+        let is_same = |(path, id)| before.get(path).is_some_and(|(known, _, _)| known == id);
+        let is_same = due.is_empty()
+            && before.len() == list.files.len() + list.submodules.len()
+            && list.submodules.iter().all(is_same);
+        if !is_same {
+            write_index(&index, repository.objects.format(), list, &known)?;
+            let written = NewFile::at(&note, Durable::Nothing).write(attributes.digest.as_bytes());
+            written.at("write", &note)?;
+        }
+        self.filled.written += due.len();
+        self.filled.files += list.files.len();
+        self.find_leading_out(&top, root, list)?;
+        for dir in &list.dirs {
+            self.filled.dirs.push(self.place(&top, dir)?);
+        }
+        for ((path, _), stat) in list.files.iter().zip(stats) {
+            self.filled.stats.push((self.place(&top, path)?, stat));
+        }
+        self.put_git_dir(repository, &top, &index, is_same)?;
+        for (path, submodule) in &submodules {
+            self.put(submodule, &join(root, path))?;
+        }
+        Ok(())
+    }
+
+    /// Its `.git`, where one is shown.
+    fn put_git_dir(
+        &self,
+        repository: &Repository,
+        top: &Path,
+        index: &Path,
+        is_same: bool,
+    ) -> Result<(), RoomError> {
+        let git = top.join(".git");
+        if !self.source.history {
+            // No clone is without its history, whether it is shown or not.
+            if top == self.top && self.source.alone && !self.is_held {
+                git_dir::write(repository, &git)?;
+            }
+            return git_dir::remove(&git);
+        }
+        let is_new = !git_dir::is_as_written(repository, &git)?;
+        if is_new {
+            git_dir::write(repository, &git)?;
+        }
+        if is_new || !is_same {
+            let to = git.join("index");
+            let bytes = disk::read_present(index, MAX_INDEX, Links::Refuse).at("read", index)?;
+            git_dir::write_file(&to, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The files as they stand, and the numbers of those that are not as they were written.
+    fn find_due(
+        &self,
+        top: &Path,
+        list: &List,
+        before: &Written,
+        there: &[bool],
+    ) -> Result<(Vec<Stat>, Vec<usize>), RoomError> {
+        let mut places = Vec::with_capacity(list.files.len());
+        for (path, _) in &list.files {
+            places.push(self.place(top, path)?);
+        }
+        let stats = look(&places, |place| Stat::of_file(place).unwrap_or_default());
+        let is_due = |number: &usize| {
+            let (path, leaf) = &list.files[*number];
+            let written = (leaf.id, leaf.kind.mode(), stats[*number]);
+            !there[*number] || before.get(path) != Some(&written)
+        };
+        let due = (0..list.files.len()).filter(is_due).collect();
+        Ok((stats, due))
+    }
+
+    fn place(&self, top: &Path, path: &[u8]) -> Result<PathBuf, RoomError> {
+        make_path_below(top, path).at("name a file in", top)
+    }
+
+    fn remove(&mut self, path: &Path) -> Result<(), RoomError> {
+        self.filled.removed += 1;
+        git_dir::remove(path)
+    }
+
+    fn make_dir(&self, path: &Path, is_there: bool) -> Result<(), RoomError> {
+        let make = || {
+            if !is_there {
+                fs::create_dir(path)?;
+            }
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                if fs::symlink_metadata(path)?.permissions().mode() & 0o7777 != 0o755 {
+                    fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+                }
+            }
+            Ok(())
+        };
+        make().at("make", path)
+    }
+
+    /// One file, made anew.
+    fn write(
+        &mut self,
+        repository: &Repository,
+        root: &[u8],
+        (path, leaf): (&[u8], Leaf),
+        made: Option<&Made>,
+        stamp: Option<SystemTime>,
+    ) -> Result<Stat, RoomError> {
+        let whole = join(root, path);
+        let place = self.place(self.top, &whole)?;
+        let failed = |cause| RoomError::io("write", &place, cause);
+        let named = || String::from_utf8_lossy(&whole).into_owned();
+        let bytes;
+        let bytes = match made {
+            Some(made) => &made.bytes,
+            None => {
+                bytes = repository.read_file(path, leaf)?;
+                &bytes
+            }
+        };
+        if leaf.kind == Kind::Link {
+            make_link(bytes, &place).map_err(|cause| match cause.kind() {
+                // No clone can make it either.
+                io::ErrorKind::NotFound
+                | io::ErrorKind::InvalidInput
+                | io::ErrorKind::InvalidFilename => {
+                    let path = named();
+                    let why = format!("`{path}` is a link that leads nowhere: {cause}");
+                    repository.not_reproducible(why)
+                }
+                _ => failed(cause),
+            })?;
+            return Stat::of_file(&place).map_err(failed);
+        }
+        let mut options = OpenOptions::new();
+        let mut file =
+            disk::open_no_follow(options.write(true).create_new(true), &place).map_err(failed)?;
+        let pointer = made.filter(|made| made.is_large);
+        match pointer.and_then(|made| Pointer::parse(&made.bytes)) {
+            Some(pointer) => {
+                let written = pointer.write(&repository.git_dir, &mut file);
+                if let Err(why) = written.map_err(failed)? {
+                    let path = named();
+                    self.filled.lacking.push(Lacking { path, why });
+                }
+            }
+            None => file.write_all(bytes).map_err(failed)?,
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::Permissions::from_mode(leaf.kind.mode() & 0o777);
+            file.set_permissions(mode).map_err(failed)?;
+        }
+        if let Some(stamp) = stamp {
+            file.set_modified(stamp).map_err(failed)?;
+        }
+        drop(file);
+        Stat::of_file(&place).map_err(failed)
+    }
+
+    /// Links that lead out of the commit, by what they name and by what the system makes of that: one link
+    /// may lead through another.
+    fn find_leading_out(&mut self, top: &Path, root: &[u8], list: &List) -> Result<(), RoomError> {
+        let whole = self.top.canonicalize();
+        let whole = whole.at("look at", self.top)?;
+        let links = list.files.iter();
+        for (path, _) in links.filter(|(_, leaf)| leaf.kind == Kind::Link) {
+            let place = self.place(top, path)?;
+            let target = fs::read_link(&place).unwrap_or_default();
+            let end = place.canonicalize().ok();
+            let is_out = end.as_ref().is_some_and(|end| !end.starts_with(&whole));
+            let path = join(root, path);
+            if is_out || leads_out(&path, target.as_os_str().as_encoded_bytes()) {
+                let path = String::from_utf8_lossy(&path).into_owned();
+                self.filled.leading_out.push((path, end.unwrap_or(target)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Filled {
+    /// A file of the commit below `top` that somebody changed since it was written. A change that was put back is
+    /// one too: the system's time of it cannot be put back.
+    pub(crate) fn find_changed(&self, top: &Path) -> Option<String> {
+        let mut links = self.dirs.iter().filter(|dir| !disk::is_directory(dir));
+        let changed = look(&self.stats, |(place, stat)| {
+            Stat::of_file(place).ok() != Some(*stat)
+        });
+        let mut changed = changed
+            .into_iter()
+            .zip(&self.stats)
+            .filter(|(is_changed, _)| *is_changed);
+        let changed = links.next().or_else(|| Some(&changed.next()?.1.0))?;
+        Some(
+            changed
+                .strip_prefix(top)
+                .unwrap_or(changed)
+                .display()
+                .to_string(),
+        )
+    }
+}
+
+/// The same asked of many, on as many threads as there are processors.
+fn look<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let parts = thread::at_once().clamp(1, 1 + items.len() / ENOUGH);
+    let parts: Vec<_> = items.chunks(items.len().div_ceil(parts).max(1)).collect();
+    let found = thread::on_each(&parts, |part| part.iter().map(&ask).collect::<Vec<R>>());
+    let found = found.into_iter();
+    found
+        .flat_map(|found| found.unwrap_or_else(|panic| resume_unwind(panic)))
+        .collect()
+}
+
+/// A whole second after all that was written there or built from it: a program that goes by whole seconds
+/// and sizes takes a new version for the one of before otherwise. In a new room any time will do.
+fn later_than(newest: Option<u64>) -> Option<SystemTime> {
+    let newest = newest?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let stamp = Duration::from_secs(now.as_secs().max(newest) + 1);
+    let ahead = stamp.saturating_sub(now);
+    std::thread::sleep(ahead.saturating_sub(AHEAD));
+    Some(UNIX_EPOCH + stamp)
+}
+
+/// A link that names something outside of the commit.
+fn leads_out(path: &[u8], target: &[u8]) -> bool {
+    if target.starts_with(b"/") {
+        return true;
+    }
+    let mut depth = path.iter().filter(|byte| **byte == b'/').count() as i64;
+    target.split(|byte| *byte == b'/').any(|part| {
+        depth += match part {
+            b"" | b"." => 0,
+            b".." => -1,
+            _ => 1,
+        };
+        depth < 0
+    })
+}
+
+#[cfg(unix)]
+fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), place)
+}
+
+/// As git where links cannot be made: a file that holds the target.
+#[cfg(not(unix))]
+fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
+    fs::File::create_new(place)?.write_all(target)
+}

@@ -1,0 +1,357 @@
+//! Submodules: which of the local repositories a path's commit is read from.
+
+use crate::disk::{self, Links};
+use crate::room::list::{List, join};
+use crate::room::object_reader::Objects;
+use crate::room::plain_git::{Git, within};
+use crate::room::repository::{Repository, TakenFrom, find_git_dir};
+use crate::room::room_contents::{Filled, Lacking, Source};
+use crate::room::scan::make_path_below;
+use git2::{ObjectType, Oid};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a `.gitmodules`, and of a list of what was fetched, at most.
+const MAX_GITMODULES: u64 = 4 << 20;
+const MAX_FETCHED: u64 = 16 << 20;
+
+/// What a `.gitmodules` says of one path.
+#[derive(Debug, PartialEq, Eq)]
+struct Module {
+    name: String,
+    /// Where a clone gets it.
+    address: Option<Vec<u8>>,
+    /// A clone gets the commit alone, without those before it.
+    is_cut: bool,
+}
+
+/// The submodules of a commit that are here, by path. What is wrong with the others, and what may be otherwise
+/// in a clone, is noted.
+pub(crate) fn find_submodules<'a>(
+    above: &Repository<'a>,
+    source: &Source<'a>,
+    root: &[u8],
+    filled: &mut Filled,
+) -> BTreeMap<Vec<u8>, Repository<'a>> {
+    let mut found = BTreeMap::new();
+    if above.list.submodules.is_empty() {
+        return found;
+    }
+    let modules = read_modules(above);
+    let mut names: Vec<&str> = Vec::new();
+    for (path, id) in &above.list.submodules {
+        let place = String::from_utf8_lossy(&join(root, path)).into_owned();
+        let modules = modules.as_ref().map_err(String::clone);
+        let module = modules.and_then(|modules| {
+            let module = modules.get(path);
+            module.ok_or_else(|| {
+                "no `.gitmodules` says where it comes from, or it says `update = none`".to_owned()
+            })
+        });
+        let opened = module.and_then(|module| {
+            if let Some(other) = names.iter().find(|other| lies_within(&module.name, other)) {
+                return Err(format!(
+                    "its name `{}` and that of another, `{other}`, lie in each other, which `git clone --recurse-submodules` refuses: give it another name in `.gitmodules`",
+                    module.name
+                ));
+            }
+            let opened = open(above, source, root, module, path, *id)?;
+            names.push(&module.name);
+            Ok(opened)
+        });
+        match opened {
+            Ok((mut repository, remark)) => {
+                let remark = remark.map(|remark| format!("`{place}` {remark}"));
+                filled.remarks.extend(remark);
+                filled.submodules.push(repository.here());
+                let at = source.objects_at;
+                repository.objects_at = at.map(|at| at(filled.submodules.len()));
+                found.insert(path.clone(), repository);
+            }
+            Err(why) => filled.lacking.push(Lacking { path: place, why }),
+        }
+    }
+    found
+}
+
+/// By path, what a `.gitmodules` says of what a clone gets; what is wrong with it otherwise.
+fn read_modules(above: &Repository) -> Result<BTreeMap<Vec<u8>, Module>, String> {
+    let leaf = above.list.file(b".gitmodules");
+    let leaf = leaf.ok_or("no `.gitmodules` says where it comes from")?;
+    above.objects.require_small(leaf.id, MAX_GITMODULES)?;
+    let text = above.objects.read(leaf.id, ObjectType::Blob)?;
+    parse_modules(text, above.path)
+}
+
+fn parse_modules(text: Vec<u8>, path: &OsStr) -> Result<BTreeMap<Vec<u8>, Module>, String> {
+    let dir = Path::new("/");
+    let read = Git { path, dir }.settings("-".as_ref(), text);
+    let read = read.map_err(|why| format!(".gitmodules: {why}"))?;
+    let mut modules: BTreeMap<String, Module> = BTreeMap::new();
+    let mut paths = BTreeMap::new();
+    let mut left_out = BTreeSet::new();
+    for (key, value) in read {
+        if key == "submodule.fetchjobs" && !is_number_of_jobs(&value) {
+            let value = String::from_utf8_lossy(&value).escape_debug().to_string();
+            return Err(format!(
+                "`.gitmodules` sets `submodule.fetchJobs` to `{value}`, which ends `git clone --recurse-submodules`: make it a number"
+            ));
+        }
+        let Some((name, key)) = within(&key, "submodule") else {
+            continue;
+        };
+        let module = modules.entry(name.to_owned()).or_insert_with(|| Module {
+            name: name.to_owned(),
+            address: None,
+            is_cut: false,
+        });
+        // Of several values git takes the last, and no path and no address that reads as an option.
+        match key {
+            "update" if value == b"none" => drop(left_out.insert(name.to_owned())),
+            "update" => drop(left_out.remove(name)),
+            "path" if is_safe(name) && !value.starts_with(b"-") => {
+                paths.retain(|_, other| other != name);
+                paths.insert(value, name.to_owned());
+            }
+            "url" if !value.starts_with(b"-") => module.address = Some(value),
+            "shallow" => module.is_cut = is_yes(&value),
+            _ => {}
+        }
+    }
+    paths.retain(|_, name| !left_out.contains(name));
+    let found = paths.into_iter();
+    Ok(found
+        .filter_map(|(path, name)| Some((path, modules.remove(&name)?)))
+        .collect())
+}
+
+/// As git reads a truth value.
+fn is_yes(value: &[u8]) -> bool {
+    let word = value.trim_ascii().to_ascii_lowercase();
+    !matches!(&word[..], b"" | b"false" | b"no" | b"off" | b"0")
+}
+
+/// As git reads a number, which may end with its unit.
+fn is_number_of_jobs(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value).trim().to_ascii_lowercase();
+    let number = text.strip_suffix(['k', 'm', 'g']).unwrap_or(&text);
+    number.parse::<u32>().is_ok()
+}
+
+/// Whether a clone of both ends in a refusal, as the git directory of one would lie in the other's.
+fn lies_within(one: &str, other: &str) -> bool {
+    let is_below = |below: &str, above: &str| {
+        let rest = below.strip_prefix(above);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    is_below(one, other) || is_below(other, one)
+}
+
+/// A name that does not lead out of `modules`, as git has it.
+fn is_safe(name: &str) -> bool {
+    let is_up = |part: &str| matches!(part, ".." | "." | "");
+    !name.split(['/', '\\']).any(is_up) && !name.contains('\0') && !name.contains(':')
+}
+
+/// The local repository that has the commit: where git keeps those of the repository and of this worktree, else
+/// in the place of the submodule's files. With it what is not sure of a clone.
+fn open<'a>(
+    above: &Repository<'a>,
+    source: &Source<'a>,
+    root: &[u8],
+    module: &Module,
+    path: &[u8],
+    id: Oid,
+) -> Result<(Repository<'a>, Option<String>), String> {
+    let address = module.address.as_deref();
+    let address = address.ok_or("`.gitmodules` names no address for it")?;
+    let in_place = make_path_below(source.worktree, &join(root, path));
+    let in_place = in_place.map_err(|cause| cause.to_string())?;
+    let mut places = vec![above.git_dir.join("modules").join(&module.name)];
+    if root.is_empty() && source.git_dir != above.git_dir {
+        places.push(source.git_dir.join("modules").join(&module.name));
+    }
+    places.push(in_place.join(".git"));
+    let mut opened = Err("it is not here: `git submodule update --init` brings it".to_owned());
+    for place in places {
+        let is_there = |dir: &Path| disk::is_directory(dir);
+        if opened.is_err() && is_there(&place) && is_there(&place.join("objects")) {
+            opened = Repository::read(&place, &id.to_string(), source);
+        }
+    }
+    let mut repository = opened?;
+    let address = resolve(address, above)?;
+    let place = find_place(&address);
+    let remark = match &place {
+        Some(place) => check_place(place, &repository, id).map(|()| None)?,
+        None => check_fetched(&address, &repository, id)?,
+    };
+    repository.from = match place {
+        // A clone by a plain path copies all of the history, whatever depth it is told.
+        _ if module.is_cut && !address.starts_with(b"/") => TakenFrom::Cut,
+        Some(place) => TakenFrom::Place(place),
+        None => TakenFrom::Here,
+    };
+    Ok((repository, remark))
+}
+
+/// What an address means in a clone of the repository that names it: a relative one begins where
+/// that repository comes from, or else is.
+fn resolve(address: &[u8], above: &Repository) -> Result<Vec<u8>, String> {
+    if !address.starts_with(b"./") && !address.starts_with(b"../") {
+        return Ok(address.to_vec());
+    }
+    let git_dir = &above.git_dir;
+    let root = git_dir.parent().filter(|_| git_dir.ends_with(".git"));
+    let root = root.unwrap_or(git_dir).as_os_str().as_encoded_bytes();
+    let mut base = list_sources(git_dir, above.path)?
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| root.to_vec());
+    let mut rest = address;
+    loop {
+        while base.ends_with(b"/") {
+            base.pop();
+        }
+        if let Some(below) = rest.strip_prefix(b"./") {
+            rest = below;
+        } else if let Some(below) = rest.strip_prefix(b"../") {
+            rest = below;
+            let end = base.iter().rposition(|byte| matches!(byte, b'/' | b':'));
+            let end = end.filter(|end| end + 1 < base.len());
+            let end = end.ok_or("its address leads above where this repository comes from")?;
+            base.truncate(end + usize::from(base[end] == b':'));
+        } else {
+            break;
+        }
+    }
+    if !base.ends_with(b":") {
+        base.push(b'/');
+    }
+    Ok([&base, rest].concat())
+}
+
+/// The place of this machine that an address names.
+fn find_place(address: &[u8]) -> Option<PathBuf> {
+    let path = address.strip_prefix(b"file://").unwrap_or(address);
+    let path = path.starts_with(b"/").then_some(path)?;
+    make_path_below(Path::new("/"), path).ok()
+}
+
+/// Where a repository was fetched from; the remote of that name that git takes by itself first.
+fn list_sources(git_dir: &Path, path: &OsStr) -> Result<Vec<Vec<u8>>, String> {
+    let file = git_dir.join("config");
+    let read = Git { path, dir: git_dir }.settings(file.as_os_str(), Vec::new())?;
+    let urls = read.into_iter().filter_map(|(key, value)| {
+        let (name, what) = within(&key, "remote")?;
+        (what == "url").then(|| (name != "origin", value))
+    });
+    let mut found: Vec<(bool, Vec<u8>)> = urls.collect();
+    found.sort_by_key(|(is_other, _)| *is_other);
+    Ok(found.into_iter().map(|(_, value)| value).collect())
+}
+
+/// A clone gets the commit from a place of this machine: its files are there.
+fn check_place(place: &Path, repository: &Repository, id: Oid) -> Result<(), String> {
+    let lacks = |what: &str| {
+        let place = place.display();
+        format!("{what} is not in `{place}`, where `.gitmodules` says that it comes from")
+    };
+    let format = repository.objects.format();
+    let there = find_git_dir(place).map(|dir| Objects::open(&dir.join("objects"), format));
+    let there = there.and_then(Result::ok);
+    let there = there.and_then(|there| Some((there.find_tree(id).ok()?, there)));
+    let (tree, there) = there.ok_or_else(|| lacks(&format!("its commit {id}")))?;
+    let list = List::read(&there, tree).map_err(|why| lacks(&why))?;
+    let mut files = list.files.iter();
+    match files.find(|(_, leaf)| there.size(leaf.id).is_err()) {
+        None => Ok(()),
+        Some((path, _)) => {
+            let path = String::from_utf8_lossy(path);
+            Err(lacks(&format!("`{path}` of its commit {id}")))
+        }
+    }
+}
+
+/// A clone gets the commit from elsewhere, where nobody is asked: the local clone says what it was seen to
+/// have. What is not sure otherwise.
+fn check_fetched(
+    address: &[u8],
+    repository: &Repository,
+    id: Oid,
+) -> Result<Option<String>, String> {
+    if !is_fetched(repository, &id.to_string()) {
+        return Err(format!(
+            "its commit {id} is on no branch of a remote, so no clone has it: push it, then `git -C … fetch`"
+        ));
+    }
+    let fetched = list_sources(&repository.git_dir, repository.path)?;
+    if fetched.iter().any(|from| from == address) {
+        return Ok(None);
+    }
+    let text = |bytes: &[u8]| format!("`{}`", String::from_utf8_lossy(bytes));
+    let from = fetched.first();
+    let from = from.map_or("nowhere".to_owned(), |from| text(from));
+    Ok(Some(format!(
+        "was fetched from {from}, and a clone asks {}, as `.gitmodules` has it",
+        text(address)
+    )))
+}
+
+/// One of a remote's branches leads to the commit, or it was fetched by its id.
+fn is_fetched(repository: &Repository, id: &str) -> bool {
+    let git_dir = &repository.git_dir;
+    let is_listed = |name: &str| {
+        let text = disk::read_text(&git_dir.join(name), MAX_FETCHED, Links::Refuse);
+        let text = text.ok().flatten().unwrap_or_default();
+        text.lines().any(|line| line.starts_with(id))
+    };
+    if is_listed("shallow") || is_listed("FETCH_HEAD") {
+        return true;
+    }
+    let line = "--git-dir=. -c core.fsmonitor=false -c core.alternateRefsCommand=false -c core.hooksPath=/dev/null for-each-ref --count=1 --contains";
+    let git = repository.git(git_dir);
+    let listed = git.answer(line, &[&id, &"refs/remotes"], Vec::new(), &[0]);
+    listed.is_ok_and(|listed| !listed.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Module, lies_within, parse_modules};
+
+    #[test]
+    fn a_name_below_another_is_told() {
+        assert!(lies_within("h", "h/hooks") && lies_within("h/a/b", "h/a"));
+        assert!(!lies_within("h", "h") && !lies_within("h", "hooks") && !lies_within("a/h", "h"));
+    }
+
+    #[test]
+    fn a_name_that_leads_elsewhere_is_nobody_s() {
+        let path = std::env::var_os("PATH").unwrap();
+        let text = "[submodule \"a\"]\n path = lib/a\n url = x\n[submodule \"../../b\"]\n path = b\n[submodule \"/c\"]\n path = c\n[include]\n path = /etc/passwd\n";
+        let found = parse_modules(text.into(), &path).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[&b"lib/a"[..]].name, "a");
+        assert_eq!(found[&b"lib/a"[..]].address.as_deref(), Some(&b"x"[..]));
+        let text = "[submodule \"a\"]\n path = old\n path = new\n update = none\n update = rebase\n shallow = true\n[submodule]\n fetchJobs = 2k\n";
+        let found = parse_modules(text.into(), &path).unwrap();
+        let of = |found: &Module| (found.name.clone(), found.is_cut);
+        let found: Vec<_> = found
+            .iter()
+            .map(|(path, found)| (&path[..], of(found)))
+            .collect();
+        assert_eq!(found, [(&b"new"[..], ("a".to_owned(), true))]);
+        for jobs in ["many", "-1", "1.5"] {
+            let text = format!("[submodule]\n fetchJobs = {jobs}\n");
+            let why = parse_modules(text.into(), &path).unwrap_err();
+            assert!(why.contains("fetchJobs"), "{why}");
+        }
+        let text = "[submodule \"a\"]\n path = a\n update = none\n[submodule \"b\"]\n path = b\n";
+        let found = parse_modules(text.into(), &path).unwrap();
+        let names = found.into_values().map(|module| module.name);
+        assert_eq!(names.collect::<Vec<_>>(), ["b"]);
+        assert!(parse_modules(b"[submodule".to_vec(), &path).is_err());
+        assert!(parse_modules(Vec::new(), &path).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,418 @@
+//! The record, looked at as a whole: every object read, every hash recomputed, every link followed both ways; and how it goes
+//! on without what cannot be read.
+//!
+//! Invariant: what is wrong with one part keeps no other from being looked at.
+
+use super::failures::{as_damage, find_why};
+use super::session_record::{
+    Event, Held, Index, REF, Stored, Writer, read_event, read_events, read_value, segments,
+};
+use super::session_store::{GitStore, list_names};
+use super::session_values::{ContentHash, Entry, Object, Ref, RefKind};
+use crate::disk::is_unfinished;
+use crate::store::odb::{FOLDER, Log};
+use crate::store::{Place, branches, log_locks};
+use cook_protocol::diagnostic::Failure;
+use git2::Oid;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// How often damage is looked at again: packing may have moved what could not be read.
+const RETRIES: usize = 3;
+
+/// What a check saw.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Objects.
+    pub objects: usize,
+    /// Refs.
+    pub refs: usize,
+    /// Names of the user's.
+    pub names: usize,
+    /// Lines of the record of calls.
+    pub lines: usize,
+    /// What is damaged, and how it shows.
+    pub damaged: Vec<(String, String)>,
+}
+
+/// Reads every object, recomputes every hash and follows every link.
+///
+/// # Errors
+/// When there is a log that cannot be opened. What a part of it holds is a finding.
+pub fn verify(store: &GitStore) -> Result<Checked, Failure> {
+    let (mut links, mut damaged) = (Links::default(), Vec::new());
+    for _ in 0..RETRIES {
+        (links, damaged) = match branches::open(store.place())? {
+            Some(log) => read_all(&log).map_err(as_damage)?,
+            None => break,
+        };
+        if damaged.is_empty() {
+            break;
+        }
+    }
+    damaged.extend(strays(store));
+    let notes = store.bad_notes()?.into_iter();
+    damaged.extend(notes.map(|(file, why)| (file, why.to_owned())));
+    damaged.extend(links.list_broken());
+    Ok(Checked {
+        objects: links.index.objects.len(),
+        refs: links.index.entries.len(),
+        names: links.index.labels.len(),
+        lines: links.index.lines.len(),
+        damaged,
+    })
+}
+
+/// Everything that the commits hold, and what of it cannot be read.
+fn read_all(log: &Log) -> Result<(Links, Vec<(String, String)>), Failure> {
+    let found = Inspected::of(log)?;
+    let (mut links, mut damaged) = (Links::default(), found.damaged);
+    let mut seen: HashMap<&ContentHash, &Held> = HashMap::new();
+    for Stored { hash, at } in found.events.values().flat_map(|event| &event.objects) {
+        if seen.insert(hash, at) == Some(at) {
+            continue;
+        }
+        match read_value(log, at) {
+            Err(error) => damaged.push((hash.to_string(), find_why(&error))),
+            Ok(object) if object.hash() != *hash => {
+                let why = format!("its content hashes to {}", object.hash());
+                damaged.push((hash.to_string(), why));
+            }
+            Ok(object) => links.add(&object),
+        }
+    }
+    links.sum_up();
+    links.index.take_in(found.events.into_values());
+    Ok((links, damaged))
+}
+
+/// What else lies where the record's ref is.
+fn strays(store: &GitStore) -> Vec<(String, String)> {
+    let (dir, record) = REF.rsplit_once('/').unwrap_or((REF, ""));
+    match list_names(&store.place().log_dir().join(dir)) {
+        Err(error) => vec![(dir.to_owned(), error.to_string())],
+        Ok(names) => {
+            let strays = names
+                .iter()
+                .filter(|name| *name != record && !is_unfinished(name));
+            let why = "it is not part of the store; remove it";
+            let found = |name: &String| (format!("{dir}/{}", name.escape_debug()), why.to_owned());
+            strays.map(found).collect()
+        }
+    }
+}
+
+/// The place of an object in its chain, and what it stands on.
+struct Link {
+    kind: RefKind,
+    length: u64,
+    parent: Option<ContentHash>,
+    part: Option<ContentHash>,
+    /// Bytes said in an exchange or a window; none where that is not known.
+    said: Option<u64>,
+}
+
+/// Objects, and the refs that lead to them.
+#[derive(Default)]
+pub(super) struct Links {
+    links: HashMap<ContentHash, Link>,
+    pub(super) index: Index,
+}
+
+impl Links {
+    pub(super) fn add(&mut self, object: &Object) {
+        let [parent, part] = object.stands_on().map(Option::<&ContentHash>::cloned);
+        let link = Link {
+            kind: object.kind(),
+            length: object.length(),
+            parent,
+            part,
+            said: match object {
+                Object::Exchange { input, output, .. } => Some((input.len() + output.len()) as u64),
+                _ => None,
+            },
+        };
+        self.links.insert(object.hash(), link);
+    }
+
+    /// Bytes said in each window whose chain is whole, each from the one before it.
+    pub(super) fn sum_up(&mut self) {
+        let windows = self
+            .links
+            .iter()
+            .filter(|(_, link)| link.kind == RefKind::Episode);
+        let mut windows: Vec<_> = windows
+            .map(|(hash, link)| (link.length, hash.clone()))
+            .collect();
+        windows.sort();
+        let said = |links: &Self, of: &Option<ContentHash>| links.links.get(of.as_ref()?)?.said;
+        for (_, hash) in windows {
+            let link = &self.links[&hash];
+            let before = match link.parent {
+                None => Some(0),
+                Some(_) => said(self, &link.parent),
+            };
+            let sum = before
+                .zip(said(self, &link.part))
+                .map(|(one, two)| one + two);
+            self.links.entry(hash).and_modify(|link| link.said = sum);
+        }
+    }
+
+    /// Whatever does not lead to what is here.
+    fn list_broken(&self) -> Vec<(String, String)> {
+        let mut wrong = Vec::new();
+        for (hash, link) in &self.links {
+            wrong.extend(self.gap(link).map(|why| (hash.to_string(), why)));
+        }
+        for entry in self.index.entries.values() {
+            let found = self.objections(entry).into_iter();
+            wrong.extend(found.map(|why| (entry.name.to_string(), why)));
+        }
+        for (window, series) in &self.index.sealed {
+            let what = format!("the mark of {window}");
+            for name in [window, series]
+                .into_iter()
+                .filter(|name| self.is_gone(**name))
+            {
+                wrong.push((what.clone(), format!("{name} is gone")));
+            }
+            if self.is_other(*window, *series) {
+                wrong.push((what, format!("{series} does not go on from it")));
+            }
+        }
+        for (label, name) in &self.index.labels {
+            if !self.index.entries.contains_key(name) {
+                let why = format!(
+                    "it stands for {name}, which is not here; give it again: `cook session name REF {label}`"
+                );
+                wrong.push((label.clone(), why));
+            }
+        }
+        wrong.sort();
+        wrong
+    }
+
+    /// What is wrong with a link, if anything.
+    fn gap(&self, link: &Link) -> Option<String> {
+        if let Some(part) = &link.part {
+            let wanted = match link.kind {
+                RefKind::Series => RefKind::Episode,
+                _ => RefKind::Exchange,
+            };
+            if self.links.get(part).map(|part| part.kind) != Some(wanted) {
+                return Some(format!("its {wanted} {part} is not there"));
+            }
+        }
+        let before = match &link.parent {
+            None => 0,
+            Some(parent) => match self.links.get(parent) {
+                Some(found) if found.kind == link.kind => found.length,
+                _ => return Some(format!("{parent}, which it goes on from, is not there")),
+            },
+        };
+        (Some(link.length) != before.checked_add(1))
+            .then(|| format!("{} is not its place in the chain", link.length))
+    }
+
+    /// Whether a ref is neither here nor was let go of.
+    fn is_gone(&self, name: Ref) -> bool {
+        !self.index.entries.contains_key(&name) && !self.index.is_expired(&name.to_string())
+    }
+
+    /// What is wrong with a ref.
+    pub(super) fn objections(&self, entry: &Entry) -> Vec<String> {
+        let kind = entry.name.kind();
+        let Some(link) = self.links.get(&entry.hash) else {
+            return vec![format!("{} is not here, or is damaged", entry.hash)];
+        };
+        let mut wrong = Vec::new();
+        if link.kind != kind || link.length != entry.length {
+            wrong.push(format!("{} is not a {kind} that is known here", entry.hash));
+        }
+        match kind {
+            RefKind::Episode => {
+                if link.said.is_some_and(|said| said != entry.bytes) {
+                    wrong.push(format!("{} bytes are not what was said in it", entry.bytes));
+                }
+            }
+            _ => wrong.extend(self.window(entry, link)),
+        }
+        if kind != RefKind::Series {
+            wrong.extend(self.chain(entry));
+        }
+        wrong
+    }
+
+    /// What is wrong with the window that an exchange or a series names.
+    fn window(&self, entry: &Entry, link: &Link) -> Option<String> {
+        let Some(name) = entry.episode else {
+            return (entry.name.kind() == RefKind::Series)
+                .then(|| "it names no current window".to_owned());
+        };
+        if self.is_gone(name) {
+            return Some(format!("its window {name} is gone"));
+        }
+        let window = self.index.entries.get(&name)?;
+        let holds = match entry.name.kind() {
+            RefKind::Series => link.part.as_ref() == Some(&window.hash),
+            _ => self
+                .links
+                .get(&window.hash)
+                .is_none_or(|at| at.part.as_ref() == Some(&entry.hash)),
+        };
+        if !holds {
+            return Some(format!("{name} is not its window"));
+        }
+        (window.bytes != entry.bytes)
+            .then(|| format!("{} bytes are not those of {name}", entry.bytes))
+    }
+
+    /// What is wrong with the series that an exchange or a window names.
+    fn chain(&self, entry: &Entry) -> Option<String> {
+        let name = entry.series?;
+        if self.is_gone(name) {
+            return Some(format!("its series {name} is gone"));
+        }
+        let window = entry.episode.unwrap_or(entry.name);
+        let series = self.index.entries.get(&name)?;
+        (series.episode != Some(window)).then(|| format!("{name} is not its series"))
+    }
+
+    /// Whether a series that is here did not seal the window.
+    fn is_other(&self, window: Ref, series: Ref) -> bool {
+        let entries = &self.index.entries;
+        let (Some(window), Some(series)) = (entries.get(&window), entries.get(&series)) else {
+            return false;
+        };
+        let before = self.links.get(&series.hash).and_then(|link| {
+            let parent = self.links.get(link.parent.as_ref()?)?;
+            parent.part.as_ref()
+        });
+        before != Some(&window.hash)
+    }
+}
+
+/// What a look at every commit and tree of the record found.
+#[derive(Default)]
+pub(super) struct Inspected {
+    /// All events that can be read, by number.
+    pub(super) events: BTreeMap<u64, Event>,
+    /// What cannot be read as it was written, and how it shows.
+    pub(super) damaged: Vec<(String, String)>,
+    /// Objects that cannot be read.
+    lost: BTreeSet<Oid>,
+}
+
+impl Inspected {
+    /// Reads everything that the record leads to. What is wrong with one part keeps no other
+    /// from being looked at.
+    pub(super) fn of(log: &Log) -> Result<Self, Failure> {
+        let mut found = Self::default();
+        let tip = log.find_ref(REF);
+        let mut at = tip.unwrap_or_else(|error| {
+            found.damaged.push((REF.to_owned(), find_why(&error)));
+            None
+        });
+        let mut base = None;
+        let mut is_whole = false;
+        while let Some(id) = at {
+            let Some((event, commit)) = found.look(id, read_event(log, id)) else {
+                break;
+            };
+            at = commit.parents.first().copied();
+            is_whole = at.is_none();
+            base = Some(event.base);
+            found.keep(log, event, commit.tree);
+        }
+        if !is_whole {
+            found.search(log, base)?;
+        }
+        Ok(found)
+    }
+
+    fn look<T>(&mut self, id: Oid, outcome: Result<T, Failure>) -> Option<T> {
+        match outcome {
+            Ok(found) => Some(found),
+            Err(error) => {
+                self.lost.insert(id);
+                let what = format!("object {id} of the log");
+                self.damaged.push((what, find_why(&error)));
+                None
+            }
+        }
+    }
+
+    /// Keeps an event, and the earlier ones that its tree holds. Blobs of exchanges are read
+    /// by whoever compares what they hold.
+    fn keep(&mut self, log: &Log, event: Event, tree: Oid) {
+        let entries = self.look(tree, log.tree(tree)).unwrap_or_default();
+        if event.seq == event.base {
+            for folder in entries.iter().filter(|entry| entry.mode == FOLDER) {
+                self.look(folder.id, log.tree(folder.id));
+            }
+            for blob in segments(log, &entries).unwrap_or_default() {
+                for event in self.look(blob, read_events(log, blob)).unwrap_or_default() {
+                    self.events.entry(event.seq).or_insert(event);
+                }
+            }
+        }
+        self.events.entry(event.seq).or_insert(event);
+    }
+
+    /// Where the way from one event to the one before is lost, looks for events everywhere.
+    fn search(&mut self, log: &Log, base: Option<u64>) -> Result<(), Failure> {
+        let all = log.all()?.into_iter();
+        let mut commits: Vec<_> = all.filter_map(|id| read_event(log, id).ok()).collect();
+        let base = base.or(commits.iter().map(|(event, _)| event.base).max());
+        commits.retain(|(event, _)| Some(event.base) == base);
+        // One that stands alone may be that of a writer that was ended before it counted.
+        if self.damaged.is_empty() && commits.iter().any(|(event, _)| event.seq > 1) {
+            let why = "it is gone, and what it led to is here; `cook session gc` puts it back";
+            self.damaged.push((REF.to_owned(), why.to_owned()));
+        }
+        for (event, commit) in commits {
+            self.keep(log, event, commit.tree);
+        }
+        Ok(())
+    }
+}
+
+/// What became of a damaged record.
+#[derive(Debug, Default)]
+pub(super) struct Mended {
+    /// What could not be read, and why.
+    pub(super) damaged: Vec<(String, String)>,
+    /// Where the damaged files lie now.
+    pub(super) aside: Vec<PathBuf>,
+}
+
+/// Where something of the record cannot be read but what was said, begins it anew with all
+/// that can.
+pub(super) fn mend(store: &GitStore) -> Result<Mended, Failure> {
+    mend_record(store.place(), &store.aside()).map_err(as_damage)
+}
+
+fn mend_record(place: &Place, aside: &Path) -> Result<Mended, Failure> {
+    let mut mended = Mended::default();
+    if branches::open(place)?.is_none() {
+        return Ok(mended);
+    }
+    let writer = Writer::lock(place)?;
+    let found = Inspected::of(writer.log())?;
+    if found.damaged.is_empty() {
+        return Ok(mended);
+    }
+    mended.damaged = found.damaged;
+    for id in &found.lost {
+        mended.aside.extend(writer.set_aside(*id, aside)?);
+    }
+    if writer.log().find_ref(REF).is_err() {
+        let name = Ref::new(RefKind::Series).to_string();
+        let moved = log_locks::set_aside(&place.log_dir().join(REF), aside, &name)?;
+        mended.aside.extend(moved);
+    }
+    let events: Vec<Event> = found.events.into_values().collect();
+    writer.begin_anew(&events, Event::default())?;
+    Ok(mended)
+}

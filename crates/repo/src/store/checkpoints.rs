@@ -1,0 +1,313 @@
+//! The checkpoint trail: single lines appended to `.agent/checkpoints.jsonl`
+//! outside transitions, taken into the log by the next one (`protocol/store.md#3-histories`).
+//!
+//! Invariants: a line is one `write` on a descriptor opened for appending, under
+//! a lock of its own; two lines with one id are one entry; a malformed line stays
+//! in the file, is never taken in, and is the finding `trail_torn`. Appending is
+//! not synced: the transition that takes a line in is what makes it durable.
+
+use super::Store;
+use super::error::{During, unreadable, unsafe_path, unwritable};
+use super::log_format::{self, HistoryDigest, Lines, Stand, TRAIL};
+use super::log_locks::take_lock;
+use super::log_place::Place;
+use super::odb::Log;
+use super::view::{agent_dir, scratch};
+use crate::disk::{self, Links};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::model::{Checkpoint, MAX_CHECKPOINT_TEXT};
+use git2::Oid;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How much of the file's end is looked at before all of it is.
+const TAIL: u64 = 256 << 10;
+/// No more of a trail is read than this; what lies before it is in the log.
+const MAX_TRAIL: u64 = 32 << 20;
+/// A line longer than this was not written here.
+const MAX_LINE: usize = 8 * MAX_CHECKPOINT_TEXT;
+/// Longest id of an entry.
+const MAX_ID: usize = 100;
+/// How long an append waits for another one.
+const WAIT: Duration = Duration::from_millis(500);
+
+/// The trail as it stands now.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trail {
+    /// Entries, oldest first, one per id.
+    pub entries: Vec<Checkpoint>,
+    /// `trail_torn`, when lines of the file cannot be read.
+    pub torn: Option<Finding>,
+}
+
+/// What a transition takes in.
+#[derive(Debug, Default)]
+pub(super) struct Intake {
+    pub(super) lines: Lines,
+    /// Id of the last line of the trail that the log then holds.
+    pub(super) last: Option<String>,
+    pub(super) torn: Option<Finding>,
+}
+
+/// Lines of the file, read.
+#[derive(Default)]
+struct Local {
+    /// Id and text of each good line.
+    good: Vec<(String, Vec<u8>)>,
+    /// Number of bad ones.
+    bad: usize,
+}
+
+impl Store {
+    /// Length of the trail's file; 0 when there is none. Two equal lengths mean
+    /// that nothing was appended meanwhile.
+    pub fn checkpoints_length(&self) -> Result<u64, Failure> {
+        let found = disk::look(&self.place.agent_dir().join(TRAIL)).reading(TRAIL)?;
+        Ok(found.map_or(0, |found| found.len()))
+    }
+
+    /// Appends an entry. `false` when the file holds its id already.
+    pub fn append_checkpoint(&self, entry: &Checkpoint) -> Result<bool, Failure> {
+        let dir = agent_dir(&self.place)?.ok_or_else(|| unreadable(".agent", "it is not there"))?;
+        let _lock = take_lock(&scratch(&dir)?.join("trail.lock"), WAIT)?;
+        let path = dir.join(TRAIL);
+        refuse_other_kind(&path)?;
+        let failed = |error: io::Error| unwritable(format!(".agent/{TRAIL}"), error);
+        disk::unshare(&path).map_err(failed)?;
+        let mut file = disk::open_to_append(&path).map_err(failed)?;
+        let before = disk::read_tail(&mut file, MAX_TRAIL).map_err(failed)?;
+        if holds(&before, &entry.id) {
+            return Ok(false);
+        }
+        let mut line = serde_json::to_string(entry).writing(TRAIL)?;
+        if before.last().is_some_and(|byte| *byte != b'\n') {
+            // A writer died half way: its line must not swallow this one.
+            line.insert(0, '\n');
+        }
+        disk::append_line(&mut file, &line).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// The trail: what the log took in, when the file has lost it, and the file.
+    /// At least the newest `newest` entries, when there are so many.
+    pub fn checkpoints(&self, newest: usize) -> Result<Trail, Failure> {
+        let local = read_local(&self.place, MAX_TRAIL)?;
+        let mut seen = BTreeSet::new();
+        let mut lines = Vec::new();
+        for line in self.find_lost_lines(&local, newest)? {
+            if seen.insert(line.0.clone()) {
+                lines.push(line);
+            }
+        }
+        for line in local.good {
+            if seen.insert(line.0.clone()) {
+                lines.push(line);
+            }
+        }
+        Ok(Trail {
+            entries: lines
+                .iter()
+                .filter_map(|(_, line)| serde_json::from_slice(line).ok())
+                .collect(),
+            torn: report_torn(local.bad),
+        })
+    }
+
+    /// Entries that were appended since the file was `length` long; the newest
+    /// `newest` of them. All of it when the file has become shorter.
+    pub fn read_checkpoints_after(
+        &self,
+        length: u64,
+        newest: usize,
+    ) -> Result<Vec<Checkpoint>, Failure> {
+        let grown = self.checkpoints_length()?;
+        let cap = grown.checked_sub(length).unwrap_or(grown).min(MAX_TRAIL);
+        // One byte more, so that the cut falls on the line end before.
+        let local = read_local(&self.place, cap.saturating_add(1))?;
+        let skipped = local.good.len().saturating_sub(newest);
+        Ok(local.good[skipped..]
+            .iter()
+            .filter_map(|(_, line)| serde_json::from_slice(line).ok())
+            .collect())
+    }
+
+    /// Lines that the log holds and the file does not (`git clean`), newest last.
+    fn find_lost_lines(
+        &self,
+        local: &Local,
+        newest: usize,
+    ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        self.read(|log| {
+            let Some(tip) = self.tip_id(log)? else {
+                return Ok(Vec::new());
+            };
+            let digest = Stand::at(log, tip)?.histories()?.checkpoints;
+            match &digest.last {
+                Some(last) if !local.good.iter().any(|(id, _)| id == last) => {
+                    read_lines_in_log(log, tip, newest)
+                }
+                _ => Ok(Vec::new()),
+            }
+        })
+    }
+
+    /// What is wrong with the trail's file.
+    pub fn trail_finding(&self) -> Result<Option<Finding>, Failure> {
+        Ok(report_torn(read_local(&self.place, MAX_TRAIL)?.bad))
+    }
+}
+
+/// Lines of the file that the log does not hold yet.
+pub(super) fn intake(
+    place: &Place,
+    log: &Log,
+    tip: Option<Oid>,
+    digest: &HistoryDigest,
+) -> Result<Intake, Failure> {
+    let mut local = read_local(place, TAIL)?;
+    let position = |local: &Local| {
+        let last = digest.last.as_ref()?;
+        local.good.iter().rposition(|(id, _)| id == last)
+    };
+    let mut known = BTreeSet::new();
+    let mut from = 0;
+    if let Some(at) = position(&local) {
+        from = at + 1;
+    } else {
+        local = read_local(place, MAX_TRAIL)?;
+        match (position(&local), tip) {
+            (Some(at), _) => from = at + 1,
+            (None, Some(tip)) if digest.last.is_some() && !local.good.is_empty() => {
+                known.extend(
+                    read_lines_in_log(log, tip, usize::MAX)?
+                        .into_iter()
+                        .map(|(id, _)| id),
+                );
+            }
+            (None, _) => {}
+        }
+    }
+    let mut intake = Intake {
+        torn: report_torn(local.bad),
+        last: digest.last.clone(),
+        ..Intake::default()
+    };
+    for (id, line) in local.good.drain(from.min(local.good.len())..) {
+        if known.insert(id.clone()) {
+            let bytes = Arc::make_mut(&mut intake.lines.bytes);
+            bytes.extend_from_slice(&line);
+            bytes.push(b'\n');
+            intake.lines.count += 1;
+            intake.last = Some(id);
+        }
+    }
+    Ok(intake)
+}
+
+/// Lines of the trail in the log, newest last; stops when it has `newest` of them.
+fn read_lines_in_log(
+    log: &Log,
+    tip: Oid,
+    newest: usize,
+) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let mut parts = Vec::new();
+    let mut count = 0;
+    for commit in log_format::ancestry(log, Some(tip)) {
+        let stand = Stand::at(log, commit?)?;
+        if count >= newest || stand.histories()?.checkpoints.records == 0 {
+            break;
+        }
+        let lines = read_lines(&stand.lines_added(TRAIL)?).good;
+        count += lines.len();
+        parts.push(lines);
+    }
+    parts.reverse();
+    Ok(parts.concat())
+}
+
+fn report_torn(bad: usize) -> Option<Finding> {
+    (bad > 0).then(|| {
+        let what = cook_protocol::diagnostic::count_noun(bad as u64, "line");
+        Finding::new(
+            Code::TrailTorn,
+            format!("{what} of the checkpoint trail cannot be read and is left out"),
+        )
+        .at(format!(".agent/{TRAIL}"))
+    })
+}
+
+/// What stands there is no file of cook's.
+fn refuse_other_kind(path: &Path) -> Result<(), Failure> {
+    match disk::look(path).reading(TRAIL)? {
+        Some(found) if !found.is_file() => {
+            Err(unsafe_path(Code::AgentDirUnsafe, path, "is not a file"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_local(place: &Place, cap: u64) -> Result<Local, Failure> {
+    let Some(dir) = agent_dir(place)? else {
+        return Ok(Local::default());
+    };
+    let path = dir.join(TRAIL);
+    refuse_other_kind(&path)?;
+    let opened = disk::open_regular(&path, Links::Refuse).reading(format!(".agent/{TRAIL}"))?;
+    let Some(mut file) = opened else {
+        return Ok(Local::default());
+    };
+    let bytes = disk::read_tail(&mut file, cap).reading(format!(".agent/{TRAIL}"))?;
+    // The first line of a tail is whatever the cut left of it.
+    let whole = (bytes.len() as u64) < cap;
+    let start = match whole {
+        true => 0,
+        false => bytes
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(0, |at| at + 1),
+    };
+    Ok(read_lines(&bytes[start..]))
+}
+
+fn read_lines(bytes: &[u8]) -> Local {
+    let mut local = Local::default();
+    for line in bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
+        match line_id(line) {
+            Some(id) => local.good.push((id, line.to_vec())),
+            None => local.bad += 1,
+        }
+    }
+    local
+}
+
+/// The id of a line that is an entry.
+pub(super) fn line_id(line: &[u8]) -> Option<String> {
+    if line.len() > MAX_LINE {
+        return None;
+    }
+    let entry: Checkpoint = serde_json::from_slice(line).ok()?;
+    let fits = !entry.id.is_empty() && entry.id.len() <= MAX_ID;
+    fits.then_some(entry.id)
+}
+
+/// Id of the last line of what a transition took in.
+pub(super) fn last_id(bytes: &[u8]) -> Option<String> {
+    read_lines(bytes).good.pop().map(|(id, _)| id)
+}
+
+/// Whether a line begins with that id, as [`Store::append_checkpoint`] writes it.
+fn holds(bytes: &[u8], id: &str) -> bool {
+    let Ok(quoted) = serde_json::to_string(id) else {
+        return false;
+    };
+    let begin = format!("{{\"id\":{quoted},");
+    bytes
+        .split(|byte| *byte == b'\n')
+        .any(|line| line.starts_with(begin.as_bytes()) && line_id(line).is_some())
+}

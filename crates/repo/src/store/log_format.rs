@@ -1,0 +1,723 @@
+//! One log commit (`protocol/store.md`): which file of its tree holds what, the exact text of each, its message, and the
+//! chain of first parents.
+
+use super::error::{During, refuse_malformed, unreadable};
+use super::odb::{Commit, Log, TreeEntry};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::digest::hex;
+use cook_protocol::machine::Facts;
+use cook_protocol::model::{Actor, BriefRecord, Event, Records, SliceRecord, Snapshot, StopRecord};
+use git2::{ObjectType, Oid};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// The format this build writes.
+pub const FORMAT: u32 = 4;
+
+pub(super) const FORMAT_FILE: &str = "format";
+pub(super) const EVENT: &str = "event.json";
+pub(super) const HISTORIES: &str = "histories.json";
+pub(super) const APPENDED: &str = "appended";
+pub(super) const RECEIPTS: &str = "receipts";
+pub(super) const EXCHANGES: &str = "exchanges";
+/// Tests that proofs of this transition show.
+pub(super) const TESTS: &str = "tests";
+/// The checkpoint trail, in `.agent/` and under `appended/`.
+pub(super) const TRAIL: &str = "checkpoints.jsonl";
+
+/// Documents of a snapshot in the log's tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Document {
+    Active,
+    Brief,
+    Counters,
+    Ledger,
+    Mission,
+    Plan,
+    Profile,
+    State,
+    Undone,
+    Evidence,
+}
+
+impl Document {
+    pub(super) const ALL: [Document; 10] = [
+        Document::Active,
+        Document::Brief,
+        Document::Counters,
+        Document::Ledger,
+        Document::Mission,
+        Document::Plan,
+        Document::Profile,
+        Document::State,
+        Document::Undone,
+        Document::Evidence,
+    ];
+
+    /// Those that `.agent/` shows, in the order in which they are written: the
+    /// file that outside readers poll comes last.
+    pub(super) const SHOWN: [Document; 5] = [
+        Document::Brief,
+        Document::Plan,
+        Document::Evidence,
+        Document::Active,
+        Document::State,
+    ];
+
+    pub(super) fn file(self) -> &'static str {
+        match self {
+            Document::Active => "active-slice.json",
+            Document::Brief => "brief.json",
+            Document::Counters => "counters.json",
+            Document::Ledger => "ledger.json",
+            Document::Mission => "mission.md",
+            Document::Plan => "plan.json",
+            Document::Profile => "profile.json",
+            Document::State => "state.json",
+            Document::Undone => "undone.json",
+            Document::Evidence => "verification-evidence.json",
+        }
+    }
+
+    /// Documents that a workflow may do without.
+    pub(super) fn is_optional(self) -> bool {
+        self == Document::Brief
+    }
+
+    /// The document's exact bytes; none for an optional one that is not there.
+    pub(super) fn text(self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, Failure> {
+        match (self, &snapshot.brief) {
+            (Document::Brief, None) => Ok(None),
+            _ => self.some_text(snapshot).map(Some),
+        }
+    }
+
+    fn some_text(self, snapshot: &Snapshot) -> Result<Vec<u8>, Failure> {
+        match self {
+            Document::Active => pretty(&snapshot.active),
+            Document::Brief => pretty(&snapshot.brief),
+            Document::Counters => pretty(&snapshot.counters),
+            Document::Ledger => pretty(&snapshot.ledger),
+            Document::Mission => Ok(snapshot.mission.clone().into_bytes()),
+            Document::Plan => pretty(&snapshot.plan),
+            Document::Profile => pretty(&snapshot.profile),
+            Document::State => pretty(&snapshot.state),
+            Document::Undone => pretty(&snapshot.undone),
+            Document::Evidence => pretty(&snapshot.evidence),
+        }
+    }
+
+    /// Whether two snapshots hold the same in it; cheaper than comparing texts.
+    pub(super) fn same(self, a: &Snapshot, b: &Snapshot) -> bool {
+        match self {
+            Document::Active => a.active == b.active,
+            Document::Brief => a.brief == b.brief,
+            Document::Counters => a.counters == b.counters,
+            Document::Ledger => a.ledger == b.ledger,
+            Document::Mission => a.mission == b.mission,
+            Document::Plan => a.plan == b.plan,
+            Document::Profile => a.profile == b.profile,
+            Document::State => a.state == b.state,
+            Document::Undone => a.undone == b.undone,
+            Document::Evidence => a.evidence == b.evidence,
+        }
+    }
+}
+
+/// The append-only histories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum History {
+    /// `slice-history.jsonl`.
+    Slice,
+    /// `stop-check-history.jsonl`.
+    Stop,
+    /// `brief-history.jsonl`; there from its first line on.
+    Brief,
+}
+
+impl History {
+    /// All of them.
+    pub const ALL: [History; 3] = [History::Slice, History::Stop, History::Brief];
+
+    /// Something of each, in the order of [`History::ALL`].
+    pub(super) fn each<T>(get: impl Fn(Self) -> Result<T, Failure>) -> Result<[T; 3], Failure> {
+        Ok([get(Self::Slice)?, get(Self::Stop)?, get(Self::Brief)?])
+    }
+
+    /// The file's name, in `.agent/` and under `appended/`.
+    pub fn file(self) -> &'static str {
+        match self {
+            History::Slice => "slice-history.jsonl",
+            History::Stop => "stop-check-history.jsonl",
+            History::Brief => "brief-history.jsonl",
+        }
+    }
+
+    /// The lines that a transition adds to it: what its event imports as it stands, then
+    /// the records it produces.
+    pub(super) fn list_added(self, event: &Event, records: &Records) -> Result<Lines, Failure> {
+        let import = match event {
+            Event::Bootstrapped { import, .. } => import.as_deref(),
+            _ => None,
+        };
+        match self {
+            History::Slice => {
+                let imported = import.map_or(&[][..], |import| &import.slice_history);
+                write_lines(imported.iter().chain(&records.slice))
+            }
+            History::Stop => {
+                let imported = import.map_or(&[][..], |import| &import.stop_history);
+                write_lines(imported.iter().chain(&records.stop))
+            }
+            History::Brief => write_lines(records.brief.iter()),
+        }
+    }
+}
+
+/// Records as they stand in a history.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) count: u64,
+    pub(super) bytes: Arc<Vec<u8>>,
+}
+
+impl From<Vec<u8>> for Lines {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
+            bytes: Arc::new(bytes),
+        }
+    }
+}
+
+/// One line for each record.
+fn write_lines<'r, T: Serialize + 'r>(
+    records: impl Iterator<Item = &'r T>,
+) -> Result<Lines, Failure> {
+    let mut bytes = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut bytes, record).writing("a record")?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes.into())
+}
+
+/// Reads a history's lines back.
+pub(super) fn records(appended: [Vec<u8>; 3]) -> Result<Records, Failure> {
+    let [slice, stop, brief] = appended;
+    Ok(Records {
+        slice: parse_lines::<SliceRecord>(&slice)?,
+        stop: parse_lines::<StopRecord>(&stop)?,
+        brief: parse_lines::<BriefRecord>(&brief)?,
+    })
+}
+
+fn parse_lines<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, Failure> {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).reading("a record"))
+        .collect()
+}
+
+/// How much of a history the log holds up to one commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryDigest {
+    /// Lines.
+    pub records: u64,
+    /// Bytes of the concatenation.
+    pub bytes: u64,
+    /// The chain: SHA-256 of the link before it (32 bytes) and what was
+    /// appended; 64 zeros before anything was.
+    pub sha256: String,
+    /// Of the trail: id of the last line that was taken in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+}
+
+impl Default for HistoryDigest {
+    fn default() -> Self {
+        Self {
+            records: 0,
+            bytes: 0,
+            sha256: "0".repeat(64),
+            last: None,
+        }
+    }
+}
+
+impl HistoryDigest {
+    /// Nothing was ever appended.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// The next link. Nothing appended = the same link.
+    pub(super) fn extend(&self, added: &Lines, last: Option<&str>) -> Result<Self, Failure> {
+        if added.bytes.is_empty() {
+            return Ok(self.clone());
+        }
+        let before = unhex(&self.sha256)
+            .ok_or_else(|| refuse_malformed("a history's digest is not a SHA-256"))?;
+        let mut hash = Sha256::new();
+        hash.update(before);
+        hash.update(added.bytes.as_slice());
+        Ok(Self {
+            records: self.records + added.count,
+            bytes: self.bytes + added.bytes.len() as u64,
+            sha256: hex(&hash.finalize()),
+            last: last.map(str::to_owned),
+        })
+    }
+}
+
+/// `histories.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Histories {
+    #[serde(rename = "slice-history")]
+    pub(super) slice: HistoryDigest,
+    #[serde(rename = "stop-check-history")]
+    pub(super) stop: HistoryDigest,
+    #[serde(
+        rename = "brief-history",
+        default,
+        skip_serializing_if = "HistoryDigest::is_empty"
+    )]
+    pub(super) brief: HistoryDigest,
+    /// How much of the checkpoint trail the log holds.
+    #[serde(default, skip_serializing_if = "HistoryDigest::is_empty")]
+    pub(super) checkpoints: HistoryDigest,
+}
+
+impl Histories {
+    pub(super) fn of(&self, history: History) -> &HistoryDigest {
+        match history {
+            History::Slice => &self.slice,
+            History::Stop => &self.stop,
+            History::Brief => &self.brief,
+        }
+    }
+
+    /// With what one commit added to each history, and what it took in of the trail: its
+    /// lines, and the id of the last one.
+    pub(super) fn extend(
+        &self,
+        added: &[Lines; 3],
+        taken: &Lines,
+        last: Option<&str>,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            slice: self.slice.extend(&added[0], None)?,
+            stop: self.stop.extend(&added[1], None)?,
+            brief: self.brief.extend(&added[2], None)?,
+            checkpoints: self.checkpoints.extend(taken, last)?,
+        })
+    }
+}
+
+/// `event.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventFile {
+    pub(super) seq: u64,
+    pub(super) actor: Actor,
+    pub(super) rule: String,
+    pub(super) subject: String,
+    pub(super) lease_epoch: u64,
+    pub(super) version: String,
+    /// Names the process that wrote it: two that decide the same in the same second write two
+    /// commits.
+    pub(super) writer: String,
+    pub(super) facts: Facts,
+    #[serde(serialize_with = "without_imported_histories")]
+    pub(super) event: Event,
+}
+
+/// Imported histories are what the commit appends, so `event.json` does not repeat
+/// them; [`with_imported_histories`] puts them back.
+fn without_imported_histories<S: serde::Serializer>(
+    event: &Event,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut event = event.clone();
+    if let Event::Bootstrapped {
+        import: Some(import),
+        ..
+    } = &mut event
+    {
+        import.slice_history.clear();
+        import.stop_history.clear();
+    }
+    event.serialize(serializer)
+}
+
+/// Completes an event that was read from `event.json`. `appended` gives what its commit
+/// added to a history.
+pub(super) fn with_imported_histories(
+    event: &mut Event,
+    appended: impl Fn(History) -> Result<Vec<u8>, Failure>,
+) -> Result<(), Failure> {
+    fn parse<T: DeserializeOwned>(history: History, lines: &[u8]) -> Result<Vec<T>, Failure> {
+        parse_lines(lines).map_err(|_| {
+            let file = history.file();
+            let what = format!("`{APPENDED}/{file}` in the log holds a line that is not a record");
+            Failure::state(Code::LogNotDerivable, what)
+        })
+    }
+    if let Event::Bootstrapped {
+        import: Some(import),
+        ..
+    } = event
+    {
+        import.slice_history = parse(History::Slice, &appended(History::Slice)?)?;
+        import.stop_history = parse(History::Stop, &appended(History::Stop)?)?;
+    }
+    Ok(())
+}
+
+/// Pretty-printed, keys in the order of the types, one final line feed.
+pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
+    let mut bytes = serde_json::to_vec_pretty(value).writing("a document")?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Reads one JSON file of the log.
+pub(super) fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes).reading(name)
+}
+
+/// Assembles a snapshot from the files that `read` returns.
+pub(super) fn snapshot(
+    mut read: impl FnMut(&str) -> Result<Vec<u8>, Failure>,
+    is_there: impl Fn(&str) -> bool,
+) -> Result<Snapshot, Failure> {
+    fn one<T: DeserializeOwned>(
+        read: &mut impl FnMut(&str) -> Result<Vec<u8>, Failure>,
+        document: Document,
+    ) -> Result<T, Failure> {
+        parse(document.file(), &read(document.file())?)
+    }
+    let mission =
+        String::from_utf8(read(Document::Mission.file())?).reading(Document::Mission.file())?;
+    let brief = match is_there(Document::Brief.file()) {
+        true => Some(one(&mut read, Document::Brief)?),
+        false => None,
+    };
+    Ok(Snapshot {
+        brief,
+        mission,
+        profile: one(&mut read, Document::Profile)?,
+        state: one(&mut read, Document::State)?,
+        plan: one(&mut read, Document::Plan)?,
+        active: one(&mut read, Document::Active)?,
+        evidence: one(&mut read, Document::Evidence)?,
+        ledger: one(&mut read, Document::Ledger)?,
+        counters: one(&mut read, Document::Counters)?,
+        undone: one(&mut read, Document::Undone)?,
+    })
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// One commit of the log, by name and place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tip {
+    /// Full id of the log commit.
+    pub commit: String,
+    /// Log sequence: transitions up to and with this one.
+    pub seq: u64,
+}
+
+/// What a log commit's message says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Full id of the log commit.
+    pub commit: String,
+    /// Log sequence.
+    pub seq: u64,
+    /// Name of the event.
+    pub event: String,
+    /// The rule it was taken under.
+    pub rule: String,
+    /// Who caused it: `user`, `script`, `role`, `runner`.
+    pub actor: String,
+    /// The slice or mission it is about.
+    pub subject: String,
+    /// When: seconds since 1970, UTC.
+    pub epoch_seconds: i64,
+}
+
+/// The name of a blob with that content.
+pub(super) fn blob_id(log: &Log, bytes: &[u8]) -> Result<Oid, Failure> {
+    log.name(ObjectType::Blob, bytes)
+}
+
+/// A commit by name and place in the chain.
+pub(super) fn tip(log: &Log, id: Oid) -> Result<Tip, Failure> {
+    let Meta { commit, seq, .. } = meta(log, id)?;
+    Ok(Tip { commit, seq })
+}
+
+/// The message of one commit.
+pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, Failure> {
+    read_meta(id, &log.commit(id)?)
+        .ok_or_else(|| unreadable(format!("log commit {id}"), "it has no trailers"))
+}
+
+/// The message of a commit that was read; none when it is not one of cook's.
+pub(super) fn read_meta(id: Oid, commit: &Commit) -> Option<Meta> {
+    parse_message(id.to_string(), commit.epoch_seconds, &commit.message)
+}
+
+fn parse_message(commit: String, epoch_seconds: i64, message: &str) -> Option<Meta> {
+    let trailer = |key: &str| {
+        message
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
+    };
+    let event = trailer("Cook-Event")?;
+    let first = message.lines().next()?;
+    Some(Meta {
+        commit,
+        epoch_seconds,
+        subject: first
+            .strip_prefix(event)
+            .and_then(|rest| rest.strip_prefix(": "))
+            .unwrap_or(first)
+            .to_owned(),
+        event: event.to_owned(),
+        rule: trailer("Cook-Rule")?.to_owned(),
+        actor: trailer("Cook-Actor")?.to_owned(),
+        seq: trailer("Cook-Seq")?.parse().ok()?,
+    })
+}
+
+/// The message that [`meta`] reads back.
+pub(super) fn message(meta: &Meta) -> String {
+    format!(
+        "{event}: {subject}\n\nCook-Event: {event}\nCook-Rule: {rule}\nCook-Actor: {actor}\nCook-Seq: {seq}\n",
+        event = meta.event,
+        subject = meta.subject,
+        rule = meta.rule,
+        actor = meta.actor,
+        seq = meta.seq,
+    )
+}
+
+/// The first parent.
+pub(super) fn parent(log: &Log, id: Oid) -> Result<Option<Oid>, Failure> {
+    Ok(log.commit(id)?.parents.first().copied())
+}
+
+/// A commit and those before it, newest first. Ends after an error.
+pub(super) fn ancestry(log: &Log, tip: Option<Oid>) -> impl Iterator<Item = Result<Oid, Failure>> {
+    let mut next = tip;
+    std::iter::from_fn(move || {
+        let id = next.take()?;
+        Some(parent(log, id).map(|parent| {
+            next = parent;
+            id
+        }))
+    })
+}
+
+/// The commit that many before another one.
+pub(super) fn back(log: &Log, tip: Option<Oid>, steps: u64) -> Result<Option<Oid>, Failure> {
+    let mut found = None;
+    let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+    for (number, commit) in ancestry(log, tip).enumerate().take(steps.saturating_add(1)) {
+        found = Some(commit?).filter(|_| number == steps);
+    }
+    Ok(found)
+}
+
+/// Whether the chain of a transition leads over another one.
+pub(super) fn comes_before(log: &Log, earlier: Oid, later: Oid) -> Result<bool, Failure> {
+    let steps = meta(log, later)?
+        .seq
+        .saturating_sub(meta(log, earlier)?.seq);
+    Ok(steps > 0 && back(log, Some(later), steps)? == Some(earlier))
+}
+
+/// One commit's tree.
+pub(super) struct Stand<'r> {
+    log: &'r Log,
+    pub(super) entries: Vec<TreeEntry>,
+}
+
+impl<'r> Stand<'r> {
+    pub(super) fn at(log: &'r Log, commit: Oid) -> Result<Self, Failure> {
+        Self::of(log, &log.commit(commit)?)
+    }
+
+    /// The tree of a commit that was read already.
+    pub(super) fn of(log: &'r Log, commit: &Commit) -> Result<Self, Failure> {
+        let entries = log.tree(commit.tree)?;
+        Ok(Self { log, entries })
+    }
+
+    /// An error when this commit's format is not this build's.
+    pub(super) fn check_format(&self) -> Result<(), Failure> {
+        let (found, ours) = (self.format()?, FORMAT);
+        match found.cmp(&ours) {
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(Failure::state(
+                Code::LogTooNew,
+                format!("the log's format is {found}; this cook knows {ours}"),
+            )),
+            Ordering::Less => Err(Failure::state(
+                Code::LogTooOld,
+                format!(
+                    "the log's format is {found}; this cook knows {ours} and reads no older one"
+                ),
+            )),
+        }
+    }
+
+    pub(super) fn format(&self) -> Result<u32, Failure> {
+        let bytes = self.file(FORMAT_FILE)?;
+        String::from_utf8_lossy(&bytes)
+            .trim_end()
+            .parse()
+            .reading("the log's format")
+    }
+
+    /// The blob of a file at the top of the tree.
+    pub(super) fn blob(&self, name: &str) -> Option<Oid> {
+        find(&self.entries, name)
+    }
+
+    /// A file at the top of the tree.
+    pub(super) fn file(&self, name: &str) -> Result<Vec<u8>, Failure> {
+        let id = self
+            .blob(name)
+            .ok_or_else(|| unreadable(name, "the log commit lacks it"))?;
+        self.log.blob(id)
+    }
+
+    /// A folder's entries; none when there is no such folder.
+    pub(super) fn folder(&self, name: &str) -> Result<Vec<TreeEntry>, Failure> {
+        self.blob(name)
+            .map_or(Ok(Vec::new()), |id| self.log.tree(id))
+    }
+
+    /// The blob that holds what this commit added to a history.
+    pub(super) fn find_appended(&self, history: History) -> Result<Option<Oid>, Failure> {
+        Ok(find(&self.folder(APPENDED)?, history.file()))
+    }
+
+    pub(super) fn histories(&self) -> Result<Histories, Failure> {
+        parse(HISTORIES, &self.file(HISTORIES)?)
+    }
+
+    /// What this commit added to a history or the trail.
+    pub(super) fn lines_added(&self, file: &str) -> Result<Vec<u8>, Failure> {
+        find(&self.folder(APPENDED)?, file).map_or(Ok(Vec::new()), |blob| self.log.blob(blob))
+    }
+
+    /// The event, with its imported histories.
+    pub(super) fn event(&self) -> Result<EventFile, Failure> {
+        let mut file: EventFile = parse(EVENT, &self.file(EVENT)?)?;
+        with_imported_histories(&mut file.event, |history| self.lines_added(history.file()))?;
+        Ok(file)
+    }
+
+    /// The documents. An older format is refused, a newer one that cannot be read says so.
+    pub(super) fn snapshot(&self) -> Result<Snapshot, Failure> {
+        let format = match self.check_format() {
+            Err(older) if older.code == Code::LogTooOld => return Err(older),
+            format => format,
+        };
+        let read = snapshot(|name| self.file(name), |name| self.blob(name).is_some());
+        read.map_err(|error| format.err().unwrap_or(error))
+    }
+}
+
+pub(super) fn find(entries: &[TreeEntry], name: &str) -> Option<Oid> {
+    entries
+        .iter()
+        .find(|entry| entry.name == name)
+        .map(|entry| entry.id)
+}
+
+/// Blobs of a history from byte `from` on, oldest first: walks back from `tip`
+/// until the history was that short. The number is the offset of `from` in the
+/// first of them.
+pub(super) fn segments(
+    log: &Log,
+    tip: Oid,
+    history: History,
+    from: u64,
+) -> Result<(Vec<Oid>, u64), Failure> {
+    let mut blobs = Vec::new();
+    let mut skip = 0;
+    let mut known: Option<(Oid, u64)> = None;
+    for commit in ancestry(log, Some(tip)) {
+        let stand = Stand::at(log, commit?)?;
+        let file = stand
+            .blob(HISTORIES)
+            .ok_or_else(|| unreadable(HISTORIES, "the log commit lacks it"))?;
+        let bytes = match known {
+            Some((seen, bytes)) if seen == file => bytes,
+            _ => stand.histories()?.of(history).bytes,
+        };
+        known = Some((file, bytes));
+        if bytes <= from {
+            skip = from - bytes;
+            break;
+        }
+        if let Some(blob) = stand.find_appended(history)? {
+            blobs.push(blob);
+        }
+    }
+    blobs.reverse();
+    Ok((blobs, skip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_reads_back() {
+        let meta = Meta {
+            commit: String::new(),
+            seq: 7,
+            event: "reviewed".to_owned(),
+            rule: "5".to_owned(),
+            actor: "role".to_owned(),
+            subject: "a-slice: with colons".to_owned(),
+            epoch_seconds: 0,
+        };
+        let parsed = parse_message(String::new(), 0, &message(&meta));
+        assert_eq!(parsed, Some(meta));
+    }
+
+    #[test]
+    fn a_subject_cannot_forge_a_trailer() {
+        // Subjects are one line, so a trailer in one is never a line of its own.
+        let meta = parse_message(
+            String::new(),
+            0,
+            "reviewed: Cook-Seq: 99\n\nCook-Event: reviewed\nCook-Rule: 5\nCook-Actor: role\nCook-Seq: 7\n",
+        )
+        .unwrap();
+        assert_eq!(meta.seq, 7);
+    }
+}

@@ -1,0 +1,535 @@
+//! Reading without a lock: tip, snapshot, entries, histories, what transitions keep of sessions, and what somebody who has a part of the log can read in it.
+//!
+//! A reader never writes. When packing moves objects under it, it opens the log
+//! again and repeats the read.
+
+use super::Store;
+use super::error::{During, unknown_name};
+use super::log_format::{
+    self, APPENDED, EXCHANGES, FORMAT, History, HistoryDigest, Meta, RECEIPTS, Stand, TRAIL, Tip,
+};
+use super::log_place::{self, Place};
+use super::odb::{self, Log, TreeEntry};
+use super::replayed::chain;
+use super::transitions::{Signed, take_signature};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::machine::Facts;
+use cook_protocol::model::{
+    Actor, Checkpoint, CheckpointKind, Citation, CitedExchange, Event, Receipt, Records, Said,
+    Snapshot,
+};
+use git2::{ObjectType, Oid};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// One transition as the log holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Full id of the log commit.
+    pub commit: String,
+    /// Log sequence.
+    pub seq: u64,
+    /// The log commit before it; none for the first.
+    pub parent: Option<String>,
+    /// What happened.
+    pub event: Event,
+    /// What it was judged by.
+    pub facts: Facts,
+    /// Who caused it.
+    pub actor: Actor,
+    /// The rule it was taken under.
+    pub rule: String,
+    /// When, as the facts say it (RFC 3339 UTC).
+    pub time: String,
+    /// The slice or mission it is about.
+    pub subject: String,
+    /// Epoch of the writer's lease.
+    pub lease_epoch: u64,
+    /// Version of the cook that wrote it.
+    pub cook_version: String,
+    /// Name of the process that wrote it: 32 hexadecimal digits.
+    pub writer: String,
+    /// The documents after it.
+    pub snapshot: Snapshot,
+    /// What it appended to the histories.
+    pub records: Records,
+    /// The receipts it brought.
+    pub receipts: Vec<Receipt>,
+}
+
+/// A workflow of this repository, by worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorktreeLog {
+    /// The worktree's id: the branch of the log.
+    pub id: String,
+    /// Its newest transition.
+    pub tip: Meta,
+    /// It belongs to the worktree of the caller's [`Place`].
+    pub here: bool,
+}
+
+/// How often a read is repeated on a freshly opened log.
+const RETRIES: usize = 4;
+
+impl Store {
+    /// Runs a read; when it fails, runs it again on the log as it is now.
+    pub(super) fn read<T>(&self, work: impl Fn(&Log) -> Result<T, Failure>) -> Result<T, Failure> {
+        let mut outcome = work(&self.log);
+        for _ in 0..RETRIES {
+            if !matches!(&outcome, Err(error) if error.code == Code::LogUnreadable) {
+                break;
+            }
+            let Some(fresh) = log_place::open_log(&self.place)? else {
+                break;
+            };
+            outcome = work(&fresh);
+        }
+        outcome
+    }
+
+    pub(super) fn tip_id(&self, log: &Log) -> Result<Option<Oid>, Failure> {
+        log.find_ref(&self.branch())
+    }
+
+    fn some_tip(&self, log: &Log) -> Result<Oid, Failure> {
+        self.tip_id(log)?.ok_or_else(|| unknown_name("@"))
+    }
+
+    /// The newest transition; `None` before the first.
+    pub fn tip(&self) -> Result<Option<Tip>, Failure> {
+        self.read(|log| {
+            let id = self.tip_id(log)?;
+            id.map(|id| log_format::tip(log, id)).transpose()
+        })
+    }
+
+    /// A transition's commit as it was signed; `None` where it bears no signature.
+    ///
+    /// # Errors
+    /// A log that cannot be read, or does not hold it.
+    pub fn read_signed(&self, commit: &str) -> Result<Option<Signed>, Failure> {
+        let bytes = self.read(|log| {
+            let id = log.oid(commit).ok_or_else(|| unknown_name(commit))?;
+            log.read_as(id, ObjectType::Commit)
+        })?;
+        Ok(take_signature(&bytes))
+    }
+
+    /// The documents at the tip. An error when there is no transition yet.
+    pub fn snapshot(&self) -> Result<Snapshot, Failure> {
+        self.read(|log| Stand::at(log, self.some_tip(log)?)?.snapshot())
+    }
+
+    /// Tip and documents from one look at the branch.
+    pub fn current(&self) -> Result<Option<(Tip, Snapshot)>, Failure> {
+        self.read(|log| {
+            let Some(id) = self.tip_id(log)? else {
+                return Ok(None);
+            };
+            let snapshot = Stand::at(log, id)?.snapshot()?;
+            let tip = Tip {
+                commit: id.to_string(),
+                seq: snapshot.ledger.seq.0,
+            };
+            Ok(Some((tip, snapshot)))
+        })
+    }
+
+    /// Format of the tip, and whether this build may write after it.
+    pub fn format(&self) -> Result<u32, Failure> {
+        self.read(|log| match self.tip_id(log)? {
+            Some(id) => Stand::at(log, id)?.format(),
+            None => Ok(FORMAT),
+        })
+    }
+
+    /// How much of each history the log holds at the tip.
+    pub fn history_digest(&self, history: History) -> Result<HistoryDigest, Failure> {
+        self.read(|log| match self.tip_id(log)? {
+            Some(id) => Ok(Stand::at(log, id)?.histories()?.of(history).clone()),
+            None => Ok(HistoryDigest::default()),
+        })
+    }
+
+    /// The commit that `name` means: `@` the newest, `@-` the one before (more
+    /// dashes go further back, `@-12` goes twelve), a sequence number, or a full
+    /// or abbreviated id of at least four digits.
+    pub fn resolve(&self, name: &str) -> Result<Meta, Failure> {
+        self.read(|log| {
+            let unknown = || unknown_name(name);
+            let id = match Operation::parse(name).ok_or_else(unknown)? {
+                Operation::Back(steps) => log_format::back(log, self.tip_id(log)?, steps)?,
+                Operation::Seq(seq) => self.by_seq(log, seq)?,
+                Operation::Prefix(prefix) => log.find_commit_by_prefix(&prefix),
+            };
+            let id = match (id, Operation::prefix(name)) {
+                (Some(id), _) => id,
+                (None, Some(prefix)) => log.find_commit_by_prefix(&prefix).ok_or_else(unknown)?,
+                (None, None) => return Err(unknown()),
+            };
+            log_format::meta(log, id).map_err(|_| unknown())
+        })
+    }
+
+    fn by_seq(&self, log: &Log, seq: u64) -> Result<Option<Oid>, Failure> {
+        let Some(tip) = self.tip_id(log)? else {
+            return Ok(None);
+        };
+        match log_format::meta(log, tip)?.seq.checked_sub(seq) {
+            Some(steps) if seq > 0 => log_format::back(log, Some(tip), steps),
+            _ => Ok(None),
+        }
+    }
+
+    /// One transition with everything the log holds of it; names as in [`Store::resolve`].
+    pub fn entry(&self, name: &str) -> Result<Entry, Failure> {
+        let meta = self.resolve(name)?;
+        self.read(|log| {
+            let id = log
+                .oid(&meta.commit)
+                .ok_or_else(|| unknown_name(&meta.commit))?;
+            entry(log, id)
+        })
+    }
+
+    /// What happened in the transition of that full id, without the documents after it.
+    pub fn event(&self, commit: &str) -> Result<Event, Failure> {
+        self.read(|log| {
+            let id = log.oid(commit).ok_or_else(|| unknown_name(commit))?;
+            Ok(Stand::at(log, id)?.event()?.event)
+        })
+    }
+
+    /// Transitions, newest first, one commit read per step. Stops after an error.
+    pub fn entries(&self) -> Result<impl Iterator<Item = Result<Meta, Failure>>, Failure> {
+        Ok(self.walk_back(self.read(|log| self.tip_id(log))?))
+    }
+
+    /// The same from one of them back, which no branch need lead to.
+    pub fn list_entries_from(
+        &self,
+        commit: &str,
+    ) -> Result<impl Iterator<Item = Result<Meta, Failure>>, Failure> {
+        let next = self.read(|log| log.oid(commit).ok_or_else(|| unknown_name(commit)))?;
+        Ok(self.walk_back(Some(next)))
+    }
+
+    fn walk_back(&self, mut next: Option<Oid>) -> impl Iterator<Item = Result<Meta, Failure>> {
+        std::iter::from_fn(move || {
+            let id = next.take()?;
+            let step = self.read(|log| {
+                let meta = log_format::meta(log, id)?;
+                Ok((meta, log_format::parent(log, id)?))
+            });
+            Some(step.map(|(meta, parent)| {
+                next = parent;
+                meta
+            }))
+        })
+    }
+
+    /// A history from its first line on: the concatenation along the chain.
+    pub fn history_lines(
+        &self,
+        history: History,
+    ) -> Result<impl Iterator<Item = Result<String, Failure>>, Failure> {
+        let blobs = self.read(|log| match self.tip_id(log)? {
+            Some(tip) => Ok(log_format::segments(log, tip, history, 0)?.0),
+            None => Ok(Vec::new()),
+        })?;
+        Ok(blobs.into_iter().flat_map(move |blob| {
+            let bytes = self.read(|log| log.blob(blob));
+            match bytes.and_then(|bytes| String::from_utf8(bytes).reading("a history")) {
+                Ok(text) => text.lines().map(|line| Ok(line.to_owned())).collect(),
+                Err(error) => vec![Err(error)],
+            }
+        }))
+    }
+
+    /// Every workflow of the repository's log, those of removed worktrees
+    /// included, by id. Empty when there is no log.
+    pub fn all_worktrees(place: &Place) -> Result<Vec<WorktreeLog>, Failure> {
+        let Some(log) = log_place::open_log(place)? else {
+            return Ok(Vec::new());
+        };
+        let here = log_place::read_id(place)?;
+        log.list_refs_under("refs/heads/")?
+            .into_iter()
+            .filter(|(id, _)| log_place::is_id(id))
+            .map(|(id, tip)| {
+                Ok(WorktreeLog {
+                    tip: log_format::meta(&log, tip)?,
+                    here: here.as_deref() == Some(id.as_str()),
+                    id,
+                })
+            })
+            .collect()
+    }
+}
+
+/// What a name of a transition asks for.
+enum Operation {
+    Back(u64),
+    Seq(u64),
+    Prefix(String),
+}
+
+impl Operation {
+    fn parse(name: &str) -> Option<Self> {
+        if let Some(rest) = name.strip_prefix('@') {
+            if rest.bytes().all(|byte| byte == b'-') {
+                return Some(Self::Back(rest.len() as u64));
+            }
+            return rest.strip_prefix('-')?.parse().ok().map(Self::Back);
+        }
+        if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return name
+                .parse()
+                .map(Self::Seq)
+                .ok()
+                .or_else(|| Self::prefix(name).map(Self::Prefix));
+        }
+        Self::prefix(name).map(Self::Prefix)
+    }
+
+    /// An abbreviated object id.
+    fn prefix(name: &str) -> Option<String> {
+        (4..=64)
+            .contains(&name.len())
+            .then(|| name.to_ascii_lowercase())
+            .filter(|name| name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }
+}
+
+fn entry(log: &Log, id: Oid) -> Result<Entry, Failure> {
+    let stand = Stand::at(log, id)?;
+    let file = stand.event()?;
+    let mut receipts = Vec::new();
+    for kept in stand.folder(RECEIPTS)? {
+        receipts.push(log_format::parse(RECEIPTS, &log.blob(kept.id)?)?);
+    }
+    Ok(Entry {
+        commit: id.to_string(),
+        seq: file.seq,
+        parent: log_format::parent(log, id)?.map(|id| id.to_string()),
+        time: file.facts.now.clone(),
+        event: file.event,
+        facts: file.facts,
+        actor: file.actor,
+        rule: file.rule,
+        subject: file.subject,
+        lease_epoch: file.lease_epoch,
+        cook_version: file.version,
+        writer: file.writer,
+        snapshot: stand.snapshot()?,
+        records: log_format::records(History::each(|history| stand.lines_added(history.file()))?)?,
+        receipts,
+    })
+}
+
+/// What a part of the log holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Transitions.
+    pub transitions: u64,
+    /// Bytes of their files, each counted once.
+    pub bytes: u64,
+    /// Exchanges with agents.
+    pub exchanges: u64,
+    /// Messages of the user.
+    pub messages: u64,
+}
+
+impl Store {
+    /// Looks into every file that the transitions after one bring, up to another one, newest first:
+    /// the transition, the file's name, its content.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn look_into_contents_after(
+        &self,
+        known: Option<&str>,
+        newest: &str,
+        mut look: impl FnMut(&Meta, &str, &[u8]),
+    ) -> Result<Contents, Failure> {
+        let mut contents = Contents::default();
+        let mut seen = HashSet::new();
+        if let Some(known) = known {
+            self.read(|log| {
+                let known = log.oid(known).ok_or_else(|| unknown_name(known))?;
+                files(log, known)
+            })?
+            .into_iter()
+            .for_each(|(_, id)| {
+                seen.insert(id);
+            });
+        }
+        for meta in self.list_entries_from(newest)? {
+            let meta = meta?;
+            if known == Some(meta.commit.as_str()) {
+                break;
+            }
+            contents.transitions += 1;
+            contents.messages += u64::from(meta.event == "said");
+            let files = self.read(|log| {
+                let id = log
+                    .oid(&meta.commit)
+                    .ok_or_else(|| unknown_name(&meta.commit))?;
+                files(log, id)
+            })?;
+            for (name, id) in files {
+                if !seen.insert(id) {
+                    continue;
+                }
+                let bytes = self.read(|log| log.blob(id))?;
+                contents.bytes += bytes.len() as u64;
+                if name.starts_with(EXCHANGES) && !name.contains("/ex_") {
+                    contents.exchanges += 1;
+                }
+                if name == format!("{APPENDED}/{TRAIL}") {
+                    contents.messages += prompts(&bytes);
+                }
+                look(&meta, &name, &bytes);
+            }
+        }
+        Ok(contents)
+    }
+}
+
+fn prompts(lines: &[u8]) -> u64 {
+    let is_prompt = |line: &&[u8]| {
+        log_format::parse::<Checkpoint>(TRAIL, line)
+            .is_ok_and(|entry| entry.kind == CheckpointKind::Prompt)
+    };
+    lines.split(|byte| *byte == b'\n').filter(is_prompt).count() as u64
+}
+
+/// Files of a transition, those in its folders included.
+fn files(log: &Log, commit: Oid) -> Result<Vec<(String, Oid)>, Failure> {
+    let mut found = Vec::new();
+    for entry in log_format::Stand::at(log, commit)?.entries {
+        if entry.mode != odb::FOLDER {
+            found.push((entry.name, entry.id));
+            continue;
+        }
+        let inside = log.tree(entry.id)?.into_iter();
+        found.extend(inside.map(|file| (format!("{}/{}", entry.name, file.name), file.id)));
+    }
+    Ok(found)
+}
+
+/// The documents before a transition; none before the first.
+pub type Before<'a> = &'a dyn Fn() -> Result<Option<Snapshot>, Failure>;
+
+impl Store {
+    /// Every transition that keeps what was said in the session behind its report, oldest
+    /// first: the documents before it when asked for, sequence, event, and what was said.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn each_cited_exchange(
+        &self,
+        known: Option<&str>,
+        mut each: impl FnMut(
+            Before<'_>,
+            u64,
+            &Event,
+            Result<&CitedExchange, &str>,
+        ) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let chain = self.read(|log| chain(log, self.tip_id(log)?))?;
+        let is_known = |commit: &Oid| known.is_some_and(|known| commit.to_string() == known);
+        let first = chain.iter().position(is_known).map_or(0, |at| at + 1);
+        for (at, commit) in chain.iter().copied().enumerate().skip(first) {
+            let found = self.read(|log| {
+                let stand = Stand::at(log, commit)?;
+                let folder = stand.folder(EXCHANGES)?;
+                if folder.is_empty() {
+                    return Ok(None);
+                }
+                Ok(Some((stand.event()?, read_cited(log, &folder)?)))
+            })?;
+            if let Some((file, cited)) = found {
+                let before = || match at.checked_sub(1).map(|before| chain[before]) {
+                    Some(before) => self
+                        .read(|log| Stand::at(log, before)?.snapshot())
+                        .map(Some),
+                    None => Ok(None),
+                };
+                for one in &cited {
+                    let one = one.as_ref().map_err(String::as_str);
+                    each(&before, file.seq, &file.event, one)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The citations of a folder, or why one is none; what none of them names is none either.
+fn read_cited(
+    log: &Log,
+    folder: &[TreeEntry],
+) -> Result<Vec<Result<CitedExchange, String>>, Failure> {
+    let files = folder
+        .iter()
+        .map(|entry| Ok((entry.name.as_str(), log.blob(entry.id)?)));
+    let files: BTreeMap<&str, Vec<u8>> = files.collect::<Result<_, Failure>>()?;
+    let mut named = BTreeSet::new();
+    let mut all = Vec::new();
+    for name in files.keys().filter(|name| name.starts_with("ex_")) {
+        named.insert((*name).to_owned());
+        all.push(one_cited(&files, name, &mut named));
+    }
+    let left = files.keys().filter(|name| !named.contains(**name));
+    all.extend(left.map(|name| Err(format!("nothing cites `{EXCHANGES}/{name}`"))));
+    Ok(all)
+}
+
+fn one_cited(
+    files: &BTreeMap<&str, Vec<u8>>,
+    name: &str,
+    named: &mut BTreeSet<String>,
+) -> Result<CitedExchange, String> {
+    let missing = |name: &str| format!("`{EXCHANGES}/{name}` is missing");
+    let wrong = |name: &str| format!("`{EXCHANGES}/{name}` is not what its name says");
+    let bytes = files.get(name).ok_or_else(|| missing(name))?;
+    let citation: Citation = log_format::parse(EXCHANGES, bytes).map_err(|_| wrong(name))?;
+    if format!("{}.json", citation.exchange) != name {
+        return Err(wrong(name));
+    }
+    let mut said = Vec::new();
+    for hash in citation.said {
+        let name = format!("{}.json", hash.trim_start_matches("sha256:"));
+        let bytes = files.get(name.as_str()).ok_or_else(|| missing(&name))?;
+        let one: Said = log_format::parse(EXCHANGES, bytes).map_err(|_| wrong(&name))?;
+        if one.hash != hash {
+            return Err(wrong(&name));
+        }
+        named.insert(name);
+        said.push(one);
+    }
+    Ok(CitedExchange {
+        exchange: citation.exchange,
+        said,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_operations() {
+        assert!(matches!(Operation::parse("@"), Some(Operation::Back(0))));
+        assert!(matches!(Operation::parse("@--"), Some(Operation::Back(2))));
+        assert!(matches!(
+            Operation::parse("@-12"),
+            Some(Operation::Back(12))
+        ));
+        assert!(matches!(Operation::parse("12"), Some(Operation::Seq(12))));
+        assert!(matches!(Operation::parse("ABCD"), Some(Operation::Prefix(p)) if p == "abcd"));
+        for bad in ["", "@x", "@-x", "abc", "zzzz", "../x", "HEAD"] {
+            assert!(Operation::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

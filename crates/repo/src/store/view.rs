@@ -1,0 +1,793 @@
+//! The view `.agent/` against the log: what cook showed, what an interrupted
+//! write left, and what somebody else wrote there.
+//!
+//! Stamp = tip: a file that differs was edited outside cook. Stamp ≠ tip: a
+//! write was interrupted and will be rolled forward.
+//!
+//! The stamp `<git dir>/cook-checkout.json` says which commit `.agent/` shows, and what each file looked like right after
+//! cook wrote it.
+
+use super::Store;
+use super::error::{During, unreadable, unsafe_path};
+use super::log_format::{self, Document, History, Stand};
+use super::log_place::{self, Place};
+use super::odb::Log;
+use crate::disk::{self, Links};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine::OutsideEdit;
+use git2::Oid;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// A document in `.agent/` larger than this is not read, only reported.
+const MAX_DOCUMENT: u64 = 64 << 20;
+
+/// How often a reader looks again when a writer was at work meanwhile.
+const LOOKS: usize = 16;
+
+/// Transitions whose documents count as cook's own when the stamp is lost.
+const RECENT: usize = 100;
+
+/// How `.agent/` stands to the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewStatus {
+    /// It shows the tip (edits outside cook apart).
+    Current,
+    /// The log is ahead: a write was interrupted, or never reached the view.
+    Pending,
+    /// None of the files is there.
+    Absent,
+}
+
+/// `Some` when `.agent` is there; a symlink or a file in its place is refused.
+pub(super) fn agent_dir(place: &Place) -> Result<Option<PathBuf>, Failure> {
+    let dir = place.agent_dir();
+    Ok(log_place::is_directory(&dir, Code::AgentDirUnsafe)?.then_some(dir))
+}
+
+/// `.agent/tmp`, made when it is missing.
+pub(super) fn scratch(dir: &Path) -> Result<PathBuf, Failure> {
+    let scratch = dir.join("tmp");
+    log_place::make_directory(&scratch, Code::AgentDirUnsafe)?;
+    Ok(scratch)
+}
+
+/// The view of one worktree against one commit of the log.
+pub(super) struct View<'r> {
+    pub(super) log: &'r Log,
+    pub(super) place: &'r Place,
+    pub(super) tip: Oid,
+    pub(super) stand: Stand<'r>,
+    pub(super) histories: log_format::Histories,
+    pub(super) stamp: Option<FoundStamp>,
+    /// The commit that the stamp names, when it is another one the log holds.
+    pub(super) before: Option<Before<'r>>,
+    /// False: look inside every file.
+    trust_stat: bool,
+}
+
+pub(super) struct Before<'r> {
+    pub(super) stand: Stand<'r>,
+    pub(super) histories: log_format::Histories,
+    /// The tip comes after it, so that its histories begin the tip's.
+    pub(super) leads_here: bool,
+}
+
+/// What is to be done with a file so that it shows the tip.
+pub(super) enum Step {
+    Keep,
+    Write,
+    Remove,
+    /// The file is right up to this length.
+    Append(u64),
+}
+
+/// A file of the view as it stands.
+pub(super) struct Judged {
+    pub(super) step: Step,
+    /// Where it is neither what the tip says nor what an interrupted write left.
+    difference: Option<Difference>,
+    /// The log does not hold what stands there.
+    pub(super) is_foreign: bool,
+}
+
+impl Judged {
+    /// A file that cook wrote.
+    fn own(step: Step) -> Self {
+        Self {
+            step,
+            difference: None,
+            is_foreign: false,
+        }
+    }
+}
+
+/// What a file's stat and the stamp say without looking inside.
+enum Glance {
+    /// It is what the stamp says.
+    Known,
+    /// Look inside.
+    Unknown(Metadata),
+    Missing,
+    NotAFile,
+}
+
+impl<'r> View<'r> {
+    pub(super) fn open(log: &'r Log, place: &'r Place, tip: Oid) -> Result<Self, Failure> {
+        let stand = Stand::at(log, tip)?;
+        let histories = stand.histories()?;
+        let mut stamp = read_stamp(place)?;
+        let named = stamp
+            .as_ref()
+            .and_then(|found| log.oid(&found.stamp.commit));
+        let before = named.filter(|commit| *commit != tip).and_then(|commit| {
+            let stand = Stand::at(log, commit).ok()?;
+            let histories = stand.histories().ok()?;
+            let leads_here = log_format::comes_before(log, commit, tip).unwrap_or(false);
+            Some(Before {
+                stand,
+                histories,
+                leads_here,
+            })
+        });
+        if named != Some(tip) && before.is_none() {
+            // A stamp that names what the log does not hold vouches for nothing.
+            stamp = None;
+        }
+        Ok(Self {
+            log,
+            place,
+            tip,
+            stand,
+            histories,
+            stamp,
+            before,
+            trust_stat: true,
+        })
+    }
+
+    pub(super) fn shows_tip(&self) -> bool {
+        self.stamp
+            .as_ref()
+            .is_some_and(|found| found.stamp.commit == self.tip.to_string())
+    }
+
+    pub(super) fn status(&self) -> Result<ViewStatus, Failure> {
+        let mut any = false;
+        if let Some(dir) = agent_dir(self.place)? {
+            for name in list_documents() {
+                any |= log_place::look(&dir.join(name))?.is_some();
+            }
+        }
+        Ok(match (any, self.shows_tip()) {
+            (false, _) => ViewStatus::Absent,
+            (true, true) => ViewStatus::Current,
+            (true, false) => ViewStatus::Pending,
+        })
+    }
+
+    fn glance(&self, dir: &Path, name: &str) -> Result<Glance, Failure> {
+        let Some(found) = log_place::look(&dir.join(name))? else {
+            return Ok(Glance::Missing);
+        };
+        if !found.is_file() {
+            return Ok(Glance::NotAFile);
+        }
+        let known = self.trust_stat
+            && self.stamp.as_ref().is_some_and(|stamp| {
+                let shown = stamp.stamp.files.get(name).and_then(|shown| shown.stat);
+                // Histories are exempt from the tick rule: comparing one means reading all of it.
+                shown.is_some_and(|stat| {
+                    stat == Stat::of(&found)
+                        && (stat.ctime_ns < stamp.written_ns || is_history(name))
+                })
+            });
+        Ok(if known {
+            Glance::Known
+        } else {
+            Glance::Unknown(found)
+        })
+    }
+
+    /// The stamp is written after the branch has moved, so it never runs ahead of it: a stamp
+    /// that names a descendant of the tip shows that somebody moved the branch back.
+    pub(super) fn refuse_rewind(&self, branch: &str) -> Result<(), Failure> {
+        let Some(shown) = self
+            .stamp
+            .as_ref()
+            .filter(|_| self.before.is_some())
+            .and_then(|found| self.log.oid(&found.stamp.commit))
+        else {
+            return Ok(());
+        };
+        if !log_format::comes_before(self.log, self.tip, shown)? {
+            return Ok(());
+        }
+        let number = |id| log_format::meta(self.log, id).map(|meta| meta.seq);
+        let (from, to) = (number(shown)?, number(self.tip)?);
+        let what = format!("the log was moved back from #{from} to #{to}");
+        Err(Failure::state(Code::LogRewound, what).replace_hints([
+            format!(
+                "bring the later transitions back: `git --git-dir={} update-ref {branch} {shown}`",
+                shell_words::quote(&self.place.log_dir().to_string_lossy()),
+            ),
+            format!(
+                "or go on from the older one: remove `{}`",
+                self.place.stamp_file().display()
+            ),
+        ]))
+    }
+
+    /// Files that are neither what the tip says nor what an interrupted write left.
+    pub(super) fn differences(&self) -> Result<Vec<Difference>, Failure> {
+        let dir = agent_dir(self.place)?.unwrap_or_else(|| self.place.agent_dir());
+        let mut differences = Vec::new();
+        for name in list_documents() {
+            differences.extend(self.judge(&dir, name)?.difference);
+        }
+        differences.sort_by(|a, b| a.file.cmp(&b.file));
+        Ok(differences)
+    }
+
+    /// What stands there, and what is to be done so that the tip is shown.
+    pub(super) fn judge(&self, dir: &Path, name: &str) -> Result<Judged, Failure> {
+        let history = History::ALL.into_iter().find(|one| one.file() == name);
+        let is_shown = self.is_shown(name);
+        let found = match self.glance(dir, name)? {
+            Glance::Missing => {
+                return Ok(Judged {
+                    step: if is_shown { Step::Write } else { Step::Keep },
+                    difference: self
+                        .is_missed(name)
+                        .then(|| plain(name, DifferenceKind::Missing)),
+                    is_foreign: false,
+                });
+            }
+            Glance::NotAFile => return Ok(self.foreign(name, DifferenceKind::NotAFile)),
+            Glance::Known if is_shown => {
+                let current = match history {
+                    Some(history) => Some(self.histories.of(history).sha256.clone()),
+                    None => self.stand.blob(name).map(|id| id.to_string()),
+                };
+                return Ok(Judged::own(match (history, &self.before) {
+                    _ if self.find_stamp(name) == current.as_deref() => Step::Keep,
+                    // The file is what the stamp's commit says: append the rest.
+                    (Some(history), Some(before)) if before.leads_here => {
+                        Step::Append(before.histories.of(history).bytes)
+                    }
+                    _ => Step::Write,
+                }));
+            }
+            // What the tip does not show goes, and is kept.
+            Glance::Known => {
+                return Ok(Judged {
+                    difference: None,
+                    ..self.foreign(name, DifferenceKind::Edited)
+                });
+            }
+            Glance::Unknown(found) => found,
+        };
+        match history {
+            _ if !is_shown => Ok(self.foreign(name, DifferenceKind::Edited)),
+            Some(history) => self.judge_history(dir, history),
+            None => self.judge_document(dir, name, &found),
+        }
+    }
+
+    fn judge_document(&self, dir: &Path, name: &str, found: &Metadata) -> Result<Judged, Failure> {
+        if found.len() > MAX_DOCUMENT {
+            return Ok(self.foreign(name, DifferenceKind::TooLarge));
+        }
+        let read = disk::read(&dir.join(name), MAX_DOCUMENT, Links::Refuse).reading(name)?;
+        let Some(bytes) = read else {
+            return Ok(Judged {
+                difference: Some(plain(name, DifferenceKind::Missing)),
+                ..Judged::own(Step::Write)
+            });
+        };
+        if self.stand.blob(name) == Some(log_format::blob_id(self.log, &bytes)?) {
+            return Ok(Judged::own(Step::Keep));
+        }
+        if self.is_own(name, &bytes)? {
+            return Ok(Judged::own(Step::Write));
+        }
+        let Ok(theirs) = serde_json::from_slice::<Value>(&bytes) else {
+            return Ok(self.foreign(name, DifferenceKind::NotJson));
+        };
+        let ours: Value = log_format::parse(name, &self.stand.file(name)?)?;
+        let mut judged = self.foreign(name, DifferenceKind::Edited);
+        if let Some(difference) = &mut judged.difference {
+            difference.fields = list_changed_fields(&ours, &theirs);
+        }
+        Ok(judged)
+    }
+
+    fn judge_history(&self, dir: &Path, history: History) -> Result<Judged, Failure> {
+        let name = history.file();
+        let length = match compare(self.log, self.tip, dir, history)? {
+            Comparison::Equal => return Ok(Judged::own(Step::Keep)),
+            Comparison::Prefix(length) => length,
+            Comparison::Differs(line) => {
+                let mut judged = self.foreign(name, DifferenceKind::Edited);
+                if let Some(difference) = &mut judged.difference {
+                    difference.fields.push(format!("line {line}"));
+                }
+                return Ok(judged);
+            }
+        };
+        let before = self.before.as_ref();
+        let shown = before.map_or(0, |before| before.histories.of(history).bytes);
+        let mut judged = Judged::own(Step::Append(length));
+        // An interrupted append left a prefix that still holds what was shown.
+        if self.shows_tip() || length < shown {
+            let kind = match ends_line(&dir.join(name), length).reading(name)? {
+                true => DifferenceKind::Edited,
+                false => DifferenceKind::Torn,
+            };
+            judged.difference = Some(plain(name, kind));
+        }
+        Ok(judged)
+    }
+
+    /// A file that somebody else wrote: it is kept before it is overwritten.
+    fn foreign(&self, name: &str, kind: DifferenceKind) -> Judged {
+        Judged {
+            step: match self.is_shown(name) {
+                true => Step::Write,
+                false => Step::Remove,
+            },
+            difference: Some(plain(name, kind)),
+            is_foreign: true,
+        }
+    }
+
+    fn find_stamp(&self, name: &str) -> Option<&str> {
+        let shown = self.stamp.as_ref()?.stamp.files.get(name)?;
+        Some(shown.oid.as_str())
+    }
+
+    /// Whether these bytes are a version of the document that cook itself wrote:
+    /// the tip's; while the view is behind, also the stamp's, or with no stamp
+    /// to go by one of the last transitions'. Equal JSON in another layout is the same version.
+    fn is_own(&self, name: &str, bytes: &[u8]) -> Result<bool, Failure> {
+        let id = log_format::blob_id(self.log, bytes)?;
+        let mut versions = vec![self.stand.file(name)?];
+        if !self.shows_tip() {
+            match &self.before {
+                Some(before) if before.stand.blob(name) == Some(id) => return Ok(true),
+                Some(before) if before.stand.blob(name).is_none() => {}
+                Some(before) => versions.push(before.stand.file(name)?),
+                None if self.was_written_lately(name, id)? => return Ok(true),
+                None => {}
+            }
+        }
+        // A key that stands twice can be read in two ways, so it is not a version of ours.
+        let Ok(theirs) = cook_protocol::schema::value(bytes) else {
+            return Ok(false);
+        };
+        Ok(versions
+            .iter()
+            .any(|ours| serde_json::from_slice::<Value>(ours).is_ok_and(|ours| ours == theirs)))
+    }
+
+    fn was_written_lately(&self, name: &str, blob: Oid) -> Result<bool, Failure> {
+        for commit in log_format::ancestry(self.log, Some(self.tip)).take(RECENT) {
+            if Stand::at(self.log, commit?)?.blob(name) == Some(blob) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the tip shows that file at all: the brief and its history are there from
+    /// the first time somebody adds to them.
+    pub(super) fn is_shown(&self, name: &str) -> bool {
+        if name == History::Brief.file() {
+            return !self.histories.of(History::Brief).is_empty();
+        }
+        is_history(name) || self.stand.blob(name).is_some()
+    }
+
+    /// Whether a file that is not there should be: it was shown when the stamp was written.
+    fn is_missed(&self, name: &str) -> bool {
+        let shown_before = self
+            .before
+            .as_ref()
+            .is_none_or(|before| match is_history(name) {
+                true => name != History::Brief.file() || !before.histories.brief.is_empty(),
+                false => before.stand.blob(name).is_some(),
+            });
+        self.stamp.is_some() && self.is_shown(name) && shown_before
+    }
+}
+
+pub(super) fn list_documents() -> impl Iterator<Item = &'static str> {
+    Document::SHOWN
+        .into_iter()
+        .map(Document::file)
+        .chain(History::ALL.into_iter().map(History::file))
+}
+
+impl Store {
+    /// Files of `.agent/` that cook writes: those that show the log, and the trail.
+    pub fn list_shown_files() -> impl Iterator<Item = &'static str> {
+        list_documents().chain([log_format::TRAIL])
+    }
+
+    /// How `.agent/` stands to the log; `Absent` before the first transition.
+    pub fn view_status(&self) -> Result<ViewStatus, Failure> {
+        self.read(|log| match self.tip_id(log)? {
+            Some(tip) => View::open(log, &self.place, tip)?.status(),
+            None => Ok(ViewStatus::Absent),
+        })
+    }
+
+    /// Files of `.agent/` that are not what cook wrote there, by name. Costs a
+    /// few stat calls when nothing was touched. A write that was interrupted is
+    /// not a difference: the next writer rolls it forward.
+    pub fn differences(&self) -> Result<Vec<Difference>, Failure> {
+        self.find_differences(true)
+    }
+
+    /// What a writer shows between a look at the branch and a look at the files
+    /// would pass for an edit or for a branch that was moved back, so either counts
+    /// only when the branch stands where it stood before the look.
+    fn find_differences(&self, trust_stat: bool) -> Result<Vec<Difference>, Failure> {
+        let mut found = Ok(Vec::new());
+        for _ in 0..LOOKS {
+            let tip = self.read(|log| self.tip_id(log))?;
+            found = self.read(|log| {
+                let Some(tip) = tip else {
+                    return Ok(Vec::new());
+                };
+                let mut view = View::open(log, &self.place, tip)?;
+                view.trust_stat = trust_stat;
+                view.refuse_rewind(&self.branch())?;
+                view.differences()
+            });
+            let settled = matches!(&found, Ok(differences) if differences.is_empty());
+            if settled || self.read(|log| self.tip_id(log))? == tip {
+                break;
+            }
+        }
+        found
+    }
+
+    /// [`Store::differences`] as the fact that decisions are judged by.
+    pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, Failure> {
+        Ok(self
+            .differences()?
+            .into_iter()
+            .map(OutsideEdit::from)
+            .collect())
+    }
+
+    /// The same with every file read, whatever its stat says (`fsck`, `verify`).
+    pub fn find_differences_by_content(&self) -> Result<Vec<Difference>, Failure> {
+        self.find_differences(false)
+    }
+}
+
+/// What a file looked like right after cook wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stat {
+    pub(super) bytes: u64,
+    pub(super) mtime_ns: i128,
+    /// Change time and inode; 0 where the system has none.
+    pub(super) ctime_ns: i128,
+    pub(super) inode: u64,
+}
+
+impl Stat {
+    #[cfg(unix)]
+    pub(super) fn of(found: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        let nanos =
+            |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        Self {
+            bytes: found.len(),
+            mtime_ns: nanos(found.mtime(), found.mtime_nsec()),
+            ctime_ns: nanos(found.ctime(), found.ctime_nsec()),
+            inode: found.ino(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(found: &Metadata) -> Self {
+        let mtime_ns = found
+            .modified()
+            .ok()
+            .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+            .map_or(0, |since| since.as_nanos() as i128);
+        Self {
+            bytes: found.len(),
+            mtime_ns,
+            ctime_ns: mtime_ns,
+            inode: 0,
+        }
+    }
+}
+
+/// One file in the stamp.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shown {
+    /// Blob id of a document, digest chain of a history.
+    pub(super) oid: String,
+    /// Null for a file that was left as somebody else wrote it.
+    pub(super) stat: Option<Stat>,
+}
+
+/// `cook-checkout.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stamp {
+    pub(super) schema_version: u32,
+    pub(super) commit: String,
+    pub(super) files: BTreeMap<String, Shown>,
+}
+
+/// The stamp as it was found, with its own change time: a file changed in the
+/// same tick of the file system's clock cannot be told by its stat.
+pub(super) struct FoundStamp {
+    pub(super) stamp: Stamp,
+    pub(super) written_ns: i128,
+}
+
+/// An unreadable or foreign stamp is not a stamp: contents are compared instead.
+pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, Failure> {
+    let path = place.stamp_file();
+    let Some(found) = disk::look(&path).reading("the checkout's stamp")? else {
+        return Ok(None);
+    };
+    if !found.is_file() {
+        return Err(unsafe_path(Code::LogUnsafe, &path, "is not a regular file"));
+    }
+    let Some(bytes) = disk::read(&path, 1 << 20, Links::Refuse).reading("the checkout's stamp")?
+    else {
+        return Ok(None);
+    };
+    let stamp = serde_json::from_slice::<Stamp>(&bytes)
+        .ok()
+        .filter(|stamp| stamp.schema_version == 1);
+    Ok(stamp.map(|stamp| FoundStamp {
+        stamp,
+        written_ns: Stat::of(&found).ctime_ns,
+    }))
+}
+
+/// How a history file compares with the log, as far as it goes.
+enum Comparison {
+    Equal,
+    /// The file is a proper prefix of the log's, this many bytes long.
+    Prefix(u64),
+    /// It differs in this line (from 1).
+    Differs(u64),
+}
+
+/// Reads a history file once against the log's.
+fn compare(log: &Log, tip: Oid, dir: &Path, history: History) -> Result<Comparison, Failure> {
+    let path = dir.join(history.file());
+    let failed = |error: io::Error| unreadable(history.file(), error);
+    let mut file = disk::open_no_follow(OpenOptions::new().read(true), &path).map_err(failed)?;
+    let (blobs, _) = log_format::segments(log, tip, history, 0)?;
+    let mut done = 0;
+    let mut theirs = Vec::new();
+    for blob in blobs {
+        let size = log.size(blob)?;
+        theirs.clear();
+        (&mut file)
+            .take(size)
+            .read_to_end(&mut theirs)
+            .map_err(failed)?;
+        // A blob is named by its digest, so only one that differs need be inflated.
+        if log_format::blob_id(log, &theirs)? == blob {
+            done += size;
+            continue;
+        }
+        let ours = log.blob(blob)?;
+        let equal = common_prefix(&ours, &theirs);
+        done += equal as u64;
+        if equal < theirs.len() {
+            return find_line(&path, done)
+                .map(Comparison::Differs)
+                .map_err(failed);
+        }
+        if equal < ours.len() {
+            return Ok(Comparison::Prefix(done));
+        }
+    }
+    let mut rest = [0];
+    if file.read(&mut rest).map_err(failed)? == 0 {
+        return Ok(Comparison::Equal);
+    }
+    find_line(&path, done)
+        .map(Comparison::Differs)
+        .map_err(failed)
+}
+
+/// How many bytes both begin with.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let shorter = a.len().min(b.len());
+    if a[..shorter] == b[..shorter] {
+        return shorter;
+    }
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The line (from 1) in which a byte of a file stands.
+fn find_line(path: &Path, offset: u64) -> io::Result<u64> {
+    let file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
+    let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
+    let mut line = 1;
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(line);
+        }
+        line += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = chunk.len();
+        reader.consume(length);
+    }
+}
+
+fn ends_line(path: &Path, length: u64) -> io::Result<bool> {
+    if length == 0 {
+        return Ok(true);
+    }
+    let mut file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
+    file.seek(SeekFrom::Start(length - 1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last[0] == b'\n')
+}
+
+/// How a file of the view differs from the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DifferenceKind {
+    /// It is gone.
+    Missing,
+    /// It is not a regular file.
+    NotAFile,
+    /// It is larger than cook reads.
+    TooLarge,
+    /// It is not valid JSON.
+    NotJson,
+    /// A history whose last line is incomplete, otherwise as in the log.
+    Torn,
+    /// It says something else.
+    Edited,
+}
+
+/// One file of the view that is not what cook showed there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// File name under `.agent/`.
+    pub file: String,
+    /// How it differs.
+    pub kind: DifferenceKind,
+    /// Top-level fields that differ; slice ids for a plan; `line N` for a history.
+    pub fields: Vec<String>,
+}
+
+impl Difference {
+    /// As `verify` and `fsck` report it.
+    pub fn finding(&self) -> Finding {
+        let history = is_history(&self.file);
+        let (code, what) = match self.kind {
+            DifferenceKind::Missing => (Code::DocumentMissing, "is missing"),
+            DifferenceKind::NotAFile => (Code::DocumentUnreadable, "is not a regular file"),
+            DifferenceKind::TooLarge => (Code::DocumentTooLarge, "is larger than cook reads"),
+            DifferenceKind::NotJson => (Code::DocumentUnreadable, "is not valid JSON"),
+            DifferenceKind::Torn => (Code::HistoryTorn, "ends in the middle of a line"),
+            DifferenceKind::Edited if history => (Code::HistoryForged, "is not the log's"),
+            DifferenceKind::Edited if self.file == Document::State.file() => {
+                (Code::StateForged, "is not the log's")
+            }
+            DifferenceKind::Edited => (Code::EditedOutside, "is not the log's"),
+        };
+        let mut message = format!("`{}` {what}", self.file);
+        if !self.fields.is_empty() {
+            message.push_str(": ");
+            message.push_str(&self.fields.join(", "));
+        }
+        Finding::new(code, message).at(format!(".agent/{}", self.file))
+    }
+}
+
+impl From<Difference> for OutsideEdit {
+    fn from(difference: Difference) -> Self {
+        Self {
+            missing: difference.kind == DifferenceKind::Missing,
+            file: difference.file,
+            fields: difference.fields,
+        }
+    }
+}
+
+pub(super) fn is_history(name: &str) -> bool {
+    History::ALL.iter().any(|history| history.file() == name)
+}
+
+fn plain(name: &str, kind: DifferenceKind) -> Difference {
+    Difference {
+        file: name.to_owned(),
+        kind,
+        fields: Vec::new(),
+    }
+}
+
+/// Names of the top-level fields that differ; in a plan, ids of the slices that do.
+fn list_changed_fields(ours: &Value, theirs: &Value) -> Vec<String> {
+    let (Value::Object(ours), Value::Object(theirs)) = (ours, theirs) else {
+        return Vec::new();
+    };
+    let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let mut changed = Vec::new();
+    for name in names {
+        let (our, their) = (ours.get(name), theirs.get(name));
+        if our == their {
+            continue;
+        }
+        match (name.as_str(), our, their) {
+            ("candidate_slices", Some(Value::Array(our)), Some(Value::Array(their))) => {
+                changed.extend(list_changed_slices(our, their));
+            }
+            _ => changed.push(name.clone()),
+        }
+    }
+    changed
+}
+
+fn list_changed_slices(ours: &[Value], theirs: &[Value]) -> Vec<String> {
+    fn by_id(slices: &[Value]) -> Option<BTreeMap<&str, &Value>> {
+        let map: BTreeMap<&str, &Value> = slices
+            .iter()
+            .map(|slice| Some((slice.get("slice_id")?.as_str()?, slice)))
+            .collect::<Option<_>>()?;
+        (map.len() == slices.len()).then_some(map)
+    }
+    let (Some(our), Some(their)) = (by_id(ours), by_id(theirs)) else {
+        return vec!["candidate_slices".to_owned()];
+    };
+    let ids: BTreeSet<&str> = our.keys().chain(their.keys()).copied().collect();
+    let changed: Vec<String> = ids
+        .into_iter()
+        .filter(|id| our.get(id) != their.get(id))
+        .map(str::to_owned)
+        .collect();
+    if changed.is_empty() {
+        // The same slices in another order.
+        return vec!["candidate_slices".to_owned()];
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_that_differ_are_named() {
+        let ours = json!({"a": 1, "b": 2, "candidate_slices": [{"slice_id": "x", "n": 1}, {"slice_id": "y"}]});
+        let theirs = json!({"a": 1, "b": 3, "c": 0, "candidate_slices": [{"slice_id": "x", "n": 2}, {"slice_id": "y"}]});
+        assert_eq!(list_changed_fields(&ours, &theirs), ["b", "c", "x"]);
+        assert!(list_changed_fields(&ours, &ours).is_empty());
+        assert!(list_changed_fields(&ours, &json!([])).is_empty());
+    }
+
+    #[test]
+    fn reordered_or_duplicated_slices_are_named_as_a_whole() {
+        let ours = json!({"candidate_slices": [{"slice_id": "x"}, {"slice_id": "y"}]});
+        let swapped = json!({"candidate_slices": [{"slice_id": "y"}, {"slice_id": "x"}]});
+        let twice = json!({"candidate_slices": [{"slice_id": "x"}, {"slice_id": "x"}]});
+        assert_eq!(list_changed_fields(&ours, &swapped), ["candidate_slices"]);
+        assert_eq!(list_changed_fields(&ours, &twice), ["candidate_slices"]);
+    }
+}

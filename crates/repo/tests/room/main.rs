@@ -1,0 +1,12 @@
+//! The clean room and the sandbox, in the directories of real repositories.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+#[cfg(target_os = "linux")]
+mod agent;
+mod fill;
+mod hostile;
+mod rooms;
+#[cfg(target_os = "linux")]
+mod sandbox;
+mod support;

@@ -1,0 +1,753 @@
+//! `cook ask`, `cook act`: asks an agent or several, or orders one to do something.
+
+use super::caller;
+use super::context::{Answer, Context, answer};
+use super::input::{self, free_text};
+use crate::run;
+use crate::service::Workspace;
+use crate::view::{Exit, Page, Show, Tone, refs_line};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cook_agents::{AgentSupplier, Preset, Progress, Sandbox, Surroundings, settle_left};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, PriorRefs};
+use cook_protocol::model::{Config, Span};
+use cook_protocol::schema::GivenSchema;
+use cook_repo::git::Repo;
+use cook_repo::process::{Clocks, ControlFlow};
+use cook_repo::session::{
+    Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Ref, RefKind, Reply,
+    Transport, call, keeping, read_only_violated, resolve,
+};
+use cook_repo::thread;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct AskArgs {
+    /// The question (`-` = standard input)
+    #[arg(required_unless_present = "request", allow_hyphen_values = true, value_parser = free_text)]
+    pub say: Option<String>,
+    /// The agent
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Ask each of these agents the same, none seeing another's answer; one named twice is asked in two sessions
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with_all = ["agent", "request"])]
+    pub each: Vec<String>,
+    /// Everything in one JSON object: say, agent, on, schema (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["say", "agent", "on_episode", "on_series", "schema"])]
+    pub request: Option<PathBuf>,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ActArgs {
+    /// The order (`-` = standard input)
+    #[arg(value_name = "DO", allow_hyphen_values = true, value_parser = free_text)]
+    pub say: String,
+    /// The agent
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
+
+/// What every call of an agent takes.
+#[derive(Debug, Args)]
+pub(super) struct CallArgs {
+    /// Branch from this checkpoint
+    #[arg(long, value_name = "REF")]
+    pub on_episode: Option<String>,
+    /// Go on in this series
+    #[arg(long, value_name = "REF")]
+    pub on_series: Option<String>,
+    /// The answer must be JSON that fits this JSON Schema
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+    /// Whether the agent's own record is gone on from: where it is still what it was, never, or else not at all
+    #[arg(long, default_value = "auto", value_parser = native_use())]
+    pub native: NativeUse,
+    /// A model other than the agent's own choice
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// How long it may take in all
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// How long it may be silent
+    #[arg(long, value_name = "TIME")]
+    pub idle_timeout: Option<String>,
+    /// Refuse to go on when the worktree is not the one the conversation left
+    #[arg(long)]
+    pub require_tree: bool,
+}
+
+fn native_use() -> impl TypedValueParser<Value = NativeUse> {
+    PossibleValuesParser::new(["auto", "never", "require"]).map(|word| match word.as_str() {
+        "never" => NativeUse::Never,
+        "require" => NativeUse::Require,
+        _ => NativeUse::Auto,
+    })
+}
+
+/// What is said, to whom and on what: `cook ask --request`, or made from options.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    say: String,
+    agent: Option<String>,
+    #[serde(default)]
+    on: Option<Onset>,
+    schema: Option<Value>,
+}
+
+/// One of both, which the shape of JSON cannot say.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Onset {
+    episode: Option<String>,
+    series: Option<String>,
+}
+
+impl Request {
+    /// From options; `-` is standard input.
+    fn new(say: &str, agent: Option<&String>, args: &CallArgs) -> Result<Self, Failure> {
+        let (episode, series) = (args.on_episode.clone(), args.on_series.clone());
+        let schema = args.schema.as_deref().map(|file| {
+            let bytes = input::read(Some(file))?;
+            serde_json::from_slice(&bytes).map_err(|error| refuse_schema(error.to_string()))
+        });
+        Ok(Self {
+            say: input::read_argument(say)?,
+            agent: agent.cloned(),
+            on: (episode.is_some() || series.is_some()).then_some(Onset { episode, series }),
+            schema: schema.transpose()?,
+        })
+    }
+}
+
+pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
+    caller::not_nested()?;
+    let request = match &args.request {
+        Some(file) => serde_json::from_slice(&input::read(Some(file))?)
+            .map_err(|error| Failure::usage(format!("the request cannot be read: {error}")))?,
+        None => {
+            let say = args.say.as_deref().unwrap_or("-");
+            Request::new(say, args.agent.as_ref(), &args.call)?
+        }
+    };
+    match args.each.is_empty() {
+        true => call_one(context, request, &args.call, Action::Ask),
+        false => ask_each(context, request, &args.each, &args.call),
+    }
+}
+
+pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
+    caller::not_nested()?;
+    let request = Request::new(&args.say, args.agent.as_ref(), &args.call)?;
+    call_one(context, request, &args.call, Action::Act)
+}
+
+/// A call of agents, all of it checked.
+struct Prepared<'a> {
+    say: String,
+    on: Option<On>,
+    schema: Option<GivenSchema>,
+    args: &'a CallArgs,
+    clocks: Clocks,
+    config: &'a Config,
+    sandbox: Option<Sandbox>,
+    at: String,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Prepared<'a> {
+    /// The agents are chosen before anything is compared: where there is none of a name, what the call was to
+    /// go on from is still good.
+    fn new(
+        workspace: &'a Workspace,
+        store: &GitStore,
+        request: Request,
+        agents: &[Option<&str>],
+        args: &'a CallArgs,
+    ) -> Result<(Self, Vec<Preset>), Failure> {
+        if request.say.trim().is_empty() {
+            return Err(Failure::usage("there is nothing to say"));
+        }
+        let mut findings = Vec::new();
+        let on = request.on.as_ref();
+        let on = on.map(|onset| find_onset(store, onset, &mut findings));
+        let on = on.transpose()?;
+        let schema = request.schema.map(GivenSchema::of).transpose();
+        let schema = schema.map_err(refuse_schema)?;
+        let clocks = read_clocks(workspace.config()?, args)?;
+        let agents = agents.iter();
+        let presets = agents.map(|agent| choose(workspace, store, *agent, on));
+        let presets = presets.collect::<Result<Vec<Preset>, Failure>>()?;
+        if let Some((what, prior)) = find_drift(workspace, store, on)? {
+            if args.require_tree {
+                let what = format!("the worktree is not the one the conversation left: {what}");
+                let moved = Failure::new(FailureKind::Check, Code::TreeDrift, what);
+                return Err(keeping(moved, prior));
+            }
+            findings.push(Finding::new(Code::TreeMoved, what));
+        }
+        let keeping = run::Keeping::of(workspace)?;
+        findings.extend(keeping.warn_of_open());
+        let prepared = Self {
+            say: request.say,
+            on,
+            schema,
+            args,
+            clocks,
+            config: workspace.config()?,
+            sandbox: keeping.sandbox(&workspace.repo)?,
+            at: workspace.clock.now(),
+            findings,
+        };
+        Ok((prepared, presets))
+    }
+
+    fn call(&self, action: Action) -> Call<'_> {
+        Call {
+            say: &self.say,
+            action,
+            on: self.on,
+            schema: self.schema.as_ref(),
+            native: self.args.native,
+            recap: None,
+            at: &self.at,
+        }
+    }
+
+    fn supplier<'r>(&self, preset: &Preset, repo: &'r Repo, store: &GitStore) -> AgentSupplier<'r> {
+        let (root, model) = (repo.root(), &self.args.model);
+        let mut supplier = AgentSupplier::new(preset.clone(), root, store.root(), self.clocks);
+        supplier.repo = Some(repo);
+        supplier.model.clone_from(model);
+        supplier.bounds.price = self.config.price(preset.name(), model.as_deref());
+        supplier.bounds.requests = self.config.requests();
+        supplier.sandbox.clone_from(&self.sandbox);
+        supplier
+    }
+}
+
+fn choose(
+    workspace: &Workspace,
+    store: &GitStore,
+    agent: Option<&str>,
+    on: Option<On>,
+) -> Result<Preset, Failure> {
+    let known = run::choose(workspace, agent);
+    let preset = known.and_then(|preset| run::fit_to_program(workspace, preset));
+    preset.map_err(|mut failure| {
+        if let (None, Some(on)) = (&failure.prior, on) {
+            failure.prior = find_prior(store, on).ok().map(|(prior, _)| prior.into());
+        }
+        failure
+    })
+}
+
+/// The session store of this repository; calls of a cook that was killed are ended and
+/// written down first.
+pub(super) fn store(workspace: &Workspace) -> Result<GitStore, Failure> {
+    let store = GitStore::open(workspace.place())?;
+    settle_left(&store, &workspace.clock)?;
+    Ok(store)
+}
+
+fn call_one(context: &Context, request: Request, args: &CallArgs, action: Action) -> Answer {
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    let agent = request.agent.clone();
+    let (prepared, presets) =
+        Prepared::new(&workspace, &store, request, &[agent.as_deref()], args)?;
+    let mut supplier = prepared.supplier(&presets[0], &workspace.repo, &store);
+    supplier.guard = Some(Box::new(|action| run::guard(&workspace, action)));
+    // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
+    if action == Action::Act {
+        let identity = workspace.repo.identity()?.unwrap_or_default();
+        let identity = identity.into_iter();
+        supplier.env = identity
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect();
+    }
+    let screen = context.screen;
+    supplier.watch = RefCell::new(Box::new(move |progress| {
+        if let (true, Progress::Tool(tool)) = (screen.verbose, progress) {
+            screen.note(&format!("tool: {tool}"));
+        }
+        ControlFlow::Continue
+    }));
+    let reply = call(&store, &supplier, &prepared.call(action)).map_err(|mut failure| {
+        if let Some(failed) = supplier.last().and_then(|report| report.failure) {
+            let reset = failed.reset_at.map(|at| format!("; again from {at}"));
+            let class = format!("{:?}", failed.class).to_lowercase();
+            let reset = reset.unwrap_or_default();
+            failure.causes.push(format!("{class}{reset}"));
+        }
+        failure
+    })?;
+    let (refs, said) = (Refs::from(&reply), reply.answer);
+    answer(ReplyAnswer {
+        output: said.output,
+        data: said.data,
+        refs,
+        hash: Hashes {
+            exchange: reply.exchange_hash,
+            episode: reply.episode_hash,
+            series: reply.series_hash,
+        },
+        transport: reply.transport,
+        attempts: reply.attempts,
+        usage: said.usage,
+        cost_usd: to_dollars(said.cost_micro_usd),
+        recap: reply.recap,
+        findings: prepared.findings,
+        act: (action == Action::Act).then_some(Act {
+            head_before: said.head_before,
+            head_after: said.head_after,
+            commits: said.commits,
+            changed: said.changed,
+        }),
+        aside: refs.line(),
+    })
+}
+
+/// Agents that are asked at once at most.
+const MAX_MEMBERS: usize = 32;
+
+/// What a member said, or why it does not count.
+type Outcome = Result<Reply, Box<Failure>>;
+
+/// Asks each agent the same, none seeing another's answer; one that is named twice is asked in two sessions.
+fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallArgs) -> Answer {
+    if agents.len() > MAX_MEMBERS {
+        let what = format!("at most {MAX_MEMBERS} agents are asked at once");
+        return Err(Failure::usage(what));
+    }
+    if args.on_series.is_some() {
+        let what = "several agents cannot go on in one series; branch with `--on-episode`";
+        return Err(Failure::usage(what));
+    }
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    let named: Vec<Option<&str>> = agents.iter().map(|name| Some(name.as_str())).collect();
+    let (prepared, presets) = Prepared::new(&workspace, &store, request, &named, args)?;
+    // All work in one worktree: what changed there is looked for once, when all of them ended.
+    let put_back = run::guard(&workspace, Action::Ask)?;
+    let beside = presets.len() > 1;
+    let root = workspace.repo.root();
+    // One for each member: a store is not shared between threads.
+    let members: Vec<_> = presets
+        .iter()
+        .map(|preset| (preset, store.clone()))
+        .collect();
+    let asked = thread::on_each(&members, |(preset, store)| -> Outcome {
+        let repo = Repo::discover(root)?;
+        let supplier = prepared.supplier(preset, &repo, store);
+        let reply = call(store, &supplier, &prepared.call(Action::Ask));
+        Ok(reply.map_err(|error| accuse_nobody(error, beside))?)
+    });
+    let panicked = |_| Box::new(Failure::usage("the member's thread panicked"));
+    let outcomes = asked
+        .into_iter()
+        .map(|outcome| outcome.map_err(panicked).flatten());
+    let changed = put_back()?.unwrap_or_default();
+    let outcomes: Vec<Outcome> = match changed.is_empty() {
+        true => keep_independent(&store, outcomes),
+        false => outcomes
+            .map(|outcome| Err(Box::new(name_changes(outcome, &changed, beside))))
+            .collect(),
+    };
+    let answered = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    let rows = agents.iter().cloned().zip(outcomes);
+    answer(FanoutAnswer {
+        answered,
+        members: rows
+            .map(|(agent, outcome)| MemberRow::new(agent, outcome))
+            .collect(),
+        findings: prepared.findings,
+    })
+}
+
+/// Of a question that changed something no answer counts, whatever became of its agent.
+fn name_changes(outcome: Outcome, changed: &[String], beside: bool) -> Failure {
+    let (prior, failed) = match outcome {
+        Ok(reply) => (Some(Box::new(prior_refs(&reply))), None),
+        Err(failure) if failure.code == Code::ReadOnlyViolated => (failure.prior, None),
+        Err(failure) => (failure.prior, Some(failure.message)),
+    };
+    let mut failure = accuse_nobody(read_only_violated(changed, None), beside);
+    failure.prior = prior;
+    if let Some(failed) = failed {
+        failure.message = format!("{}; {failed}", failure.message);
+    }
+    failure
+}
+
+fn prior_refs(reply: &Reply) -> PriorRefs {
+    PriorRefs {
+        episode: Some(reply.episode.to_string()),
+        series: reply.series.map(|name| name.to_string()),
+    }
+}
+
+/// Members are asked at once in one worktree: what changed there while one of them worked is
+/// anyone's doing, and none is accused.
+fn accuse_nobody(mut failure: Failure, beside: bool) -> Failure {
+    if beside && failure.code == Code::ReadOnlyViolated {
+        failure.message.push_str(
+            "; the members were asked at once in one worktree, so which of them did it cannot be told",
+        );
+        let hint =
+            "look with `git status`; asking them one by one with `cook ask` tells who does it";
+        failure.hints = vec![hint.to_owned()];
+    }
+    failure
+}
+
+/// Of two answers out of one session of an agent's, the later does not count.
+fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -> Vec<Outcome> {
+    let mut sessions = BTreeSet::new();
+    let keep = |outcome: Outcome| {
+        let reply = outcome?;
+        let entry = store.entry(reply.episode).ok().flatten();
+        let session = entry.and_then(|entry| Some((entry.supplier, entry.exid?)));
+        let Some(session) = session.filter(|session| !sessions.insert(session.clone())) else {
+            return Ok(reply);
+        };
+        let what = format!("session {} answered another member too", session.1);
+        let mut failure = Failure::new(FailureKind::Supplier, Code::JudgeNotIndependent, what);
+        failure.prior = Some(Box::new(prior_refs(&reply)));
+        Err(Box::new(failure))
+    };
+    outcomes.map(keep).collect()
+}
+
+/// The refs that a call goes on from, and what is kept of the window.
+fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Failure> {
+    let (episode, series) = match on {
+        On::Episode(name) => (Some(name), None),
+        On::Series(name) => {
+            let entry = store.entry(name)?;
+            (entry.and_then(|entry| entry.episode), Some(name))
+        }
+    };
+    let entry = episode.map(|name| store.entry(name)).transpose()?.flatten();
+    let series = series.or_else(|| entry.as_ref().and_then(|entry| entry.series));
+    Ok((Prior { episode, series }, entry))
+}
+
+/// Says how the worktree differs from the one that the conversation left.
+fn find_drift(
+    workspace: &Workspace,
+    store: &GitStore,
+    on: Option<On>,
+) -> Result<Option<(String, Prior)>, Failure> {
+    let Some(on) = on else { return Ok(None) };
+    let (prior, entry) = find_prior(store, on)?;
+    let Some(entry) = entry.filter(|entry| entry.tree.is_some()) else {
+        return Ok(None);
+    };
+    let now = Surroundings::of(&workspace.repo)?;
+    let (was, is) = (entry.head.as_deref(), now.head());
+    if was != is {
+        let [was, is] = [was, is].map(|id| id.unwrap_or("no commit"));
+        return Ok(Some((format!("HEAD was {was:.12} and is {is:.12}"), prior)));
+    }
+    let same = entry.tree == Some(now.tree_digest());
+    Ok((!same).then(|| ("uncommitted files differ".to_owned(), prior)))
+}
+
+fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On, Failure> {
+    match (&onset.episode, &onset.series) {
+        (Some(episode), None) => {
+            let name = find_ref(store, episode, Some(RefKind::Episode), findings)?;
+            Ok(On::Episode(name))
+        }
+        (None, Some(series)) => {
+            let name = find_ref(store, series, Some(RefKind::Series), findings)?;
+            Ok(On::Series(name))
+        }
+        (episode, series) => {
+            let named = |text: &Option<String>, kind| {
+                let named = text.as_deref().map(|text| resolve(store, text, Some(kind)));
+                named.and_then(Result::ok).map(|named| named.name)
+            };
+            let prior = Prior {
+                episode: named(episode, RefKind::Episode),
+                series: named(series, RefKind::Series),
+            };
+            let what = "go on from an episode or from a series, not from both or neither";
+            let conflict = Failure::new(FailureKind::Usage, Code::OnConflict, what);
+            Err(keeping(conflict, prior))
+        }
+    }
+}
+
+/// The ref that a text names, with a word on what was chosen or let go of.
+pub(super) fn find_ref(
+    store: &GitStore,
+    text: &str,
+    kind: Option<RefKind>,
+    findings: &mut Vec<Finding>,
+) -> Result<Ref, Failure> {
+    let mut failure = match resolve(store, text, kind) {
+        Ok(named) => {
+            findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
+            return Ok(named.name);
+        }
+        Err(failure) => failure,
+    };
+    let missing = matches!(failure.code, Code::EpisodeNotFound | Code::SeriesNotFound);
+    if missing && kind.is_none() {
+        // It was to be looked at, not to be gone on from.
+        failure.hints = vec!["`cook session log` lists what there is".to_owned()];
+    }
+    if missing && store.is_expired(text).unwrap_or(false) {
+        let expired = ": it expired and `cook session gc` let go of it";
+        failure.message.push_str(expired);
+    }
+    Err(failure)
+}
+
+fn read_clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
+    let sessions = &config.sessions;
+    let given = |name: &str, text: &Option<String>, default: &Span| match text {
+        None => Ok(default.length()),
+        Some(text) => humantime::parse_duration(text)
+            .map_err(|error| Failure::usage(format!("`{name} {text}`: {error}"))),
+    };
+    Ok(Clocks {
+        wall: given("--timeout", &args.timeout, &sessions.timeout)?,
+        idle: given("--idle-timeout", &args.idle_timeout, &sessions.idle_timeout)?,
+    })
+}
+
+fn refuse_schema(why: String) -> Failure {
+    let what = format!("not a valid JSON Schema: {why}");
+    Failure::new(FailureKind::Usage, Code::SchemaInvalid, what)
+}
+
+pub(super) const REF: &str = r"^(ex|ep|sr)_[0-9A-HJKMNP-TV-Z]{26}$";
+const HASH: &str = "^sha256:[0-9a-f]{64}$";
+const TRANSPORTS: [&str; 3] = ["fresh", "fork", "replay"];
+
+/// Names to go on from.
+#[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
+struct Refs {
+    #[schemars(with = "String", regex(pattern = REF))]
+    exchange: Ref,
+    #[schemars(with = "String", regex(pattern = REF))]
+    episode: Ref,
+    #[schemars(with = "Option<String>", regex(pattern = REF))]
+    series: Option<Ref>,
+}
+
+impl From<&Reply> for Refs {
+    fn from(reply: &Reply) -> Self {
+        Self {
+            exchange: reply.exchange,
+            episode: reply.episode,
+            series: reply.series,
+        }
+    }
+}
+
+impl Refs {
+    fn line(&self) -> Option<String> {
+        let series = self.series.map(|name| name.to_string());
+        refs_line(Some(&self.episode.to_string()), series.as_deref())
+    }
+}
+
+/// Fingerprints of what the refs name.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Hashes {
+    #[schemars(with = "String", regex(pattern = HASH))]
+    exchange: ContentHash,
+    #[schemars(with = "String", regex(pattern = HASH))]
+    episode: ContentHash,
+    #[schemars(with = "Option<String>", regex(pattern = HASH))]
+    series: Option<ContentHash>,
+}
+
+/// What was done to the repository.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Act {
+    head_before: Option<String>,
+    head_after: Option<String>,
+    commits: Vec<String>,
+    changed: Vec<String>,
+}
+
+/// An answer of an agent, with the refs to go on from.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct ReplyAnswer {
+    /// The final text.
+    output: String,
+    /// The data, when a schema was given; null otherwise.
+    data: Option<Value>,
+    refs: Refs,
+    hash: Hashes,
+    /// How what came before reached the agent.
+    #[schemars(with = "String", extend("enum" = TRANSPORTS))]
+    transport: Transport,
+    /// Answers that were asked for until one fitted the schema.
+    #[schemars(range(min = 1))]
+    attempts: u32,
+    /// Tokens as the agent counts them; null = unknown.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    usage: Option<Value>,
+    /// US dollars; null = unknown, which is not 0.
+    #[schemars(range(min = 0))]
+    cost_usd: Option<f64>,
+    /// What the new episode begins with, when a compaction began one.
+    recap: Option<String>,
+    findings: Vec<Finding>,
+    /// `cook act` only: what changed in the repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    act: Option<Act>,
+    #[serde(skip)]
+    aside: Option<String>,
+}
+
+/// Dollars, where they are known.
+fn to_dollars(micro_usd: Option<u64>) -> Option<f64> {
+    micro_usd.map(|micro| micro as f64 / 1e6)
+}
+
+impl Show for ReplyAnswer {
+    fn human(&self, page: &mut Page) {
+        match &self.data {
+            Some(data) => page.json(data),
+            None => page.lines(self.output.trim_end()),
+        }
+        if let Some(act) = &self.act {
+            act.commits
+                .iter()
+                .for_each(|commit| page.row("commit", commit));
+            act.changed
+                .iter()
+                .for_each(|path| page.row("changed", path));
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn aside(&self) -> Option<&str> {
+        self.aside.as_deref()
+    }
+}
+
+/// One member of a fan-out: its answer, or why there is none that counts.
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+struct MemberRow {
+    agent: String,
+    output: Option<String>,
+    data: Option<Value>,
+    refs: Option<Refs>,
+    #[schemars(with = "Option<String>", extend("enum" = [TRANSPORTS[0], TRANSPORTS[1], TRANSPORTS[2], null]))]
+    transport: Option<Transport>,
+    #[schemars(with = "Option<Map<String, Value>>")]
+    usage: Option<Value>,
+    #[schemars(range(min = 0))]
+    cost_usd: Option<f64>,
+    error: Option<MemberFailure>,
+}
+
+/// Why the answer of a member does not count.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct MemberFailure {
+    code: Code,
+    message: String,
+    /// What to do next.
+    hint: Option<String>,
+    /// The refs that are still good.
+    prior: PriorRefs,
+}
+
+impl MemberRow {
+    fn new(agent: String, outcome: Outcome) -> Self {
+        let mut row = Self {
+            agent,
+            ..Self::default()
+        };
+        match outcome {
+            Ok(reply) => {
+                row.refs = Some(Refs::from(&reply));
+                row.output = Some(reply.answer.output);
+                row.data = reply.answer.data;
+                row.transport = Some(reply.transport);
+                row.usage = reply.answer.usage;
+                row.cost_usd = to_dollars(reply.answer.cost_micro_usd);
+            }
+            Err(failure) => {
+                row.error = Some(MemberFailure {
+                    code: failure.code,
+                    message: failure.message,
+                    hint: failure.hints.into_iter().next(),
+                    prior: failure
+                        .prior
+                        .map_or_else(PriorRefs::default, |prior| *prior),
+                });
+            }
+        }
+        row
+    }
+
+    fn lines(&self, page: &mut Page) {
+        page.add_toned(Tone::Strong, &self.agent);
+        let Some(failure) = &self.error else {
+            let refs = self.refs.as_ref().and_then(Refs::line);
+            page.add_toned_line(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
+            return match (&self.data, &self.output) {
+                (Some(data), _) => page.json_line(data),
+                (None, output) => page.lines(output.as_deref().unwrap_or_default().trim_end()),
+            };
+        };
+        page.add_toned(Tone::Bad, &format!("  {}", failure.code));
+        page.line(&format!(": {}", failure.message));
+        if let Some(hint) = &failure.hint {
+            page.add_toned(Tone::Dim, "  next: ");
+            page.line(hint);
+        }
+        let prior = &failure.prior;
+        let refs = refs_line(prior.episode.as_deref(), prior.series.as_deref());
+        refs.iter().for_each(|line| page.line(line));
+    }
+}
+
+/// The same question to several agents.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct FanoutAnswer {
+    answered: usize,
+    /// In the order in which they were named.
+    members: Vec<MemberRow>,
+    findings: Vec<Finding>,
+}
+
+impl Show for FanoutAnswer {
+    fn human(&self, page: &mut Page) {
+        self.members.iter().for_each(|row| row.lines(page));
+        let (answered, all) = (self.answered, self.members.len());
+        page.add_toned_line(Tone::Dim, &format!("{answered} of {all} answered"));
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn exit(&self) -> Exit {
+        match self.answered {
+            0 => Exit::Supplier,
+            _ => Exit::Ok,
+        }
+    }
+}

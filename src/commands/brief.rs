@@ -1,0 +1,887 @@
+//! `cook brief`: what the next session must know. Every change of it passes the one reconciliation, as one
+//! transition.
+
+use super::caller::AsUser;
+use super::context::{Answer, Context, answer};
+use super::input::free_text;
+use super::transition::Recorded;
+use super::{caller, input, transition};
+use crate::init::{read_text_file, write_text_file};
+use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief, Workspace};
+use crate::view::{Exit, Page, Show, Tone};
+use crate::{hooks, service};
+use clap::{Args, Subcommand};
+use cook_agents::hooks::Item;
+use cook_protocol::brief::{self, Artifact, Brief, Filled, Guide};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
+use cook_protocol::machine::Rule;
+use cook_protocol::model::{
+    Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefRecord, Cause, Checkpoint,
+    Event, GuideProposal, Policy, Role, Slot, Verdict,
+};
+use cook_repo::git::make_unified_diff;
+use cook_repo::process::ROLE_VARIABLE;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct BriefArgs {
+    #[command(subcommand)]
+    pub command: Option<BriefCommand>,
+    #[command(flatten)]
+    pub show: BriefShowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BriefShowArgs {
+    /// At most this many bytes; what is left out is counted
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub max_bytes: Option<usize>,
+    /// All of it
+    #[arg(long)]
+    pub all: bool,
+    /// Write it into a file too, `CONTINUE.md` when none is named
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
+    pub write: Option<String>,
+    /// The entries with their ids
+    #[arg(long, conflicts_with = "write")]
+    pub ids: bool,
+    /// End or replace entries: a list of `{id, verdict, by, why}` (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "ids"])]
+    pub reconcile: Option<PathBuf>,
+    #[command(flatten)]
+    pub author: BriefAuthorArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BriefCommand {
+    /// Print it
+    Show(BriefShowArgs),
+    /// Print an artifact as a brief; needs no repository
+    Render {
+        /// The artifact (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+    },
+    /// Say of every anchor whether it still holds
+    Check,
+    /// Keep a line about what was done and what comes next
+    Checkpoint(CheckpointArgs),
+    /// Print the message that a session gets when its context was lost
+    Recover,
+    /// Add an entry, from flags or as JSON on standard input
+    Note(Box<BriefNoteArgs>),
+    /// Keep a statement of the user's that anchors may quote (user only)
+    Say {
+        /// The statement (`-` = standard input)
+        #[arg(allow_hyphen_values = true, value_parser = free_text)]
+        text: String,
+        /// The session it was made in
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        #[command(flatten)]
+        as_user: AsUser,
+    },
+    /// Take in an artifact as the whole next brief
+    Import {
+        /// The artifact (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+        /// Causes of the entries that it leaves out
+        #[arg(long, value_name = "FILE")]
+        reconcile: Option<PathBuf>,
+        #[command(flatten)]
+        author: BriefAuthorArgs,
+    },
+    /// Print the brief as an artifact
+    Export,
+    /// The proposed update of the agent guide
+    Guide {
+        /// Show what it would change
+        #[arg(long, required_unless_present = "apply", conflicts_with = "apply")]
+        diff: bool,
+        /// Write it
+        #[arg(long)]
+        apply: bool,
+    },
+}
+
+pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {
+    match &args.command {
+        None => show(context, &args.show),
+        Some(BriefCommand::Show(args)) => show(context, args),
+        Some(BriefCommand::Render { file }) => render(file.as_deref()),
+        Some(BriefCommand::Check) => answer(BriefCheckAnswer::new(service::check(
+            &context.workspace()?,
+        )?)),
+        Some(BriefCommand::Checkpoint(args)) => checkpoint(context, args),
+        Some(BriefCommand::Recover) => recover(context),
+        Some(BriefCommand::Note(args)) => note(context, args),
+        Some(BriefCommand::Say {
+            text,
+            session,
+            as_user,
+        }) => say(context, text, session.as_ref(), as_user.as_user),
+        Some(BriefCommand::Import {
+            file,
+            reconcile,
+            author,
+        }) => import(context, file.as_deref(), reconcile.as_deref(), author),
+        Some(BriefCommand::Export) => export(context),
+        Some(BriefCommand::Guide { apply, .. }) => guide(context, *apply),
+    }
+}
+
+fn show(context: &Context, args: &BriefShowArgs) -> Answer {
+    if let Some(file) = &args.reconcile {
+        return reconcile(context, file, &args.author);
+    }
+    let workspace = context.workspace()?;
+    let whole = service::assemble(&workspace)?;
+    let room = match (args.all, args.max_bytes) {
+        (true, _) => None,
+        (false, asked) => Some(asked.unwrap_or(DEFAULT_BYTES)),
+    };
+    let fitted = whole.within(room);
+    let mut findings = whole.findings.clone();
+    if let (true, Some(room)) = (fitted.over, room) {
+        let what = format!("task, end, forbids and the first step take more than {room} bytes");
+        findings.push(Finding::new(Code::BriefOverBudget, what));
+    }
+    let written = args.write.as_ref();
+    let written = written.map(|path| service::write_brief(&workspace, path, &fitted.text));
+    answer(BriefAnswer {
+        ids: args.ids,
+        text: fitted.text,
+        left_out: fitted.left_out,
+        entries: whole.entries.iter().map(ShownEntry::from).collect(),
+        written: written.transpose()?,
+        findings,
+    })
+}
+
+/// Pure: an artifact in, its brief out.
+fn render(file: Option<&Path>) -> Answer {
+    let reading = brief::read(&input::read(file)?)?;
+    let lines = reading.artifact.brief.lines.iter();
+    answer(BriefAnswer {
+        ids: false,
+        text: brief::render(&reading.artifact.brief),
+        left_out: 0,
+        entries: lines
+            .map(|line| ShownEntry {
+                id: brief::entry_id(line, None),
+                slot: line.slot,
+                by: "artifact".to_owned(),
+                text: brief::line_text(line),
+            })
+            .collect(),
+        written: None,
+        findings: reading.warnings,
+    })
+}
+
+fn export(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let WholeBrief { brief, entries, .. } = service::assemble(&workspace)?;
+    let stored = snapshot.brief.unwrap_or_default();
+    let (kept, guide) = (stored.entries, stored.guide);
+    // As they are kept, whatever is shown of them: what comes back is what went out.
+    let own = entries.into_iter().filter(|entry| entry.is_own());
+    let mut lines: Vec<BriefLine> = own.map(|entry| entry.line).collect();
+    for entry in kept {
+        if !lines.contains(&entry.line) {
+            lines.push(entry.line);
+        }
+    }
+    let brief = Brief { lines, ..brief };
+    let artifact = Artifact {
+        brief,
+        guide: guide.map_or_else(Guide::default, |guide| Guide {
+            content: Some(guide.content),
+            reason: guide.reason,
+        }),
+        reconciliation: Vec::new(),
+    };
+    answer(ArtifactAnswer(artifact.to_json()))
+}
+
+/// The proposed guide is shown, and written only when it is asked for.
+fn guide(context: &Context, apply: bool) -> Answer {
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let Some(update) = snapshot.brief.and_then(|brief| brief.guide) else {
+        let what = "no update of the agent guide is proposed";
+        return Err(Refusal::new(Code::GuideMissing, what).into());
+    };
+    let path = workspace.config()?.brief.guide.clone();
+    let root = workspace.repo.root();
+    let there = read_text_file(root, &path)?.unwrap_or_default();
+    let mut text = update.content;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let diff = make_unified_diff(&path, &there, &text)?;
+    let applied = apply && !diff.is_empty();
+    if applied {
+        write_text_file(root, &path, &text)?;
+    }
+    answer(GuideAnswer {
+        path,
+        reason: update.reason,
+        by: update.by,
+        diff,
+        applied,
+    })
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BriefNoteArgs {
+    /// Which list: what must not be done, what holds with its proof, what was found out, what must be
+    /// answered, what comes next
+    #[arg(value_parser = input::one_of(&Slot::ALL, Slot::id))]
+    pub slot: Slot,
+    /// What it says: rule, claim, lesson, question or action (nothing and no flag = JSON on standard input)
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
+    pub text: Option<String>,
+    /// Of forbid and learned: where it comes from
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
+    pub source: Option<String>,
+    /// Of established: the anchor
+    #[arg(long, value_name = "ANCHOR")]
+    pub evidence: Option<String>,
+    /// Of established: observed, test, output, user or doc
+    #[arg(long)]
+    pub basis: Option<String>,
+    /// Of established: what would make it worth another look
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
+    pub reopen: Option<String>,
+    /// Of open: what would answer it
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
+    pub verifies: Option<String>,
+    /// Of next: what it leads to
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
+    pub outcome: Option<String>,
+    /// What becomes of earlier entries
+    #[arg(long, value_name = "FILE")]
+    pub reconcile: Option<PathBuf>,
+    #[command(flatten)]
+    pub author: BriefAuthorArgs,
+}
+
+/// Who changes the brief.
+#[derive(Debug, Default, Args)]
+pub(super) struct BriefAuthorArgs {
+    /// Who says so
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// The session it comes from
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
+    let mut warnings = Vec::new();
+    let change = BriefChange {
+        entries: read_entries(args, &mut warnings)?,
+        reconciliation: read_causes(args.reconcile.as_deref())?,
+        ..BriefChange::default()
+    };
+    record(&context.workspace()?, change, &args.author, warnings)
+}
+
+/// The entries: from flags, or as JSON, one object or a list of them.
+fn read_entries(
+    args: &BriefNoteArgs,
+    warnings: &mut Vec<Finding>,
+) -> Result<Vec<BriefLine>, Failure> {
+    let slot = args.slot;
+    let mut ignored = Vec::new();
+    let flags = flags(args)?;
+    if !flags.is_empty() {
+        let value = Value::Object(flags);
+        let line = brief::read_line_from_value(slot, &value, slot.id(), &mut ignored)?;
+        return Ok(vec![line]);
+    }
+    let bytes = input::read(None)?;
+    if bytes.len() > brief::MAX_BYTES {
+        return Err(unreadable("the input is larger than 1 MiB"));
+    }
+    let value = cook_protocol::schema::value(&bytes)
+        .map_err(|error| unreadable(&format!("the JSON cannot be read: {error}")))?;
+    let lines = match value.is_array() {
+        true => brief::read_lines_from_value(slot, &value, slot.id(), &mut ignored)?,
+        false => {
+            vec![brief::read_line_from_value(
+                slot,
+                &value,
+                slot.id(),
+                &mut ignored,
+            )?]
+        }
+    };
+    warnings.extend(ignored.into_iter().map(|path| {
+        let what = format!("`{path}` means nothing here and was passed over");
+        Finding::new(Code::ArtifactKeyUnknown, what).at(path)
+    }));
+    Ok(lines)
+}
+
+fn unreadable(why: &str) -> Failure {
+    Failure::new(FailureKind::Check, Code::ArtifactUnreadable, why)
+}
+
+/// The fields that were given as flags; one that the slot does not have is an error.
+fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>, Failure> {
+    let slot = args.slot;
+    let given = [
+        ("source", &args.source),
+        ("evidence", &args.evidence),
+        ("basis", &args.basis),
+        ("reopen", &args.reopen),
+        ("verifies", &args.verifies),
+        ("outcome", &args.outcome),
+        (slot.fields()[0], &args.text),
+    ];
+    let mut fields = Map::new();
+    for (key, value) in given {
+        let Some(value) = value else { continue };
+        if !slot.fields().contains(&key) {
+            let (list, known) = (slot.id(), slot.fields().join(", "));
+            let what = format!("`--{key}` is not a field of {list}; it has {known}");
+            return Err(Failure::usage(what));
+        }
+        fields.insert(key.to_owned(), Value::String(value.clone()));
+    }
+    Ok(fields)
+}
+
+fn read_causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>, Failure> {
+    match file {
+        Some(file) => brief::read_reconciliation(&input::read(Some(file))?),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn reconcile(context: &Context, file: &Path, author: &BriefAuthorArgs) -> Answer {
+    let change = BriefChange {
+        reconciliation: read_causes(Some(file))?,
+        ..BriefChange::default()
+    };
+    record(&context.workspace()?, change, author, Vec::new())
+}
+
+fn import(
+    context: &Context,
+    file: Option<&Path>,
+    reconcile: Option<&Path>,
+    author: &BriefAuthorArgs,
+) -> Answer {
+    let reading = brief::read(&input::read(file)?)?;
+    let artifact = reading.artifact;
+    let mut warnings = reading.warnings;
+    let workspace = context.workspace()?;
+    let whole = service::assemble(&workspace)?;
+    let (theirs, ours) = (&artifact.brief, &whole.brief);
+    for (field, theirs, ours) in [
+        ("brief.task", &theirs.task, &ours.task),
+        ("brief.done_when", &theirs.done_when, &ours.done_when),
+    ] {
+        if theirs != ours {
+            let what = format!("`{field}` is not taken: the documents say `{ours}`");
+            warnings.push(Finding::new(Code::BriefNotTaken, what).at(field));
+        }
+    }
+    let stored = workspace.require()?.1.brief.unwrap_or_default();
+    // What cook fills in by itself comes back with every brief and is not stored.
+    let is_own = |line: &BriefLine| {
+        let mut own = whole.entries.iter().filter(|entry| entry.is_own());
+        own.any(|entry| entry.line == *line)
+    };
+    let mut reconciliation = artifact.reconciliation;
+    reconciliation.extend(read_causes(reconcile)?);
+    let entries = artifact.brief.lines.into_iter();
+    let entries = entries.filter(|line| !is_own(line));
+    let change = BriefChange {
+        entries: entries.map(|line| as_kept(line, &whole, &stored)).collect(),
+        reconciliation,
+        whole: true,
+        guide: artifact.guide.content.map(|content| GuideProposal {
+            content,
+            reason: artifact.guide.reason,
+        }),
+    };
+    record(&workspace, change, author, warnings)
+}
+
+/// An entry that the brief shows otherwise than it is kept, as it is kept: a claim that nothing
+/// proves is shown as a question.
+fn as_kept(line: BriefLine, whole: &WholeBrief, stored: &BriefDocument) -> BriefLine {
+    let mut shown = whole.entries.iter();
+    let entry = shown.find(|entry| !entry.is_own() && entry.line == line);
+    let kept = entry.and_then(|entry| stored.entries.iter().find(|kept| kept.id == entry.id));
+    kept.map_or(line, |kept| kept.line.clone())
+}
+
+fn record(
+    workspace: &Workspace,
+    change: BriefChange,
+    author: &BriefAuthorArgs,
+    warnings: Vec<Finding>,
+) -> Answer {
+    workspace.require()?;
+    let actor = actor(author)?;
+    let by = name(author, actor)?;
+    let event = Event::Briefed {
+        change: change.clone(),
+        by: by.clone(),
+        session: author.session.clone(),
+    };
+    match write_down(workspace, &event, actor, warnings) {
+        Err(failure) if !change.whole && change.guide.is_none() => {
+            transition::or_leave(workspace, failure, Asked::BriefNote { change, by })
+        }
+        outcome => outcome,
+    }
+}
+
+/// A person, or a script that says so, speaks for the user; everybody else does not.
+fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
+    if author.as_user.as_user {
+        return caller::require_user(true);
+    }
+    let user = Some(caller::anybody()).filter(|actor| *actor == Actor::User);
+    Ok(user.unwrap_or(Actor::Role))
+}
+
+/// `--by`, the role of this session, or what the caller plainly is.
+fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String, Failure> {
+    if let Some(by) = &author.by {
+        let by = brief::normalise(by)
+            .map_err(|breach| Failure::usage(format!("`--by` {}", breach.rule)))?;
+        if by.chars().count() > 100 {
+            return Err(Failure::usage("`--by` is longer than 100 characters"));
+        }
+        return match actor {
+            Actor::User | Actor::Script => Ok(brief::name_user(&by)),
+            _ => brief::not_user(by).map_err(Failure::from),
+        };
+    }
+    let role = std::env::var(ROLE_VARIABLE).ok();
+    let name = match (role.and_then(|role| Role::parse(&role)), actor) {
+        (Some(role), _) => role.short(),
+        (None, Actor::User | Actor::Script) => "user",
+        (None, _) => "agent",
+    };
+    Ok(name.to_owned())
+}
+
+fn say(context: &Context, text: &str, session: Option<&String>, as_user: bool) -> Answer {
+    let actor = caller::require_user(as_user)?;
+    let event = Event::Said {
+        text: input::read_argument(text)?.trim_end().to_owned(),
+        session: session.cloned(),
+    };
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    write_down(&workspace, &event, actor, Vec::new())
+}
+
+fn write_down(
+    workspace: &Workspace,
+    event: &Event,
+    actor: Actor,
+    mut findings: Vec<Finding>,
+) -> Answer {
+    findings.extend(transition::take_in(workspace));
+    let applied = match service::transition(workspace, event, actor) {
+        Ok(applied) => applied,
+        Err(failure) if failure.code == Code::BriefUnchanged => {
+            let (tip, _) = workspace.require()?;
+            return answer(BriefChangeAnswer {
+                operation: None.into(),
+                seq: tip.seq,
+                records: Vec::new(),
+                summary: "the brief says that already".to_owned(),
+                written: follow(workspace, &mut findings),
+                findings,
+            });
+        }
+        Err(failure) => return Err(failure),
+    };
+    findings.extend(applied.findings.clone());
+    let records = applied.step.records.brief.clone();
+    let summary = match records.first() {
+        Some(record) if record.kind == Cause::Said => {
+            let (rule, next) = (applied.step.rule, &applied.step.next);
+            let more = match rule == Rule::Stopped && next.policy == Policy::Continue {
+                true => "; the project was done and is open again (`cook next`)",
+                false => "",
+            };
+            format!("kept; quote it as `user@{}: '…'`{more}", record.id)
+        }
+        Some(_) => format!(
+            "{} of the brief",
+            count_noun(records.len() as u64, "change")
+        ),
+        None => "the proposed agent guide is kept".to_owned(),
+    };
+    let written = follow(workspace, &mut findings);
+    answer(BriefChangeAnswer {
+        operation: applied.tip.map(|tip| tip.commit).into(),
+        seq: applied.step.snapshot.ledger.seq.0,
+        records,
+        summary,
+        written,
+        findings,
+    })
+}
+
+/// The brief's file, when it follows; the change is written down whether or not it can.
+fn follow(workspace: &Workspace, findings: &mut Vec<Finding>) -> Option<String> {
+    service::follow_brief(workspace).unwrap_or_else(|failure| {
+        findings.push(Finding::new(failure.code, failure.message));
+        None
+    })
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckpointArgs {
+    /// What was done, what comes next (`-` = standard input)
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
+    pub text: String,
+    /// Take this artifact in as the whole next brief first; when it is refused, nothing is kept
+    #[arg(long, value_name = "FILE")]
+    pub brief: Option<PathBuf>,
+}
+
+fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
+    let text = input::read_argument(&args.text)?;
+    if let Some(file) = &args.brief {
+        import(context, Some(file), None, &BriefAuthorArgs::default())?;
+    }
+    let workspace = context.workspace()?;
+    let mut findings = transition::take_in(&workspace);
+    let (entry, behind) = match hooks::checkpoint(&workspace, &text) {
+        Ok(kept) => kept,
+        Err(failure) => {
+            let request = service::Asked::Checkpoint { text, item: None };
+            return transition::or_leave(&workspace, failure, request);
+        }
+    };
+    findings.extend(behind);
+    if workspace.store.is_some() {
+        follow(&workspace, &mut findings);
+    }
+    findings.extend(find_torn_line(&workspace)?);
+    answer(CheckpointAnswer { entry, findings })
+}
+
+fn recover(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let recovery = hooks::recover(&workspace)?;
+    let message = recovery.render();
+    let checkpoints = recovery.checkpoints.into_iter();
+    answer(RecoverAnswer {
+        message,
+        item: recovery.item,
+        checkpoints: checkpoints
+            .map(|(ago, text)| Remembered { ago, text })
+            .collect(),
+        uncommitted: recovery.uncommitted,
+        uncommitted_more: recovery.uncommitted_more,
+        role: recovery.role,
+        command: recovery.command,
+        notes: recovery.notes,
+        findings: find_torn_line(&workspace)?,
+    })
+}
+
+fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+    let found = workspace.store.as_ref().map(|store| store.trail_finding());
+    Ok(found.transpose()?.flatten().into_iter().collect())
+}
+
+/// An entry as it is listed.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct ShownEntry {
+    /// Its id; `c…` for what cook fills in itself.
+    pub id: String,
+    /// Its list.
+    pub slot: Slot,
+    /// Who added it.
+    pub by: String,
+    /// As it is rendered.
+    pub text: String,
+}
+
+impl From<&Filled> for ShownEntry {
+    fn from(entry: &Filled) -> Self {
+        Self {
+            id: entry.id.clone(),
+            slot: entry.line.slot,
+            by: entry.by.clone(),
+            text: cook_protocol::brief::line_text(&entry.line),
+        }
+    }
+}
+
+/// The brief as it is printed, and its entries.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct BriefAnswer {
+    /// `--ids`: people see the entries, not the text.
+    #[serde(skip)]
+    pub ids: bool,
+    /// The rendering, without the newline that ends what is printed.
+    pub text: String,
+    /// Entries that did not fit.
+    pub left_out: usize,
+    /// Every entry, those that did not fit among them.
+    pub entries: Vec<ShownEntry>,
+    /// The file it was written into.
+    pub written: Option<String>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+impl Show for BriefAnswer {
+    fn human(&self, page: &mut Page) {
+        // Its fields hold nothing hidden; not even a change of tone may come in between.
+        if !self.ids {
+            page.verbatim(&self.text);
+            page.newline();
+            return;
+        }
+        for entry in &self.entries {
+            page.add_toned(Tone::Strong, &entry.id);
+            let (slot, by) = (entry.slot.id(), &entry.by);
+            page.line(&format!("  {slot:<11} {by:<11} {}", entry.text));
+        }
+        if self.entries.is_empty() {
+            page.line("the brief has no entries");
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// `cook brief export`: the artifact itself.
+#[derive(Debug, Serialize)]
+pub(super) struct ArtifactAnswer(pub Value);
+
+impl Show for ArtifactAnswer {
+    fn human(&self, page: &mut Page) {
+        page.json(&self.0);
+    }
+
+    fn has_json(&self) -> bool {
+        false
+    }
+}
+
+/// What changed in the brief.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct BriefChangeAnswer {
+    /// The log commit; null when nothing had to change.
+    #[serde(flatten)]
+    pub operation: Recorded,
+    /// Log sequence.
+    pub seq: u64,
+    /// What `brief-history.jsonl` gained.
+    pub records: Vec<BriefRecord>,
+    /// One line that says what was done.
+    pub summary: String,
+    /// The file that follows the brief, when it was written.
+    pub written: Option<String>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+impl Show for BriefChangeAnswer {
+    fn human(&self, page: &mut Page) {
+        match self.operation.recorded {
+            true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
+            false => page.add_toned(Tone::Dim, "nothing to record"),
+        }
+        page.line(&format!("  {}", self.summary));
+        for record in &self.records {
+            let kind = json!(record.kind);
+            let kind = kind.as_str().unwrap_or_default();
+            page.line(&format!("  {kind:<10} {}  {}", record.id, record.text));
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// Every anchor of the brief and of the plan's evidence, with what it is worth now.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct BriefCheckAnswer {
+    /// False makes exit 1.
+    holds: bool,
+    /// By verdict; those that no anchor has are left out.
+    counts: BTreeMap<Verdict, usize>,
+    anchors: Vec<CheckedAnchor>,
+}
+
+impl BriefCheckAnswer {
+    /// It holds when no anchor is lost, and, where there are any, one at least could be checked.
+    fn new(anchors: Vec<CheckedAnchor>) -> Self {
+        use Verdict::{Changed, Malformed, Missing, Unverifiable};
+        let mut counts = BTreeMap::new();
+        for anchor in &anchors {
+            *counts.entry(anchor.verdict).or_default() += 1;
+        }
+        let required = anchors.iter().filter(|anchor| anchor.required);
+        let required: Vec<Verdict> = required.map(|anchor| anchor.verdict).collect();
+        let is_lost = |verdict: &Verdict| matches!(verdict, Changed | Missing | Malformed);
+        let is_checked = required.iter().any(|verdict| *verdict != Unverifiable);
+        let holds = required.is_empty() || (is_checked && !required.iter().any(is_lost));
+        Self {
+            holds,
+            counts,
+            anchors,
+        }
+    }
+}
+
+impl Show for BriefCheckAnswer {
+    fn human(&self, page: &mut Page) {
+        for anchor in &self.anchors {
+            let tone = match anchor.verdict {
+                Verdict::Verified => Tone::Good,
+                Verdict::Moved | Verdict::Stale | Verdict::Unverifiable => Tone::Warn,
+                Verdict::Changed | Verdict::Missing | Verdict::Malformed => Tone::Bad,
+            };
+            page.add_toned(tone, &format!("{:<12}", anchor.verdict.id()));
+            let CheckedAnchor {
+                id,
+                anchor,
+                why,
+                now,
+                required,
+                ..
+            } = anchor;
+            let now = now
+                .as_ref()
+                .map_or_else(String::new, |now| format!(" → {now}"));
+            let free = if *required { "" } else { " (mentioned)" };
+            page.line(&format!(" {id}  {anchor}{now}: {why}{free}"));
+        }
+        let counts = self.counts.iter();
+        let mut counts: Vec<(&str, &usize)> = counts.map(|(it, n)| (it.id(), n)).collect();
+        counts.sort_unstable();
+        let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
+        let anchors = count_noun(self.anchors.len() as u64, "anchor");
+        let what = format!("{anchors}: {}", counts.join(", "));
+        match (self.anchors.is_empty(), self.holds) {
+            (true, _) => page.line("the brief has no anchors"),
+            (_, true) => page.line(&what),
+            (_, false) => {
+                page.add_toned(Tone::Bad, "does not hold");
+                page.line(&format!("  {what}"));
+            }
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        if self.holds {
+            Exit::Ok
+        } else {
+            Exit::CheckFailed
+        }
+    }
+}
+
+/// The proposed update of the agent guide.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct GuideAnswer {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+    /// Who proposed it.
+    pub by: String,
+    /// A unified diff; empty when nothing would change.
+    pub diff: String,
+    /// It was written.
+    pub applied: bool,
+}
+
+impl Show for GuideAnswer {
+    fn human(&self, page: &mut Page) {
+        if !self.diff.is_empty() {
+            page.lines(self.diff.trim_end_matches('\n'));
+        }
+        let what = match (self.diff.is_empty(), self.applied) {
+            (true, _) => format!("`{}` says that already", self.path),
+            (false, true) => format!("`{}` is written", self.path),
+            (false, false) => format!("proposed by {}: {}", self.by, self.reason),
+        };
+        page.add_toned_line(Tone::Dim, &what);
+    }
+}
+
+/// The entry that was appended to the checkpoint trail.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct CheckpointAnswer {
+    /// The entry.
+    pub entry: Checkpoint,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+impl Show for CheckpointAnswer {
+    fn human(&self, page: &mut Page) {
+        match &self.entry.item {
+            Some(item) => page.line(&format!("kept, with {item}")),
+            None => page.line("kept; no slice is in work"),
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// The message a session gets when its context was lost, and what it is made of.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct RecoverAnswer {
+    /// At most 2,048 bytes of UTF-8.
+    message: String,
+    item: Option<Item>,
+    #[schemars(length(max = 5))]
+    checkpoints: Vec<Remembered>,
+    uncommitted: Vec<String>,
+    uncommitted_more: u64,
+    role: String,
+    command: String,
+    notes: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+/// A checkpoint and how long ago it was kept.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Remembered {
+    ago: String,
+    text: String,
+}
+
+impl Show for RecoverAnswer {
+    fn human(&self, page: &mut Page) {
+        page.verbatim(&self.message);
+        page.newline();
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}

@@ -1,0 +1,261 @@
+//! `cook calibrate`: how many planted faults does a judge catch?
+
+use super::caller;
+use super::context::{Answer, Context, answer};
+use super::live_line::Printer;
+use crate::calibrate::{Asked, JUDGES, Measured, measure};
+use crate::judges::{Kept, Known, joint_misses};
+use crate::run::{Observer, Unseen};
+use crate::view::{Page, Show, Tone};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use cook_mutants::{FaultKind, Joint, Share};
+use cook_protocol::diagnostic::count_noun;
+use cook_protocol::model::Role;
+use serde::Serialize;
+
+/// Most cases of each sort.
+const MOST: u32 = 1_000;
+
+#[derive(Debug, Args)]
+pub(super) struct CalibrateArgs {
+    /// Measure the judge of this role alone (default: all three)
+    #[arg(long, value_name = "ROLE", value_parser = PossibleValuesParser::new(["reviewer", "auditor", "stop-judge"]))]
+    pub role: Option<String>,
+    /// The agent, in place of `[roles.*] agent`
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// So many planted cases for each role, and as many clean ones: a session each
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
+    pub cases: u32,
+    /// Forget what these judges answered before
+    #[arg(long)]
+    pub again: bool,
+    /// Trust the gates of this repository for this run
+    #[arg(long)]
+    pub trust_repo: bool,
+}
+
+pub(super) fn calibrate(context: &Context, args: &CalibrateArgs) -> Answer {
+    caller::not_nested()?;
+    let mut workspace = context.workspace()?;
+    caller::not_apart(&workspace)?;
+    workspace.trust_everything = args.trust_repo;
+    let roles: Vec<Role> = match &args.role {
+        Some(role) => Role::parse(role).into_iter().collect(),
+        None => JUDGES.to_vec(),
+    };
+    let screen = context.screen;
+    let tell = |text: &str| screen.note(text);
+    let mut observer: Box<dyn Observer> = match screen.verbose {
+        true => Box::new(Printer::new(screen)),
+        false => Box::new(Unseen),
+    };
+    let mut measured = Vec::new();
+    for role in roles {
+        let asked = Asked {
+            role,
+            agent: args.agent.as_deref(),
+            cases: args.cases as usize,
+            again: args.again,
+        };
+        measured.push(measure(&workspace, &asked, &mut *observer, &tell)?);
+    }
+    let kept = Kept::all(&workspace)?;
+    let judges = measured.into_iter().filter_map(|one| {
+        let own = &one.kept.identity;
+        let mut judges = kept.clone();
+        judges.retain(|it| (it.identity.role, &it.identity.prompt) == (own.role, &own.prompt));
+        row(one, joint_misses(&judges))
+    });
+    let judges = judges.collect();
+    answer(CalibrateAnswer { judges })
+}
+
+/// So many of so many, and where the true share lies in 95 of 100 cases.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct ShareView {
+    pub hits: u64,
+    pub of: u64,
+    /// From 0 to 1.
+    low: f64,
+    high: f64,
+}
+
+impl From<Share> for ShareView {
+    fn from(share: Share) -> Self {
+        let interval = share.interval();
+        Self {
+            hits: share.hits,
+            of: share.of,
+            low: interval.low,
+            high: interval.high,
+        }
+    }
+}
+
+/// Planted faults of one kind.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct KindRow {
+    /// What was wrong.
+    #[schemars(with = "String")]
+    kind: FaultKind,
+    caught: u64,
+    of: u64,
+}
+
+/// Faults that several judges of a role all missed.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct JointView {
+    missed: ShareView,
+    /// The share that they would miss if each erred by itself.
+    by_chance: f64,
+    /// How many judges that err each by itself would miss as often; null where that cannot be told.
+    worth: Option<f64>,
+}
+
+/// One judge.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct JudgeRow {
+    role: Role,
+    agent: String,
+    /// Null = the agent's own choice.
+    model: Option<String>,
+    /// The version of the role's prompt.
+    prompt: String,
+    /// Planted faults to which it said no.
+    caught: ShareView,
+    /// Clean cases to which it said no.
+    alarms: ShareView,
+    /// Its no says something: the least that it may catch is above what it refuses of clean work.
+    tells_apart: bool,
+    kinds: Vec<KindRow>,
+    /// Cases that were asked about in this run; the others were answered before.
+    asked: usize,
+    /// Faults of this run that a gate noticed first, and that no judge was asked about.
+    unusable: usize,
+    /// There were not as many faults to plant as were asked for.
+    is_short: bool,
+    /// Cases of this repository's own history; the others are of the one that cook carries.
+    own: usize,
+    /// What all of its cases have cost, in millionths of a dollar; null where one of them did not say.
+    cost_micro_usd: Option<u64>,
+    /// What its sessions have taken.
+    session_seconds: f64,
+    /// What this run has taken, gates and copies with it.
+    seconds: f64,
+    /// With the other judges of this role that were measured here; null where there is none.
+    joint: Option<JointView>,
+    #[serde(skip)]
+    words: String,
+}
+
+/// What was measured.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct CalibrateAnswer {
+    judges: Vec<JudgeRow>,
+}
+
+fn row(measured: Measured, joint: Option<Joint>) -> Option<JudgeRow> {
+    let known = Known::of(&measured.kept)?;
+    let heard = || {
+        let answers = measured.kept.answers.iter();
+        answers.filter_map(|one| Some((one, one.refused?)))
+    };
+    let mut kinds: Vec<KindRow> = Vec::new();
+    for (one, refused) in heard() {
+        let Some(kind) = one.fault else { continue };
+        let at = kinds.iter().position(|row| row.kind == kind);
+        let at = at.unwrap_or_else(|| {
+            kinds.push(KindRow {
+                kind,
+                caught: 0,
+                of: 0,
+            });
+            kinds.len() - 1
+        });
+        kinds[at].of += 1;
+        kinds[at].caught += u64::from(refused);
+    }
+    kinds.sort_by_key(|row| row.kind);
+    let milliseconds: u64 = heard().map(|(one, _)| one.milliseconds).sum();
+    Some(JudgeRow {
+        words: known.words(),
+        caught: known.caught.into(),
+        alarms: known.alarms.into(),
+        tells_apart: known.tells_apart(),
+        kinds,
+        asked: measured.asked,
+        unusable: measured.unusable,
+        is_short: measured.is_short,
+        own: heard().filter(|(one, _)| one.own).count(),
+        cost_micro_usd: heard().map(|(one, _)| one.cost_micro_usd).sum(),
+        session_seconds: milliseconds as f64 / 1_000.0,
+        seconds: measured.seconds,
+        joint: joint.map(|joint| JointView {
+            missed: joint.missed.into(),
+            by_chance: joint.by_chance,
+            worth: joint.worth,
+        }),
+        role: measured.kept.identity.role,
+        agent: measured.kept.identity.agent,
+        model: measured.kept.identity.model,
+        prompt: measured.kept.identity.prompt,
+    })
+}
+
+impl JudgeRow {
+    fn human(&self, page: &mut Page) {
+        let tone = match self.tells_apart {
+            true => Tone::Good,
+            false => Tone::Bad,
+        };
+        page.add_toned(tone, self.role.short());
+        let model = self.model.as_ref();
+        let model = model.map_or(String::new(), |model| format!(" ({model})"));
+        page.line(&format!("  {}{model} {}", self.agent, self.words));
+        for kind in &self.kinds {
+            let words = kind.kind.words();
+            page.line(&format!("    {} of {}  {words}", kind.caught, kind.of));
+        }
+        if let Some(joint) = &self.joint {
+            let worth = joint.worth.map_or(String::new(), |worth| {
+                format!("; they are worth {worth:.1} judges that err each by itself")
+            });
+            page.line(&format!(
+                "    the judges of this role that were measured here missed {} of {} together{worth}",
+                joint.missed.hits, joint.missed.of
+            ));
+        }
+        let all = self.caught.of + self.alarms.of;
+        let cost = self.cost_micro_usd.map_or_else(
+            || "of unknown cost".to_owned(),
+            |cost| format!("${:.2}", cost as f64 / 1e6),
+        );
+        let mut line = format!(
+            "  {} ({} of them now), {} of this repository's history, {cost}, {:.0} s of sessions",
+            count_noun(all, "case"),
+            self.asked,
+            self.own,
+            self.session_seconds
+        );
+        if self.unusable > 0 {
+            line.push_str(&format!(
+                "; gates noticed {} more",
+                count_noun(self.unusable as u64, "fault")
+            ));
+        }
+        if self.is_short {
+            line.push_str("; there were no more to plant");
+        }
+        page.add_toned_line(Tone::Dim, &line);
+    }
+}
+
+impl Show for CalibrateAnswer {
+    fn human(&self, page: &mut Page) {
+        for judge in &self.judges {
+            judge.human(page);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `cook check`: is what was just claimed true of this commit?
+
+use super::context::{Answer, Context, answer};
+use super::progress::Progress;
+use super::transition::note;
+use super::{caller, runner_files};
+use crate::check::{Ask, Checked, Line, Runs, Truth, check};
+use crate::service::Workspace;
+use crate::view::{Exit, Format, Page, Results, Show, Tone};
+use clap::Args;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::machine::short;
+use cook_protocol::trials::Weight;
+use std::io::Read;
+
+/// What git may say of a push.
+const MAX_PUSH: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Compare with this commit (default: where the branch left its upstream or the remote's default
+    /// branch, else the commit before)
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// Run this gate only; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub gate: Vec<String>,
+    /// Run no gate: look at what is not committed alone, and say that the rest is not known
+    #[arg(long, conflicts_with_all = ["gate", "fast"])]
+    pub no_gates: bool,
+    /// Run the gates at the commit alone, and compare nothing with the base: what was red before counts as red
+    #[arg(long)]
+    pub fast: bool,
+    /// Trust the gates of this repository for this run
+    #[arg(long)]
+    pub trust_repo: bool,
+    /// How to answer (default: human)
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Check each commit that git's pre-push hook names on standard input, against what the remote has
+    #[arg(long, conflicts_with_all = ["base", "format"])]
+    pub pushed: bool,
+}
+
+pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
+    let mut workspace = context.workspace()?;
+    caller::not_apart(&workspace)?;
+    workspace.trust_everything = args.trust_repo;
+    let asked = |commit: Option<&str>, base: Option<&str>, workspace: &mut Workspace| {
+        let ask = Ask {
+            base,
+            commit,
+            gates: &args.gate,
+            runs: match (args.no_gates, args.fast) {
+                (true, _) => Runs::Nothing,
+                (false, true) => Runs::Head,
+                (false, false) => Runs::All,
+            },
+        };
+        let progress = Progress::begin(context.screen);
+        let tell = |text: &str| progress.tell(text);
+        let (mut checked, written) = runner_files::guard(|| check(workspace, &ask, &tell))?;
+        if let Some(written) = written {
+            let next = written.code.hint();
+            let line = Line::new(written.code, Weight::Refuses, written.message, next);
+            checked.lines.insert(0, line);
+        }
+        Ok::<Checked, Failure>(checked.settle())
+    };
+    if !args.pushed {
+        return answer(asked(None, args.base.as_deref(), &mut workspace)?);
+    }
+    let mut last: Option<Checked> = None;
+    for (commit, base) in read_pushed(&workspace)? {
+        let checked = last.insert(asked(Some(&commit), base.as_deref(), &mut workspace)?);
+        if checked.answer != Truth::True {
+            break;
+        }
+    }
+    match last {
+        Some(checked) => answer(checked),
+        None => note(
+            "nothing_pushed",
+            vec!["nothing is pushed that could be checked".to_owned()],
+        ),
+    }
+}
+
+/// Commits that a push brings, each with what the remote has in its place, where that is here.
+type Pushed = Vec<(String, Option<String>)>;
+
+/// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
+fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin()
+        .lock()
+        .take(MAX_PUSH)
+        .read_to_string(&mut text);
+    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+    let named = |id: &str| match id.bytes().all(|byte| byte == b'0') {
+        true => Ok(None),
+        false => workspace.repo.commit_named(id),
+    };
+    let mut found = Pushed::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [_, local, _, remote] = words[..] else {
+            return Err(Failure::usage(format!(
+                "`--pushed` reads what git tells a pre-push hook, not `{line}`"
+            )));
+        };
+        // A ref that is deleted brings nothing; a tag is what it points at; other things are no commit.
+        let Some(commit) = named(local)? else {
+            continue;
+        };
+        if !found.iter().any(|(known, _)| *known == commit) {
+            found.push((commit, named(remote)?));
+        }
+    }
+    Ok(found)
+}
+
+/// A line for each thing that was found, with what there is to do.
+pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
+    for line in lines {
+        let (tone, word) = match line.weight {
+            Weight::Refuses => (Tone::Bad, "false"),
+            Weight::NotKnown => (Tone::Warn, "open"),
+            Weight::Shown => (Tone::Warn, "look"),
+        };
+        page.text("  ");
+        page.add_toned(tone, &format!("{word:<5}"));
+        page.line(&format!(" [{}] {}", line.code, line.message));
+        page.add_toned(Tone::Dim, "        next: ");
+        page.line(&line.show);
+        if let Some(declare) = &line.declare {
+            page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
+            page.line(declare);
+        }
+    }
+}
+
+impl Show for Checked {
+    fn human(&self, page: &mut Page) {
+        let tone = match self.answer {
+            Truth::False => Tone::Bad,
+            Truth::NotKnown => Tone::Warn,
+            Truth::True => Tone::Good,
+        };
+        page.add_toned(tone, self.word());
+        page.line(&format!("  {}", self.describe_compared()));
+        show_lines(page, &self.lines);
+        for line in &self.checked {
+            page.add_toned_line(Tone::Dim, &format!("  {line}"));
+        }
+    }
+
+    fn results(&self) -> Option<Results> {
+        let verdict = format!(
+            "is what was claimed true of this commit? {}: {}",
+            self.word(),
+            self.describe_compared()
+        );
+        let mut results = Results::new("cook check", self.answer == Truth::True, &verdict);
+        results.head = Some(self.head.clone());
+        self.lines.iter().for_each(|line| results.add_line(line));
+        results.note_looked_at(&self.checked);
+        Some(results)
+    }
+
+    fn exit(&self) -> Exit {
+        match self.answer {
+            Truth::True => Exit::Ok,
+            Truth::False => Exit::CheckFailed,
+            Truth::NotKnown => Exit::State,
+        }
+    }
+}
+
+impl Checked {
+    fn word(&self) -> &'static str {
+        match (self.answer, self.lines.is_empty()) {
+            (Truth::False, _) => "false",
+            (Truth::NotKnown, _) => "not known",
+            (Truth::True, false) => "true, with a remark",
+            (Truth::True, true) => "true",
+        }
+    }
+
+    /// Which commit, and with which it was compared.
+    fn describe_compared(&self) -> String {
+        let (head, base) = (short(&self.head), short(&self.base.commit));
+        format!("{head} against {base} ({})", self.base.why)
+    }
+}

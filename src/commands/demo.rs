@@ -1,0 +1,180 @@
+//! `cook demo`: a whole run with scripted agents, in a repository of its own.
+
+use super::context::{Answer, Context, answer};
+use super::{caller, live_line};
+use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, why};
+use crate::run::{Observer, RunEvent};
+use crate::view::{Dispatched, Page, Screen, Show, Tone};
+use clap::Args;
+use cook_protocol::diagnostic::count_noun;
+use cook_protocol::machine::{quote_word, short};
+use cook_repo::process::{Alarm, on_path};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long `--slow` rests after each step.
+const REST: Duration = Duration::from_millis(1500);
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The repository is made in a new directory, or in the one that `--dir` names, which must be \
+absent or empty; it stays there to be looked at."
+)]
+pub(super) struct DemoArgs {
+    /// Let this agent misbehave, and see it caught
+    #[arg(long, value_enum, value_name = "CULPRIT")]
+    pub with: Option<Culprit>,
+    /// Pause after each step, to read along
+    #[arg(long)]
+    pub slow: bool,
+}
+
+pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
+    caller::not_nested()?;
+    let screen = context.screen;
+    let dir = context.dir_is_named.then_some(context.dir.as_path());
+    let demo = Demo::prepare(dir, args.with, None)?;
+    let quietly = |text: String| screen.note_toned(Tone::Dim, &text);
+    quietly(format!(
+        "a program with one test in {}, `cook init --commit`, `cook trust '{}'`: a script did what you would do",
+        demo.root.display(),
+        demo.gate
+    ));
+    quietly(
+        "every agent is scripted: no keys, no network; what it reports is decided as in `cook run`"
+            .to_owned(),
+    );
+    let mut printer = Printer {
+        screen,
+        slow: args.slow,
+        run: live_line::Printer::new(context.screen),
+    };
+    let result = demo.run(&mut printer)?;
+    answer(DemoAnswer::of(result))
+}
+
+/// What happens as `cook run` shows it, each with the reason.
+struct Printer {
+    run: live_line::Printer,
+    screen: Screen,
+    slow: bool,
+}
+
+impl Observer for Printer {
+    fn observe(&mut self, event: &RunEvent) {
+        self.run.observe(event);
+        if let Some(reason) = why(event) {
+            self.screen.note_toned(Tone::Dim, &format!("    {reason}"));
+            if self.slow {
+                std::thread::sleep(REST);
+            }
+        }
+    }
+
+    fn alarm(&self) -> Option<Alarm> {
+        self.run.alarm()
+    }
+}
+
+/// What `cook demo` answers when the work was done and the culprit, if any, was caught.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct DemoAnswer {
+    /// The repository, which stays.
+    directory: String,
+    /// Who misbehaved; null when nobody did.
+    culprit: Option<Culprit>,
+    /// What it did, in order.
+    caught: Vec<CaughtViolation>,
+    /// Sessions that were held.
+    sessions: u64,
+    /// Wall time of the sessions.
+    milliseconds: u64,
+    /// Commands that look at what it left.
+    commands: Vec<String>,
+    next: Dispatched,
+    #[serde(skip)]
+    ended: String,
+}
+
+impl DemoAnswer {
+    /// What came of a demonstration.
+    fn of(result: DemoResult) -> Self {
+        let milliseconds = u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX);
+        let commit = result.head.commit.as_deref();
+        let directory = result.root.display().to_string();
+        let sessions = result.outcome.sessions;
+        let cook = name_program();
+        Self {
+            ended: format!(
+                "done at {}, after {} in {}",
+                commit.map_or("no commit", short),
+                count_noun(sessions, "session"),
+                humantime::format_duration(Duration::from_millis(milliseconds)),
+            ),
+            culprit: result.culprit,
+            caught: result.catches,
+            sessions,
+            milliseconds,
+            commands: vec![
+                format!("cd {}", quote_word(&directory)),
+                format!("{cook} status"),
+                format!("{cook} log"),
+                format!("{cook} verify --strict"),
+            ],
+            directory,
+            next: Dispatched::of(
+                result.outcome.next,
+                Some(&result.snapshot),
+                &result.head,
+                None,
+            ),
+        }
+    }
+}
+
+/// How a shell starts this program: by name where PATH leads to it, else by its place.
+fn name_program() -> String {
+    let Ok(own) = std::env::current_exe() else {
+        return "cook".to_owned();
+    };
+    let found = std::env::var_os("PATH").and_then(|path| on_path("cook", &path));
+    let is_own = |found: &PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
+    match found.filter(is_own) {
+        Some(_) => "cook".to_owned(),
+        None => quote_word(&own.display().to_string()),
+    }
+}
+
+impl Show for DemoAnswer {
+    fn human(&self, page: &mut Page) {
+        page.row("ended", &self.ended);
+        for catch in &self.caught {
+            show_caught(page, catch);
+        }
+        page.row("left in", &self.directory);
+        page.line("look at it:");
+        for command in &self.commands {
+            page.line(&format!("  {command}"));
+        }
+    }
+}
+
+fn show_caught(page: &mut Page, catch: &CaughtViolation) {
+    page.add_toned(Tone::Good, "caught");
+    page.line(&format!("     the {} {}", catch.role.short(), catch.did));
+    page.line(&format!(
+        "           in the log as #{}, {}",
+        catch.seq, catch.code
+    ));
+    for noticed in &catch.noticed {
+        page.line(&format!("           noticed: {noticed}"));
+    }
+    for kept in &catch.kept {
+        let command = match kept.strip_prefix("refs/") {
+            Some(_) => format!("git show {kept}"),
+            None => format!("cook doctor rescue show {kept}"),
+        };
+        page.line(&format!("           kept: `{command}`"));
+    }
+}

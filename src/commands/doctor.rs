@@ -1,0 +1,456 @@
+//! `cook doctor`: is the set-up sound, and which settings are in force; the log's objects, the agents that are
+//! here, and what was set aside.
+
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::transition::note;
+use super::{caller, trust};
+use crate::service::Workspace;
+use crate::view::{Page, Show, Tone, VerifyAnswer};
+use crate::{hooks, run};
+use clap::{Args, Subcommand};
+use cook_agents::{Found, Preset, presets};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, count_noun};
+use cook_protocol::machine;
+use cook_protocol::model::{AgentKind, Continuation, SessionNaming};
+use cook_repo::clock::Clock;
+use cook_repo::store::KeptCopy;
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct DoctorArgs {
+    #[command(subcommand)]
+    pub command: Option<DoctorCommand>,
+    /// Print every setting in force
+    #[arg(long)]
+    pub config: bool,
+    /// Have each agent that is here answer once
+    #[arg(long, conflicts_with = "config")]
+    pub probe: bool,
+    /// With --probe: this agent only
+    #[arg(long, value_name = "NAME", requires = "probe")]
+    pub agent: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DoctorCommand {
+    /// Check the log's objects and the view
+    Fsck,
+    /// Look at what was set aside, and put it back
+    #[command(subcommand)]
+    Rescue(RescueCommand),
+    /// List the agents that can be asked: installed, version, what they can
+    Agents,
+}
+
+pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
+    match &args.command {
+        None => check_setup(context, args),
+        Some(DoctorCommand::Fsck) => fsck(context),
+        Some(DoctorCommand::Rescue(command)) => rescue(context, command),
+        Some(DoctorCommand::Agents) => agents(context),
+    }
+}
+
+fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
+    let workspace = context.workspace()?;
+    if args.config {
+        let config = workspace.config()?;
+        let text = config.effective();
+        if context.screen.json {
+            return note("config", text.lines().map(str::to_owned).collect());
+        }
+        let head = "# every setting in force; `.agent/cook.toml` overrides a default";
+        return answer(PromptAnswer(format!("{head}\n{text}")));
+    }
+    let mut findings: Vec<Finding> = workspace.config_problem().cloned().into_iter().collect();
+    let mut checked = vec![format!("repository {}", workspace.repo.root().display())];
+    if !workspace.repo.is_open_in_libgit2() {
+        checked.push("libgit2 cannot open this repository; the git program answers".to_owned());
+    }
+    match workspace.current()? {
+        (Some(tip), Some(snapshot)) => {
+            let status = &snapshot.state.contract_status;
+            checked.push(format!("log at #{}, {status}", tip.seq));
+        }
+        _ => {
+            let what = "there is no log for this worktree";
+            findings.push(Finding::new(Code::LogMissing, what));
+        }
+    }
+    if let Ok(config) = workspace.config() {
+        let given = workspace.trust()?;
+        if given.is_foreign() {
+            let what = "the list of trusted commands was made by another user or on another machine: it came with the git directory";
+            findings.push(Finding::new(Code::TrustForeign, what));
+        }
+        let gates = count_noun(config.gate_specs().len() as u64, "gate");
+        checked.push(format!("{gates} in `.agent/cook.toml`"));
+        for (name, command) in trust::commands(config) {
+            if !given.is_trusted(&command) {
+                let what = format!("`{command}` is not trusted on this machine");
+                findings.push(Finding::new(Code::GateUntrusted, what).at(name.clone()));
+            }
+            findings.extend(trust::absent(&given, &name, &command));
+        }
+        if workspace.is_stop_verifier_stale()? {
+            findings.push(machine::stale_stop_verifier());
+        }
+        findings.extend(run::unfit(&workspace)?);
+        match run::Keeping::of(&workspace) {
+            Ok(keeping) => {
+                checked.push(format!("sandbox {}", keeping.summary()));
+                checked.extend(keeping.describe());
+                findings.extend(keeping.warning());
+            }
+            Err(failure) => {
+                findings.push(Finding::new(failure.code, failure.message).at("sandbox.mode"))
+            }
+        }
+    }
+    findings.extend(hooks::install::unseen(&workspace));
+    if args.probe {
+        caller::not_nested()?;
+        let (heard, silent) = run::probe(&workspace, args.agent.as_deref())?;
+        checked.extend(heard);
+        findings.extend(silent);
+    }
+    if let Some(marker) = caller::agent_around() {
+        checked.push(format!("an agent is around this process ({marker}): commands that are yours alone are refused here"));
+    }
+    answer(VerifyAnswer::new("doctor", checked, findings))
+}
+
+fn fsck(context: &Context) -> Answer {
+    let report = context.workspace()?.store()?.fsck()?;
+    let transitions = count_noun(report.transitions, "transition");
+    let workflows = count_noun(report.workflows, "workflow");
+    let checked = vec![
+        format!("{} objects, {} bytes", report.objects, report.bytes),
+        format!("{transitions} in {workflows}"),
+    ];
+    answer(VerifyAnswer::new("fsck", checked, report.findings))
+}
+
+fn agents(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let all = presets(workspace.config()?);
+    let sound = all.values().filter_map(|preset| preset.as_ref().ok());
+    let sound: Vec<&Preset> = sound.collect();
+    let found = run::find_here(&workspace, &sound)?;
+    let mut agents: Vec<AgentRow> = Vec::new();
+    for (preset, found) in sound.into_iter().zip(found) {
+        let mut preset = preset.clone();
+        found.restrict(&mut preset);
+        agents.push(AgentRow::new(&preset, found));
+    }
+    for (name, wrong) in &all {
+        if let Err(error) = wrong {
+            agents.push(AgentRow {
+                name: name.clone(),
+                problem: Some(error.message.clone()),
+                ..AgentRow::default()
+            });
+        }
+    }
+    agents.sort_by(|one, two| one.name.cmp(&two.name));
+    answer(AgentsAnswer { agents })
+}
+
+/// Agents that can be asked.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct AgentsAnswer {
+    /// One for each agent, by name.
+    agents: Vec<AgentRow>,
+}
+
+/// One agent.
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+struct AgentRow {
+    name: String,
+    /// The program.
+    bin: String,
+    /// The program is there, and it is the one that is meant.
+    installed: bool,
+    /// Where a program of that name is.
+    path: Option<String>,
+    /// As it says.
+    version: Option<String>,
+    /// Some version of it was seen to work with the preset.
+    verified: bool,
+    /// What can be done with it.
+    capabilities: Vec<&'static str>,
+    /// What is wrong.
+    problem: Option<String>,
+}
+
+impl AgentRow {
+    fn new(preset: &Preset, found: Found) -> Self {
+        let table = preset.table();
+        let tells_cost = preset.rules().iter().any(|rule| rule.set.cost.is_some());
+        let can = [
+            ("acp", preset.kind() == AgentKind::Acp),
+            ("resume", table.resume.is_some()),
+            ("fork", preset.continuation() == Continuation::Native),
+            ("schema", table.schema.is_some()),
+            ("named-session", preset.session() != SessionNaming::None),
+            ("read-only", preset.can_only_read()),
+            ("cost", tells_cost),
+            ("open", table.open.is_some()),
+        ];
+        Self {
+            name: preset.name().to_owned(),
+            bin: preset.bin().to_owned(),
+            installed: found.path.is_some() && found.is_it,
+            path: found.path.map(|path| path.display().to_string()),
+            version: found.version,
+            verified: preset.is_verified(),
+            capabilities: can
+                .iter()
+                .filter(|(_, can)| *can)
+                .map(|(name, _)| *name)
+                .collect(),
+            problem: found.problem,
+        }
+    }
+}
+
+impl Show for AgentsAnswer {
+    fn human(&self, page: &mut Page) {
+        for row in &self.agents {
+            let (tone, state) = match (&row.problem, &row.path, row.installed) {
+                (Some(_), _, _) => (Tone::Warn, "problem"),
+                (None, None, _) => (Tone::Dim, "absent"),
+                (None, Some(_), false) => (Tone::Warn, "another"),
+                (None, Some(_), true) => (Tone::Good, "here"),
+            };
+            page.add_toned(Tone::Strong, &format!("{:<10}", row.name));
+            page.add_toned(tone, &format!(" {state:<8}"));
+            let version = row.version.as_deref().unwrap_or("-");
+            let verified = if row.verified { "" } else { "  unverified" };
+            let can = row.capabilities.join(" ");
+            page.line(&format!(" {version:<12} {can}{verified}"));
+            if let Some(problem) = &row.problem {
+                page.line(&format!("           {problem}"));
+            } else if state == "another" {
+                let bin = &row.bin;
+                page.line(&format!(
+                    "           `{bin}` is another program of that name"
+                ));
+            }
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RescueCommand {
+    /// What was set aside
+    List,
+    /// What one copy holds, or the text of one of its files
+    Show {
+        /// Its id or the beginning of it, or a ref of the list
+        id: String,
+        /// A file of the copy, as the list of its files names it
+        path: Option<String>,
+    },
+    /// Write one copy into a directory of this worktree
+    Restore {
+        /// Its id, or the beginning of it
+        id: String,
+        /// Where to; made when it is not there
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+    },
+}
+
+fn rescue(context: &Context, command: &RescueCommand) -> Answer {
+    let workspace = context.workspace()?;
+    let store = workspace.store()?;
+    let mut copies = store.rescue_list()?;
+    let mut refs = list_refs(&workspace)?;
+    match command {
+        RescueCommand::List => {}
+        RescueCommand::Show { id, path: None } => {
+            copies.retain(|copy| copy.id.starts_with(id.as_str()));
+            refs.retain(|kept| kept.name == *id);
+            if copies.is_empty() && refs.is_empty() {
+                return Err(refuse_unknown(id));
+            }
+        }
+        RescueCommand::Show {
+            id,
+            path: Some(path),
+        } => {
+            if let Some(kept) = refs.iter().find(|kept| kept.name == *id) {
+                let what = format!("`{id}` is a ref, not a copy");
+                return Err(refuse_name(what, &format!("run `{}`", kept.shown_by)));
+            }
+            let copy = find_copy(&copies, id)?;
+            let id = copy.id.clone();
+            if !copy.files.iter().any(|file| file.path == *path) {
+                let what = format!("the copy {id} holds no file `{}`", path.escape_debug());
+                let hint = format!("`cook doctor rescue show {id}` lists its files");
+                return Err(refuse_name(what, &hint));
+            }
+            let bytes = store.rescue_show(&id, path)?;
+            return answer(RescuedFile {
+                id,
+                path: path.clone(),
+                bytes: bytes.len() as u64,
+                text: String::from_utf8(bytes).ok(),
+            });
+        }
+        RescueCommand::Restore { id, to } => {
+            caller::not_apart(&workspace)?;
+            let id = &find_copy(&copies, id)?.id;
+            let written = store.rescue_restore(id, &[], &context.dir.join(to), false)?;
+            let lines = written.iter();
+            let lines = lines.map(|path| format!("wrote {}", path.display()));
+            return note("rescue_restored", lines.collect());
+        }
+    }
+    let copies = copies.into_iter().map(|copy| RescueRow {
+        kind: format!("{:?}: {}", copy.kind, copy.why).to_lowercase(),
+        id: copy.id,
+        time: Clock::of_epoch(copy.epoch_seconds),
+        files: copy
+            .files
+            .into_iter()
+            .map(|file| RescueFile {
+                path: file.path,
+                bytes: file.bytes,
+            })
+            .collect(),
+    });
+    answer(RescueAnswer {
+        copies: copies.collect(),
+        refs,
+    })
+}
+
+/// What refs keep: work in the repository, transitions in the log.
+fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
+    let log = machine::quote_word(&workspace.place().log_dir().display().to_string());
+    let show = |prefix: &str, (name, object): (String, String)| RescueRef {
+        shown_by: format!("{prefix} {name}"),
+        name,
+        object,
+    };
+    let own = workspace.repo.set_aside()?.into_iter();
+    let own = own.map(|kept| show("git show", kept));
+    let of_log = workspace.store()?.set_aside()?.into_iter();
+    let of_log = of_log.map(|kept| show(&format!("git --git-dir={log} log"), kept));
+    Ok(own.chain(of_log).collect())
+}
+
+/// The one copy whose id begins so.
+fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
+    let found = copies.iter().filter(|copy| copy.id.starts_with(id));
+    match found.collect::<Vec<_>>()[..] {
+        [] => Err(refuse_unknown(id)),
+        [copy] => Ok(copy),
+        [..] => {
+            let what =
+                format!("several copies that were set aside have an id that begins with `{id}`");
+            let hint = "give more of it; `cook doctor rescue list` shows them";
+            Err(refuse_name(what, hint))
+        }
+    }
+}
+
+fn refuse_unknown(id: &str) -> Failure {
+    let what = format!("no copy that was set aside is named `{id}`");
+    refuse_name(what, "run `cook doctor rescue list`")
+}
+
+fn refuse_name(message: String, hint: &str) -> Failure {
+    Failure::new(FailureKind::Usage, Code::OperationUnknown, message).replace_hints([hint])
+}
+
+/// A file of a copy that was set aside.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct RescuedFile {
+    /// The copy.
+    id: String,
+    /// Its path there.
+    path: String,
+    /// Its length.
+    bytes: u64,
+    /// What it holds; null where it is no text.
+    text: Option<String>,
+}
+
+impl Show for RescuedFile {
+    fn human(&self, page: &mut Page) {
+        match &self.text {
+            Some(text) => page.verbatim(&clean(text, Lines::Keep)),
+            None => page.line(&format!(
+                "{} bytes that are not text; `cook doctor rescue restore {} --to DIR` writes them",
+                self.bytes, self.id
+            )),
+        }
+    }
+}
+
+/// Copies that were set aside.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct RescueAnswer {
+    /// Newest last.
+    copies: Vec<RescueRow>,
+    /// Refs that hold commits which were taken back, or parked changes.
+    refs: Vec<RescueRef>,
+}
+
+/// One kept copy.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct RescueRow {
+    /// Its id.
+    id: String,
+    /// What was set aside, and why.
+    kind: String,
+    /// When.
+    time: String,
+    /// What it holds.
+    files: Vec<RescueFile>,
+}
+
+/// A file of a kept copy.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct RescueFile {
+    /// Its path there.
+    path: String,
+    /// Its length.
+    bytes: u64,
+}
+
+/// A ref of the user's repository, or of the log.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct RescueRef {
+    /// Its name.
+    name: String,
+    /// What it points at.
+    object: String,
+    /// What shows it.
+    shown_by: String,
+}
+
+impl Show for RescueAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.copies.is_empty() && self.refs.is_empty() {
+            page.line("nothing was set aside");
+        }
+        for copy in &self.copies {
+            page.add_toned(Tone::Strong, &copy.id);
+            page.line(&format!("  {}  {}", copy.kind, copy.time));
+            for file in &copy.files {
+                page.line(&format!("    {}  {} bytes", file.path, file.bytes));
+            }
+        }
+        for kept in &self.refs {
+            page.add_toned(Tone::Strong, &kept.name);
+            let (object, shown_by) = (&kept.object, &kept.shown_by);
+            page.line(&format!("  {object:.12}  `{shown_by}` shows it"));
+        }
+    }
+}

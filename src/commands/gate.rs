@@ -1,0 +1,268 @@
+//! `cook gate`: runs gates now and keeps receipts.
+
+use super::caller;
+use super::context::{Answer, Context, answer};
+use crate::anchor::describe_failed;
+use crate::init::OF_FOLDER;
+use crate::measure;
+use crate::service::Workspace;
+use crate::view::{Exit, Page, Show, Tone};
+use clap::Args;
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
+use cook_protocol::machine;
+use cook_protocol::machine::GateRun;
+use cook_protocol::model::{Caches, GateSpec, Receipt};
+use cook_repo::git::Repo;
+use cook_repo::receipt::{Gates, Receipts, plan_gate};
+use cook_repo::thread;
+use serde::Serialize;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub(super) struct GateArgs {
+    /// Gates of `cook.toml`; none = all
+    pub names: Vec<String>,
+    /// The commands of this slice, beside those of `cook.toml`
+    #[arg(long, value_name = "ID")]
+    pub slice: Option<String>,
+    /// Run HEAD's commit in a clean room, as what counts is run, instead of the worktree
+    #[arg(long)]
+    pub clean: bool,
+    /// Run even where a receipt is kept, with nothing of earlier runs
+    #[arg(long, requires = "clean")]
+    pub fresh: bool,
+}
+
+pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
+    let mut workspace = context.workspace()?;
+    let names = args.names.iter();
+    let folders = names.filter_map(|name| name.rsplit_once(OF_FOLDER));
+    let folders: Vec<&str> = folders.map(|(dir, _)| dir).collect();
+    workspace.propose_gates_in(&folders)?;
+    let gates = choose_gates(&workspace, args)?;
+    caller::not_apart(&workspace).map_err(|mut refusal| {
+        // It would run beside what is not committed there, which is why this place is apart.
+        let here = gates.iter();
+        let here = here.map(|gate| format!("to see it here, run `{}`", gate.run));
+        refusal.hints.splice(0..0, here);
+        refusal
+    })?;
+    require_trust(&workspace, &gates, args.clean)?;
+    if args.clean {
+        if args.fresh {
+            workspace.caches = Caches::Empty;
+        }
+        // In a large worktree git takes as long as the room does.
+        let root = workspace.repo.root().to_owned();
+        let (status, runs) = thread::both(
+            move || Repo::discover(&root)?.status(),
+            || workspace.run_gates(&gates),
+        );
+        let (status, runs) = (status?, runs?);
+        let mut gates = Vec::new();
+        for run in runs {
+            let missing = measure::missing(&workspace.repo, workspace.config()?, (&run).into())?;
+            gates.push(Gate::new(run, missing));
+        }
+        let mut findings = Vec::new();
+        if !status.worktree.is_clean() {
+            let what = "the worktree is not clean: the clean room held HEAD's commit, without what is not committed";
+            findings.push(Finding::new(Code::DirtyWorktree, what));
+        }
+        return answer(GateAnswer { gates, findings });
+    }
+    let receipts = Receipts::of(&workspace.repo)?;
+    let config = workspace.config()?;
+    let trust = workspace.trust()?;
+    let runner = Gates {
+        repo: &workspace.repo,
+        receipts: &receipts,
+        clock: workspace.clock,
+        settings: &config.clean_room,
+        agents: &config.agents,
+        sandbox: config.sandbox.mode,
+        trust: &trust,
+        live: None,
+        patience: None,
+    };
+    let mut shown = Vec::new();
+    for gate in &gates {
+        let run = runner.run_here(gate)?;
+        let missing = measure::list_missing_in_worktree(&workspace.repo, config, &run);
+        shown.push(Gate::new(run, missing));
+    }
+    answer(GateAnswer {
+        gates: shown,
+        findings: Vec::new(),
+    })
+}
+
+/// Nothing of the repository runs that this machine was not told to trust.
+fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Result<(), Failure> {
+    let trust = workspace.trust()?;
+    let setup = workspace.config()?.clean_room.setup();
+    let setup = setup.filter(|_| clean).map(|command| command.to_string());
+    let commands: Vec<String> = gates
+        .iter()
+        .map(|gate| gate.run.clone())
+        .chain(setup)
+        .collect();
+    let untrusted = commands.iter().filter(|command| !trust.is_trusted(command));
+    let untrusted: Vec<&String> = untrusted.collect();
+    let Some(first) = untrusted.first() else {
+        return Ok(());
+    };
+    let hint = |command: &&String| format!("run `cook trust {}`", machine::quote_word(command));
+    let (some, all) = (
+        untrusted.len(),
+        count_noun(commands.len() as u64, "command"),
+    );
+    let what = format!("{some} of {all} not trusted on this machine: `{first}`");
+    Err(Refusal::new(Code::TrustMissing, what)
+        .replace_hints(untrusted.iter().map(hint))
+        .into())
+}
+
+/// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
+fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failure> {
+    let mut gates = workspace.config()?.gate_specs();
+    if let (_, Some(snapshot)) = workspace.current()?
+        && let Some(goal) = snapshot.goal()
+    {
+        let shown = goal.checks.iter().filter(|check| !check.hidden);
+        gates.extend(shown.map(|check| plan_gate(&check.run)));
+    }
+    if !args.names.is_empty() {
+        let known: Vec<String> = gates.iter().map(|gate| gate.name.clone()).collect();
+        if let Some(name) = args.names.iter().find(|name| !known.contains(name)) {
+            let known = match known.is_empty() {
+                true => "none".to_owned(),
+                false => known.join(", "),
+            };
+            let what = format!("unknown gate `{name}`; `.agent/cook.toml` has {known}");
+            return Err(Failure::usage(what));
+        }
+        gates.retain(|gate| args.names.contains(&gate.name));
+    }
+    if let Some(id) = &args.slice {
+        let (_, snapshot) = workspace.require()?;
+        let Some(slice) = snapshot.plan.slice(id) else {
+            let what = format!("no slice `{id}` in the plan");
+            return Err(Failure::unknown(Code::SliceUnknown, what));
+        };
+        for command in slice.verification_commands.iter().flatten() {
+            if !gates.iter().any(|gate| &gate.run == command) {
+                gates.push(plan_gate(command));
+            }
+        }
+    }
+    Ok(gates)
+}
+
+/// Gates that were run, or whose receipt was found.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct GateAnswer {
+    gates: Vec<Gate>,
+    findings: Vec<Finding>,
+}
+
+/// One gate's run.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Gate {
+    name: String,
+    run: String,
+    required: bool,
+    passed: bool,
+    /// Why it could not be run.
+    problem: Option<String>,
+    receipt: Option<Receipt>,
+    /// What a reader should know of it.
+    remarks: Vec<String>,
+    /// What it did not have in the clean room, and the setting that gives it.
+    missing: Vec<String>,
+    /// The run at the basis, for gates that must fail there.
+    at_basis: Option<Receipt>,
+    #[serde(skip)]
+    timeout: Duration,
+}
+
+impl Gate {
+    fn new(run: GateRun, missing: Vec<String>) -> Self {
+        Self {
+            passed: run.has_passed(),
+            name: run.gate.name,
+            run: run.gate.run,
+            required: run.gate.required,
+            problem: run.problem,
+            receipt: run.receipt,
+            remarks: run.remarks,
+            missing,
+            at_basis: run.at_basis,
+            timeout: Duration::from_millis(run.gate.timeout_ms),
+        }
+    }
+
+    fn lines(&self, page: &mut Page) {
+        match self.passed {
+            true => page.add_toned(Tone::Good, "green"),
+            false => page.add_toned(Tone::Bad, "red  "),
+        }
+        let mut more: Vec<String> = Vec::new();
+        let mut took = String::new();
+        if let Some(receipt) = &self.receipt {
+            took = format!("  {} ms", receipt.duration_ms.0);
+            more.push(format!("receipt:{}", receipt.id));
+            if !receipt.proves() {
+                more.push("ran in the worktree, so it proves nothing".to_owned());
+            }
+            if receipt.exit_code.is_none() {
+                let limit = humantime::format_duration(self.timeout);
+                more.push(format!("ended by a signal, or by its timeout of {limit}"));
+            }
+        }
+        page.line(&format!("  {}  {}{took}", self.name, self.run));
+        more.extend(self.remarks.iter().cloned());
+        match (&self.problem, &self.receipt) {
+            (Some(problem), _) => more.push(problem.clone()),
+            (None, Some(receipt)) if !self.passed => {
+                more.extend(describe_red(&receipt.tail));
+            }
+            _ => {}
+        }
+        for line in more {
+            page.line(&format!("       {line}"));
+        }
+        for hint in &self.missing {
+            page.add_toned(Tone::Dim, "       missing: ");
+            page.line(hint);
+        }
+    }
+}
+
+/// The tests that failed, and the last lines of the output.
+pub(super) fn describe_red(tail: &str) -> Vec<String> {
+    let lines: Vec<&str> = tail.lines().collect();
+    let last = lines[lines.len().saturating_sub(8)..].iter();
+    let last = last.map(|line| format!("| {line}"));
+    describe_failed(tail).into_iter().chain(last).collect()
+}
+
+impl Show for GateAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.gates.is_empty() {
+            page.line("no gates: `.agent/cook.toml` names none");
+        }
+        self.gates.iter().for_each(|gate| gate.lines(page));
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn exit(&self) -> Exit {
+        match self.gates.iter().any(|gate| gate.required && !gate.passed) {
+            true => Exit::CheckFailed,
+            false => Exit::Ok,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! `cook goal`: sets a goal that commands decide, says how far it is, drops it.
+
+use super::caller::AsUser;
+use super::check::show_lines;
+use super::context::{Answer, Context, answer};
+use super::input::free_text;
+use super::transition::{TransitionAnswer, note};
+use super::{caller, hooks};
+use crate::check::Line;
+use crate::hooks::install::list_installed;
+use crate::service::{self, Draft, Workspace};
+use crate::view::{Exit, Page, Show, Tone};
+use clap::Args;
+use cook_agents::hooks::layout::Purpose;
+use cook_protocol::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_protocol::machine::{ASK_GOAL, short};
+use cook_protocol::model::{CheckVerdict, Event, GoalFound, Snapshot};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The word that gives a goal up.
+const DROP: &str = "drop";
+
+/// Why it was dropped, in the log.
+const DROPPED: &str = "dropped by hand with `cook goal drop`";
+
+#[derive(Debug, Args)]
+pub(super) struct GoalArgs {
+    /// The goal in words; `drop` gives it up; without any how far it is
+    #[arg(value_name = "WORDS", value_parser = free_text)]
+    pub words: Option<String>,
+    /// A command that is red now and green once the goal is reached; may be given several times
+    #[arg(long, value_name = "CMD", value_parser = free_text)]
+    pub check: Vec<String>,
+    /// A file outside of the repository that is laid over where the checks run, and never shown
+    #[arg(long, value_name = "FILE", requires = "check")]
+    pub hidden: Vec<PathBuf>,
+    /// Hold this file as it is now too, although it is none of a test's
+    #[arg(long, value_name = "PATH", requires = "check")]
+    pub freeze: Vec<String>,
+    /// Hold this agent: install its hook of `cook hooks install AGENT --check`
+    #[arg(long, value_name = "NAME", requires = "check")]
+    pub agent: Option<String>,
+    /// Take checks that are green now already
+    #[arg(long, requires = "check")]
+    pub allow_green: bool,
+    /// How long each check may take
+    #[arg(long, value_name = "TIME", default_value = "4m", requires = "check", value_parser = humantime::parse_duration)]
+    pub time: Duration,
+    /// Show what checks of hidden files print (user only)
+    #[arg(long, conflicts_with = "check")]
+    pub show_hidden: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn goal(context: &Context, args: &GoalArgs) -> Answer {
+    match args.words.as_deref() {
+        Some(words) if !args.check.is_empty() => set(context, args, words),
+        Some(DROP) => drop_goal(context, args),
+        Some(_) => Err(Failure::usage(
+            "a goal needs a command that says whether it is reached: `--check 'COMMAND'`",
+        )),
+        None if !args.check.is_empty() => Err(Failure::usage(
+            "say in words what the goal is: `cook goal 'WORDS' --check 'COMMAND'`",
+        )),
+        None => look(context, args),
+    }
+}
+
+fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
+    let actor = caller::require_user(args.as_user.as_user)?;
+    let mut workspace = context.workspace()?;
+    caller::not_apart(&workspace)?;
+    let draft = Draft {
+        words,
+        checks: &args.check,
+        hidden: &args.hidden,
+        freeze: &args.freeze,
+        time: args.time,
+        allows_green: args.allow_green,
+    };
+    context
+        .screen
+        .note("each check runs at HEAD, where it must be red");
+    let made = service::set_goal(&workspace, &draft, actor)?;
+    let mut lines = vec![format!(
+        "goal: {}",
+        made.applied.step.snapshot.state.mission_anchor
+    )];
+    lines.extend(made.lines);
+    lines.extend(hold(&mut workspace, args.agent.as_deref())?);
+    let findings = made.applied.findings.clone();
+    answer(TransitionAnswer::new(made.applied, lines, findings))
+}
+
+/// Installs the hook of the agent that was named; of one without hooks, what still holds.
+fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>, Failure> {
+    let line = match agent {
+        None => "hold an agent by it: `cook hooks install AGENT --check`".to_owned(),
+        Some(name) if cook_agents::hooks::Agent::parse(name).is_some() => {
+            return hooks::install_check(workspace, name);
+        }
+        Some(name) => format!(
+            "`{name}` takes no hooks: `{ASK_GOAL}` asks by hand, `cook hooks install git --check` holds each push, and `cook verify --from REMOTE --rerun` says it in CI"
+        ),
+    };
+    Ok(vec![line])
+}
+
+fn find(workspace: &Workspace) -> Result<Snapshot, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let snapshot = snapshot.filter(|snapshot| snapshot.goal().is_some());
+    snapshot.ok_or_else(|| Refusal::new(Code::GoalNone, "this worktree has no goal").into())
+}
+
+fn look(context: &Context, args: &GoalArgs) -> Answer {
+    if args.show_hidden {
+        caller::require_user(args.as_user.as_user)?;
+    }
+    let workspace = context.workspace()?;
+    let snapshot = find(&workspace)?;
+    if service::is_dropped(&snapshot) {
+        let goal = snapshot.ledger.goal.iter();
+        let found = goal.filter_map(|goal| goal.found.as_ref()).next();
+        return answer(GoalAnswer::new(&snapshot, GoalState::Dropped, found, true));
+    }
+    caller::not_apart(&workspace)?;
+    let standing = service::look_at_goal(&workspace, snapshot)?;
+    match standing.snapshot.goal() {
+        Some(goal) if args.show_hidden => {
+            let runs = workspace.run_hidden_checks(goal, &standing.found.commit)?;
+            let texts = runs.into_iter().flat_map(|run| {
+                let said = run.receipt.map(|receipt| receipt.tail).or(run.problem);
+                [format!("`{}`:", run.gate.run), said.unwrap_or_default()]
+            });
+            let lines = texts.map(|text| clean(&text, Lines::Keep));
+            note("hidden_output", lines.collect())
+        }
+        _ => {
+            let state = match standing.found.verdict() {
+                _ if standing.is_reached() => GoalState::GoalReached,
+                CheckVerdict::NotKnown => GoalState::NotKnown,
+                CheckVerdict::Green | CheckVerdict::Red => GoalState::NotReached,
+            };
+            let (found, is_head) = (Some(&standing.found), standing.is_head);
+            answer(GoalAnswer::new(&standing.snapshot, state, found, is_head))
+        }
+    }
+}
+
+fn drop_goal(context: &Context, args: &GoalArgs) -> Answer {
+    let actor = caller::require_user(args.as_user.as_user)?;
+    let workspace = context.workspace()?;
+    let snapshot = find(&workspace)?;
+    let mut words = "the goal is dropped; its commits and its log stay".to_owned();
+    for agent in list_installed(&workspace, Purpose::Check) {
+        let name = agent.name();
+        words.push_str(&format!(
+            "; `cook hooks remove {name} --check` takes its hook out"
+        ));
+    }
+    let why = DROPPED.to_owned();
+    let done = super::transition::record(&workspace, &Event::Cancelled { why }, actor, &words)?;
+    if let Some(goal) = snapshot.goal() {
+        service::forget_hidden(&workspace, goal)?;
+    }
+    Ok(done)
+}
+
+/// Where a goal stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum GoalState {
+    /// Every check is green at a commit of the branch, and the log says so.
+    GoalReached,
+    /// Something is red, or green in the worktree alone.
+    NotReached,
+    /// Something could not be asked.
+    NotKnown,
+    /// The user gave it up.
+    Dropped,
+}
+
+/// One check.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct GoalRow {
+    /// Its command; of a hidden one only that.
+    check: String,
+    /// It needs files that are not shown.
+    hidden: bool,
+    /// It was green before any work.
+    green_at_base: bool,
+    verdict: CheckVerdict,
+    why: String,
+    /// The command that shows more, or mends it; left out where there is none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    next: String,
+}
+
+/// How far a goal is.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct GoalAnswer {
+    state: GoalState,
+    words: String,
+    /// What names the goal and all that was frozen with it.
+    digest: String,
+    branch: Option<String>,
+    /// The commit that it began at.
+    base: String,
+    /// The commit that was asked; null = none was. What stands in the worktree beside HEAD is one that no ref names.
+    commit: Option<String>,
+    /// That is HEAD, and not the worktree beside it.
+    is_head: bool,
+    checks: Vec<GoalRow>,
+    /// What the tests of the base say of the work, undeclared.
+    lines: Vec<Line>,
+    /// The files that are laid over each commit.
+    frozen: Vec<String>,
+    /// Hidden files.
+    hidden_files: usize,
+}
+
+impl GoalAnswer {
+    /// `found` is what was found of it last, at HEAD or in the worktree beside it.
+    fn new(
+        snapshot: &Snapshot,
+        state: GoalState,
+        found: Option<&GoalFound>,
+        is_head: bool,
+    ) -> Self {
+        let goal = snapshot.goal();
+        let mut checks: Vec<GoalRow> = Vec::new();
+        for check in goal.iter().flat_map(|goal| &goal.checks) {
+            let run = found.and_then(|found| found.checks.get(checks.len()));
+            checks.push(GoalRow {
+                // Whoever works is told no place of a file that is not shown.
+                check: match check.hidden {
+                    true => "a hidden check".to_owned(),
+                    false => check.run.clone(),
+                },
+                hidden: check.hidden,
+                green_at_base: check.green_at_base,
+                verdict: run.map_or(CheckVerdict::NotKnown, |run| run.verdict),
+                why: run.map_or("it was not asked", |run| &run.why).to_owned(),
+                next: run.map_or("", |run| &run.next).to_owned(),
+            });
+        }
+        let lines = found.iter().flat_map(|found| found.lines.iter().cloned());
+        Self {
+            state,
+            words: snapshot.mission.clone(),
+            digest: goal.map_or(String::new(), |goal| goal.digest()),
+            branch: snapshot.ledger.branch.clone(),
+            base: goal.map_or(String::new(), |goal| goal.base.clone()),
+            commit: found.map(|found| found.commit.clone()),
+            is_head: is_head && found.is_some(),
+            checks,
+            lines: lines.map(Line::from).collect(),
+            frozen: goal.map_or_else(Vec::new, |goal| goal.frozen.clone()),
+            hidden_files: goal.map_or(0, |goal| goal.hidden.len()),
+        }
+    }
+
+    fn is_green(&self) -> bool {
+        let mut checks = self.checks.iter();
+        self.lines.is_empty() && checks.all(|row| row.verdict == CheckVerdict::Green)
+    }
+}
+
+impl Show for GoalAnswer {
+    fn human(&self, page: &mut Page) {
+        let (tone, word) = match self.state {
+            GoalState::GoalReached => (Tone::Good, "reached"),
+            GoalState::NotReached => (Tone::Bad, "not reached"),
+            GoalState::NotKnown => (Tone::Warn, "not known"),
+            GoalState::Dropped => (Tone::Dim, "dropped"),
+        };
+        page.add_toned(tone, word);
+        page.line(&format!("  {}", self.words));
+        if let Some(commit) = &self.commit {
+            let place = match self.is_head {
+                true => format!("at {}", short(commit)),
+                false => "in the worktree, which holds what no commit has".to_owned(),
+            };
+            page.add_toned_line(Tone::Dim, &format!("  {place}"));
+        }
+        for row in &self.checks {
+            let (tone, word) = match row.verdict {
+                CheckVerdict::Green => (Tone::Good, "green"),
+                CheckVerdict::Red => (Tone::Bad, "red"),
+                CheckVerdict::NotKnown => (Tone::Warn, "open"),
+            };
+            page.text("  ");
+            page.add_toned(tone, &format!("{word:<5}"));
+            page.line(&format!(" {}", row.check));
+            if row.verdict != CheckVerdict::Green {
+                page.line(&format!("        {}", row.why));
+            }
+        }
+        show_lines(page, &self.lines);
+        if self.is_green() && !self.is_head {
+            page.add_toned(Tone::Dim, "        next: ");
+            page.line("commit it: a commit alone reaches the goal");
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self.state {
+            GoalState::GoalReached => Exit::Ok,
+            GoalState::NotReached | GoalState::Dropped => Exit::CheckFailed,
+            GoalState::NotKnown => Exit::State,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! `cook hooks`: hooks in an agent's settings, and which session works.
+
+use super::caller;
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::transition::note;
+use crate::hooks;
+use crate::hooks::install;
+use crate::service::Workspace;
+use crate::view::VerifyAnswer;
+use clap::{Args, Subcommand};
+use cook_agents::hooks::Agent;
+use cook_agents::hooks::layout::Purpose;
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine;
+use cook_repo::clock::Clock;
+use std::collections::BTreeSet;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum HooksCommand {
+    /// Write the hooks of an agent into its settings, beside what is there
+    Install(HooksAgentArgs),
+    /// Say whether they are there, current, and called
+    Check(HooksAgentArgs),
+    /// Take exactly cook's part out again
+    Remove(HooksAgentArgs),
+    /// Make a session the one that the workflow is worked in
+    Attach {
+        /// The session's id; none = the one around this command, else the last that called
+        session: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HooksAgentArgs {
+    #[arg(help = format!("{}; with --check also git", super::hook::list_hooked_agents()))]
+    pub agent: String,
+    /// The hooks that hold each stop, or with git each push, against `cook check`: in any repository
+    #[arg(long)]
+    pub check: bool,
+    /// In the tracked file that everybody gets, not in your own
+    #[arg(long)]
+    pub shared: bool,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub print: bool,
+}
+
+pub(super) fn hooks(context: &Context, command: &HooksCommand) -> Answer {
+    let mut workspace = context.workspace()?;
+    match command {
+        HooksCommand::Install(args) => {
+            caller::not_apart(&workspace)?;
+            install_hooks(&mut workspace, args)
+        }
+        HooksCommand::Check(args) => check(&workspace, args),
+        HooksCommand::Remove(args) => {
+            caller::not_apart(&workspace)?;
+            remove(&workspace, args)
+        }
+        HooksCommand::Attach { session } => {
+            let (agent, session) = hooks::find_session_to_attach(&workspace, session.as_deref())?;
+            hooks::attach(&workspace, &agent, &session)?;
+            let line = format!("session {session} ({agent}) works on this workflow now");
+            note("hooks_attached", vec![line])
+        }
+    }
+}
+
+/// The word that stands for git's own hooks, in an agent's place.
+const GIT: &str = "git";
+
+/// What the hooks are for.
+fn purpose(args: &HooksAgentArgs) -> Purpose {
+    match args.check {
+        true => Purpose::Check,
+        false => Purpose::Workflow,
+    }
+}
+
+/// What would become of each file.
+fn changes(
+    workspace: &Workspace,
+    args: &HooksAgentArgs,
+    install: bool,
+) -> Result<Vec<install::Change>, Failure> {
+    if args.agent == GIT {
+        if !args.check || args.shared {
+            let command = if install { "install" } else { "remove" };
+            let what = "git's hook is for the check, in this clone alone";
+            return Err(Failure::usage(what).hint(format!("cook hooks {command} git --check")));
+        }
+        return Ok(vec![install::pre_push::change(workspace, install)?]);
+    }
+    let wanted = (args.shared, purpose(args));
+    install::changes(workspace, agent(args)?, wanted, install)
+}
+
+fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<(), Failure> {
+    install::write(changes, args.agent == GIT)
+}
+
+/// The gates that a check would not run, with what the user types to let them.
+fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
+    workspace.propose_gates()?;
+    let config = workspace.config()?;
+    let setup = config.clean_room.setup().map(|command| command.to_string());
+    let gates = config.gate_specs().into_iter().map(|gate| gate.run);
+    let trust = workspace.trust()?;
+    let commands: BTreeSet<String> = setup.chain(gates).collect();
+    let refused = commands.iter().filter(|run| !trust.is_trusted(run));
+    Ok(refused
+        .map(|run| format!("yours to do: cook trust {}", machine::quote_word(run)))
+        .collect())
+}
+
+fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
+    Agent::parse(&args.agent).ok_or_else(|| {
+        let known = Agent::all().map(Agent::name).collect::<Vec<_>>().join(", ");
+        let name = &args.agent;
+        Failure::usage(format!(
+            "`{name}` is not an agent that takes hooks; those are {known}"
+        ))
+    })
+}
+
+fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
+    let changes = changes(workspace, args, true)?;
+    if args.print {
+        return answer(PromptAnswer(render_changes(&changes)));
+    }
+    note("hooks_installed", write_hooks(workspace, args, &changes)?)
+}
+
+/// Installs the hook that holds each stop of an agent, in the user's own file.
+pub(super) fn install_check(
+    workspace: &mut Workspace,
+    agent: &str,
+) -> Result<Vec<String>, Failure> {
+    let args = HooksAgentArgs {
+        agent: agent.to_owned(),
+        check: true,
+        shared: false,
+        print: false,
+    };
+    let changes = changes(workspace, &args, true)?;
+    write_hooks(workspace, &args, &changes)
+}
+
+fn write_hooks(
+    workspace: &mut Workspace,
+    args: &HooksAgentArgs,
+    changes: &[install::Change],
+) -> Result<Vec<String>, Failure> {
+    write(args, changes)?;
+    if !args.shared {
+        install::hide_from_status(workspace, changes, true)?;
+    }
+    let mut lines = describe_changes(changes, "written", "as it was");
+    lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
+    if args.shared {
+        let root = workspace.repo.root();
+        let paths = changes.iter().map(|change| {
+            let path = change.path.strip_prefix(root).unwrap_or(&change.path);
+            machine::quote_word(&path.display().to_string())
+        });
+        let paths = paths.collect::<Vec<_>>().join(" ");
+        lines.push(format!("yours to do: git add {paths}, and commit: from then on everybody who works in this repository has these hooks; they do nothing where `cook` is not installed"));
+    }
+    lines.extend(find_others(workspace, args).map(|(path, flags)| {
+        format!("`{path}` has these hooks as well: `cook hooks remove {flags}` leaves one of both")
+    }));
+    if let Some(agent) = Agent::parse(&args.agent) {
+        let advice = agent.hooks().install.advice.iter();
+        lines.extend(advice.map(|line| format!("yours to do: {line}")));
+    }
+    if args.check {
+        lines.extend(list_untrusted(workspace)?);
+    }
+    lines.push(format!(
+        "then: cook hooks check {}",
+        name_hooks(args, args.shared)
+    ));
+    Ok(lines)
+}
+
+fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
+    let changes = changes(workspace, args, false)?;
+    if args.print {
+        return answer(PromptAnswer(render_changes(&changes)));
+    }
+    write(args, &changes)?;
+    if !args.shared {
+        install::hide_from_status(workspace, &changes, false)?;
+    }
+    let mut lines = describe_changes(&changes, "taken out", "nothing of cook's in it");
+    lines.extend(find_others(workspace, args).map(|(path, flags)| {
+        format!(
+            "`{path}` has them as well, and keeps them: `cook hooks remove {flags}` takes those out"
+        )
+    }));
+    note("hooks_removed", lines)
+}
+
+/// The same hooks in the other place, shared or one's own: the file, and the words that name them.
+fn find_others(workspace: &Workspace, args: &HooksAgentArgs) -> Option<(String, String)> {
+    let known = Agent::parse(&args.agent)?;
+    let wanted = (!args.shared, purpose(args));
+    // A file that cannot be read is nobody's to mend here.
+    let others = install::changes(workspace, known, wanted, true).ok()?;
+    // Commands and skills are no hooks: they are in both places at no cost.
+    let other = others.first()?;
+    (other.standing != install::Standing::Missing).then(|| {
+        let flags = name_hooks(args, !args.shared);
+        (other.path.display().to_string(), flags)
+    })
+}
+
+/// The words by which `cook hooks` is told of them.
+fn name_hooks(args: &HooksAgentArgs, shared: bool) -> String {
+    let check = if args.check { " --check" } else { "" };
+    let shared = if shared { " --shared" } else { "" };
+    format!("{}{check}{shared}", args.agent)
+}
+
+fn describe_changes(changes: &[install::Change], changed: &str, unchanged: &str) -> Vec<String> {
+    let describe = |change: &install::Change| {
+        let how = if change.changes() { changed } else { unchanged };
+        format!("{}: {how}", change.path.display())
+    };
+    changes.iter().map(describe).collect()
+}
+
+fn render_changes(changes: &[install::Change]) -> String {
+    let render = |change: &install::Change| {
+        let text = change.after.as_deref().unwrap_or("(no file)\n");
+        format!("==> {} <==\n{text}\n", change.path.display())
+    };
+    changes.iter().map(render).collect()
+}
+
+fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
+    let mut checked = Vec::new();
+    let mut findings = Vec::new();
+    for change in changes(workspace, args, true)? {
+        let path = change.path.display().to_string();
+        let code = match change.standing {
+            install::Standing::Current => {
+                checked.push(format!("{path} is current"));
+                continue;
+            }
+            install::Standing::Stale => Code::HooksStale,
+            install::Standing::Missing => Code::HooksMissing,
+        };
+        let flags = name_hooks(args, args.shared);
+        let what = format!("{}: `cook hooks install {flags}`", code.meaning());
+        findings.push(Finding::new(code, what).at(path));
+    }
+    if let Some((path, flags)) = find_others(workspace, args) {
+        checked.push(format!(
+            "{path} has them as well: `cook hooks check {flags}`"
+        ));
+    }
+    if args.agent == GIT {
+        match install::try_program(workspace) {
+            Ok(()) => checked.push("the hook finds `cook`".to_owned()),
+            Err(why) => findings.push(Finding::new(Code::HooksDead, why)),
+        }
+    }
+    if let Some(agent) = Agent::parse(&args.agent) {
+        match install::try_command(workspace, agent, purpose(args)) {
+            Ok(()) => checked.push("the command answers an event".to_owned()),
+            Err(why) => findings.push(Finding::new(Code::HooksDead, why)),
+        }
+        match install::last_called(workspace, agent) {
+            Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
+            None => {
+                let what = format!("{} has not called here yet", agent.name());
+                findings.push(Finding::new(Code::HooksUnseen, what));
+            }
+        }
+    }
+    answer(VerifyAnswer::new("hooks", checked, findings))
+}

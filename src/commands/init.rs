@@ -1,0 +1,495 @@
+//! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
+
+use super::caller::AsUser;
+use super::context::{Answer, Context, answer};
+use super::input::free_text;
+use super::transition::{NoteAnswer, TransitionAnswer, note};
+use super::trial::Trial;
+use super::{caller, input, taken_plan, trial, trust};
+use crate::init::{FileOutcome, SETTINGS, TRACKED, plans};
+use crate::service::{Applied, Workspace};
+use crate::{init, service};
+use clap::Args;
+use cook_agents::presets;
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, list_with_verb};
+use cook_protocol::machine::{self, Rule};
+use cook_protocol::model::{Actor, Assurance, Event, Profile, STOP_VERIFIER, Snapshot};
+use cook_repo::git::Repo;
+use cook_repo::process::on_path;
+use cook_repo::store::Store;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, Read};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// The whole mission
+    #[arg(long, value_name = "TEXT", conflicts_with = "mission_file", allow_hyphen_values = true, value_parser = free_text)]
+    pub mission: Option<String>,
+    /// Read the mission from a file (`-` = standard input)
+    #[arg(long, value_name = "FILE")]
+    pub mission_file: Option<PathBuf>,
+    /// Take in a plan that is there: of spec-kit, OpenSpec, Kiro, task-master, Ralph, a check list, GitHub issues as JSON, beads
+    #[arg(long, value_name = "PATH")]
+    pub from: Option<String>,
+    /// Tick what holds in the plan that was taken in, take back what was lost, and nothing else (user only)
+    #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "assurance", "commit", "log", "skip_gates", "gate_time"])]
+    pub tick: bool,
+    /// How much of the protocol is asked for; below `strict` cook re-grounds where nothing is to be weighed (user only)
+    #[arg(long, value_name = "PROFILE", value_parser = input::one_of(&Assurance::ALL, Assurance::id))]
+    pub assurance: Option<Assurance>,
+    /// Commit the contract files, and nothing else
+    #[arg(long)]
+    pub commit: bool,
+    /// Ask nothing: what nobody states is left for later
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Go on with a workflow of the log that lost its worktree; `new` begins another (user only)
+    #[arg(long, value_name = "ID")]
+    pub log: Option<String>,
+    /// How long each gate is tried for
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub gate_time: Duration,
+    /// Do not try the gates
+    #[arg(long, conflicts_with = "gate_time")]
+    pub skip_gates: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
+    if args.tick {
+        return taken_plan::tick(context, args.as_user.as_user);
+    }
+    let given = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
+    if let Some(id) = &args.log {
+        caller::require_user(args.as_user.as_user)?;
+        take_log(context, id)?;
+    }
+    let (workspace, was_lost) = crate::run::open_whole(&context.dir)?;
+    caller::not_apart(&workspace)?;
+    if was_lost {
+        let what = "the log was gone, and is put back from the copy that a killed run left";
+        context.screen.note(what);
+    }
+    let user = caller::require_user(args.as_user.as_user);
+    if args.as_user.as_user || args.assurance.is_some() {
+        user.as_ref().map_err(Clone::clone)?;
+    }
+    let given = match (given, &args.from) {
+        (None, None) if !args.yes => ask_mission(context, &workspace)?,
+        (given, _) => given,
+    };
+    let mut done = SetUp::new(&workspace, user);
+    let anew = args.log.as_deref() == Some("new");
+    let event = done.prepare(given, args.from.as_deref(), args.assurance, anew)?;
+    let is_new = (args.commit && done.commit_contract()?) || done.wrote_settings;
+    let applied = done.record(event)?;
+    let is_person = caller::agent_around().is_none();
+    let gates = match is_new && !args.skip_gates && is_person {
+        true => trial::try_gates(context, args.gate_time, &mut done.findings)?,
+        false => Vec::new(),
+    };
+    let next = applied.as_ref().map(|applied| &applied.step.next);
+    let start = match next.is_some_and(|next| next.role.is_some()) && is_person {
+        // It is recorded: what only shows how to begin fails nothing.
+        true => find_start(&workspace)
+            .map_err(|failure| {
+                done.findings
+                    .push(Finding::new(failure.code, failure.message))
+            })
+            .ok(),
+        false => None,
+    };
+    done.finish(applied, gates, start)
+}
+
+/// A bootstrapper's report: cook repairs the contract itself.
+pub(super) fn repair(workspace: &Workspace, dry_run: bool) -> Answer {
+    let (_, snapshot) = workspace.current()?;
+    let (dispatch, _) = service::dispatch_now(workspace, snapshot.as_ref())?;
+    if dispatch.rule != Rule::Bootstrap {
+        let (rule, reason) = (dispatch.rule, dispatch.reason);
+        let what = format!("rule {rule} answers, not the bootstrapper's: {reason}");
+        return Err(Refusal::new(Code::NotYourTurn, what).into());
+    }
+    if dry_run {
+        let what = "cook would set the contract up".to_owned();
+        return note("bootstrap", vec![what]);
+    }
+    let user = Refusal::new(Code::UserOnly, "a repair takes no settings in").into();
+    let mut done = SetUp::new(workspace, Err(user));
+    done.is_repair = true;
+    let event = done.prepare(None, None, None, false)?;
+    let applied = done.record(event)?;
+    done.finish(applied, Vec::new(), None)
+}
+
+/// A set-up as it goes on, and what is said of it.
+struct SetUp<'a> {
+    workspace: &'a Workspace,
+    /// A person, or a script that says so, answers for the settings as they stand; why not.
+    user: Result<Actor, Failure>,
+    is_repair: bool,
+    /// The gates of `cook.toml` are those that were proposed just now.
+    wrote_settings: bool,
+    findings: Vec<Finding>,
+    lines: Vec<String>,
+}
+
+impl<'a> SetUp<'a> {
+    fn new(workspace: &'a Workspace, user: Result<Actor, Failure>) -> Self {
+        Self {
+            workspace,
+            user,
+            is_repair: false,
+            wrote_settings: false,
+            findings: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Writes the contract: the event that it leads to, if there is anything to write down. `from` is where a
+    /// plan lies; `anew` = another log is wanted beside one that this clone has seen elsewhere.
+    fn prepare(
+        &mut self,
+        given: Option<String>,
+        from: Option<&str>,
+        chosen: Option<Assurance>,
+        anew: bool,
+    ) -> Result<Option<Event>, Failure> {
+        let workspace = self.workspace;
+        let root = workspace.repo.root();
+        let (tip, mut snapshot) = workspace.current()?;
+        if let (Some(snapshot), Some(mission)) = (&snapshot, &given)
+            && !snapshot.mission.is_empty()
+            && mission.trim() != snapshot.mission.trim()
+        {
+            let what = "the workflow has a mission already";
+            return Err(Refusal::new(Code::DoesNotApply, what)
+                .hint("run `cook plan refocus --mission TEXT` to change it")
+                .into());
+        }
+        let missing = workspace.repo.contract_missing()?;
+        let taken = from.map(|from| plans::read(root, from)).transpose()?;
+        if let (Some(before), Some(tip), Some(from)) = (&snapshot, &tip, from) {
+            let line = taken_plan::begin_anew(workspace, tip, before, from, &self.user)?;
+            self.lines.push(line);
+            snapshot = None;
+        }
+        let mission = self.find_mission(snapshot.as_ref(), given)?;
+        let mission = mission.or_else(|| taken.as_ref().map(|taken| taken.mission.clone()));
+        let mut imported = None;
+        if snapshot.is_none() {
+            imported = init::import::read(&root.join(".agent"))?;
+            if taken.is_none() && imported.is_none() {
+                self.lines.extend(taken_plan::offers(root));
+            }
+        }
+        if workspace.store.is_none() {
+            self.begin_log(anew, missing.is_empty())?;
+        }
+        let mut profile = self.write_contract(mission.as_deref(), chosen)?;
+        if let Some(imported) = &mut imported {
+            let layout = &imported.import.layout;
+            self.lines.push(format!("took in older state ({layout})"));
+            self.findings.append(&mut imported.findings);
+        }
+        let import = match (imported, taken) {
+            (Some(_), Some(_)) => return Err(taken_plan::refuse_two()),
+            (imported, None) => imported.map(|imported| imported.import),
+            (None, Some(taken)) => {
+                self.lines.push(taken_plan::describe(&taken));
+                self.findings.extend(taken.findings);
+                Some(taken.import)
+            }
+        };
+        let settings = workspace.repo.settings()?;
+        let Some(snapshot) = snapshot else {
+            return Ok(Some(Event::Bootstrapped {
+                mission,
+                profile,
+                branch: workspace.repo.head()?.branch,
+                settings: Some(settings),
+                import: import.map(Box::new),
+            }));
+        };
+        let settings = self.take_settings(&snapshot, settings);
+        if profile != snapshot.profile && caller::agent_around().is_some() {
+            let what =
+                "the profile differs from the log's; only a person's `cook init` takes it in";
+            let finding = Finding::new(Code::ContractEdited, what);
+            self.findings.push(finding.at(".agent/profile.json"));
+            profile = snapshot.profile.clone();
+        }
+        let is_new = self.is_repair
+            || !missing.is_empty()
+            || (snapshot.mission.is_empty() && mission.is_some())
+            || profile != snapshot.profile
+            || settings.is_some();
+        Ok(is_new.then_some(Event::Bootstrapped {
+            mission,
+            profile,
+            branch: snapshot.ledger.branch,
+            settings,
+            import: None,
+        }))
+    }
+
+    /// A log that cannot be begun is said before a file is written.
+    fn begin_log(&mut self, anew: bool, is_complete: bool) -> Result<(), Failure> {
+        let workspace = self.workspace;
+        if !anew {
+            service::check_unseen(workspace)?;
+        }
+        Store::create(workspace.place())?;
+        let others = Store::list_unclaimed(&workspace.place())?;
+        let others = others.iter();
+        let others = others.map(|one| format!("the log also holds {one}, which no worktree has"));
+        self.lines.extend(others);
+        let exchanges = workspace.config()?.log.exchanges;
+        self.lines.push(exchanges.describe().to_owned());
+        // A contract that came with the history was set up by somebody, whose log a remote may hold.
+        if is_complete && service::has_remotes(workspace)? {
+            self.lines.push("the contract was here already: where a remote holds the log of this branch, `cook cancel --as-user`, then `cook pull`, takes that one in".to_owned());
+        }
+        Ok(())
+    }
+
+    fn write_contract(
+        &mut self,
+        mission: Option<&str>,
+        chosen: Option<Assurance>,
+    ) -> Result<Profile, Failure> {
+        let workspace = self.workspace;
+        let was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
+        let contract = init::write_contract(workspace.repo.root(), mission)?;
+        let Some(mut profile) = contract.profile.clone() else {
+            let what = "`.agent/profile.json` cannot be used";
+            let mut failure = Failure::state(Code::DocumentInvalid, what);
+            failure.findings = contract.findings;
+            let hint = "mend it, or move it away and run `cook init` again";
+            return Err(failure.replace_hints([hint]));
+        };
+        self.findings.extend(contract.findings.iter().cloned());
+        for (outcome, word) in [
+            (FileOutcome::Created, "created"),
+            (FileOutcome::Updated, "updated"),
+            (
+                FileOutcome::KeptHandMade,
+                "kept as somebody edited it, so not made from the gates:",
+            ),
+        ] {
+            let files = contract.files.iter();
+            let files = files.filter(|file| file.outcome == outcome);
+            let paths: Vec<&str> = files.map(|file| file.path).collect();
+            if !paths.is_empty() {
+                self.lines.push(format!("{word} {}", paths.join(", ")));
+            }
+        }
+        if let Some(chosen) = chosen {
+            self.choose_assurance(&mut profile, chosen)?;
+        }
+        let absent = trust::absent_programs(workspace, &contract)?;
+        self.findings.extend(absent.values().cloned());
+        let lines = &mut self.lines;
+        trust::trust_written(workspace, &contract, was_trusted, &absent, lines)?;
+        self.wrote_settings = contract.outcome(SETTINGS) == Some(FileOutcome::Created);
+        Ok(profile)
+    }
+
+    /// The mission: the log's, else what is given, else what the repository says.
+    fn find_mission(
+        &mut self,
+        snapshot: Option<&Snapshot>,
+        given: Option<String>,
+    ) -> Result<Option<String>, Failure> {
+        if let Some(snapshot) = snapshot.filter(|snapshot| !snapshot.mission.is_empty()) {
+            return Ok(Some(snapshot.mission.clone()));
+        }
+        let found = init::find_mission(self.workspace.repo.root())?;
+        match (given, found) {
+            (Some(given), Some(found))
+                if found.source == MISSION && found.text.trim() != given.trim() =>
+            {
+                let what = format!("`{MISSION}` states another mission");
+                let hint = format!("run `cook init` to take that one, or change `{MISSION}` first");
+                Err(Refusal::new(Code::DoesNotApply, what).hint(hint).into())
+            }
+            (None, Some(found)) => {
+                self.lines
+                    .push(format!("mission taken from {}", found.source));
+                Ok(Some(found.text))
+            }
+            (given, _) => Ok(given),
+        }
+    }
+
+    /// Writes the profile that the user chose, and says what it leaves to them.
+    fn choose_assurance(
+        &mut self,
+        profile: &mut Profile,
+        assurance: Assurance,
+    ) -> Result<(), Failure> {
+        if profile.assurance != assurance {
+            profile.assurance = assurance;
+            init::write_profile(self.workspace.repo.root(), profile)?;
+            let line = format!("assurance is `{assurance}` in .agent/profile.json");
+            self.lines.push(line);
+        }
+        let judges = profile.required_stop_judges.0;
+        if assurance == Assurance::Lite && judges > 1 {
+            self.lines.push(format!("{judges} judges vote at the end: for one, set `required_stop_judges` to 1 in .agent/profile.json and run `cook init` again"));
+        }
+        Ok(())
+    }
+
+    /// The settings as they stand, where they are not as the user left them and the user takes them in.
+    fn take_settings(
+        &mut self,
+        snapshot: &Snapshot,
+        now: BTreeMap<String, String>,
+    ) -> Option<BTreeMap<String, String>> {
+        let before = &snapshot.ledger.settings;
+        let files: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+        let edited = files.into_iter();
+        let edited = edited.filter(|file| before.get(*file) != now.get(*file));
+        let edited: Vec<String> = edited.map(|file| format!("`{file}`")).collect();
+        if edited.is_empty() {
+            return None;
+        }
+        if self.user.is_err() {
+            let what = format!(
+                "{} not as the user left it; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, takes that in as the user's",
+                list_with_verb(&edited)
+            );
+            self.findings.push(Finding::new(Code::ContractEdited, what));
+            return None;
+        }
+        let line = format!("took in {} as you left it", edited.join(", "));
+        self.lines.push(line);
+        Some(now)
+    }
+
+    /// Commits the contract files, and nothing else; false where they are committed already.
+    fn commit_contract(&mut self) -> Result<bool, Failure> {
+        let paths = [&TRACKED[..], &[".gitignore"]].concat();
+        let repo = &self.workspace.repo;
+        let commit = repo.commit_paths(&paths, "Set up the completion contract")?;
+        self.lines.push(match &commit {
+            Some(commit) => format!("committed the contract as {commit:.12}"),
+            None => "the contract is committed already".to_owned(),
+        });
+        Ok(commit.is_some())
+    }
+
+    /// Records the event, if there is one.
+    fn record(&mut self, event: Option<Event>) -> Result<Option<Applied>, Failure> {
+        let Some(event) = event else {
+            if self.lines.is_empty() {
+                self.lines.push(match self.findings.is_empty() {
+                    true => "nothing to do: contract files, log and scripts are in place, and the settings are as they were taken in".to_owned(),
+                    false => "nothing was recorded".to_owned(),
+                });
+            }
+            return Ok(None);
+        };
+        let applied = service::transition(self.workspace, &event, caller::anybody())?;
+        self.findings.extend(applied.findings.iter().cloned());
+        let anchor = &applied.step.snapshot.state.mission_anchor;
+        let line = match anchor == machine::NO_MISSION {
+            true => "set up; the mission is not known yet".to_owned(),
+            false => format!("set up for: {anchor}"),
+        };
+        self.lines.insert(0, line);
+        Ok(Some(applied))
+    }
+
+    /// Says who is due, where something was written down.
+    fn finish(self, applied: Option<Applied>, gates: Vec<Trial>, start: Option<String>) -> Answer {
+        let (lines, findings) = (self.lines, self.findings);
+        let Some(applied) = applied else {
+            return answer(NoteAnswer {
+                what: "init",
+                lines,
+                findings,
+                gates,
+            });
+        };
+        let mut done = TransitionAnswer::new(applied, lines, findings);
+        done.gates = gates;
+        done.start = start;
+        answer(done)
+    }
+}
+
+/// Bytes of an answer that are read.
+const MAX_LINE: u64 = 64 << 10;
+
+/// Where the repository states its mission.
+const MISSION: &str = ".agent/mission.md";
+
+/// Asks a person for the mission, where nothing states it.
+fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String>, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let is_known = snapshot.is_some_and(|snapshot| !snapshot.mission.is_empty())
+        || init::find_mission(workspace.repo.root())?.is_some();
+    if is_known || context.screen.json || !caller::is_attended() {
+        return Ok(None);
+    }
+    context.screen.note(
+        "What is this repository to become? Say it in a line; an empty one leaves it for later.",
+    );
+    let mut line = String::new();
+    let read = std::io::stdin().lock().take(MAX_LINE).read_line(&mut line);
+    let said = read.map(|_| line.trim().to_owned()).unwrap_or_default();
+    Ok(Some(said).filter(|said| !said.is_empty()))
+}
+
+/// Takes the named log, or begins another where that is `new`. A worktree has one log, whatever became of its
+/// workflow.
+fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
+    let place = service::find_place(&Repo::discover(&context.dir)?);
+    if id != "new" {
+        return Store::claim(&place, id);
+    }
+    // One that cannot be opened is what another is begun for.
+    if let Ok(Some(store)) = Store::open(place.clone()) {
+        let id = store.id();
+        let what = format!("this worktree has a log, `{id}`, and a worktree has one");
+        return Err(Refusal::new(Code::DoesNotApply, what)
+            .replace_hints([
+                "run `cook plan refocus --mission TEXT` for another mission, after `cook cancel` first `cook resume`",
+                "run `git worktree add PATH`, and `cook init` there, for a log beside it",
+            ])
+            .into());
+    }
+    Store::renounce(&place)
+}
+
+/// The command that starts the work: `cook run` with an agent that is here, by its name on PATH alone, as no
+/// program is run for it. Without one, the prompt for whichever agent the reader has.
+fn find_start(workspace: &Workspace) -> Result<String, Failure> {
+    let config = workspace.config()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = presets(config);
+    let mut known = all.values().filter_map(|preset| preset.as_ref().ok());
+    let here = known.find(|preset| preset.is_verified() && on_path(preset.bin(), &path).is_some());
+    let mut roles = config.roles.values();
+    let start = match here {
+        _ if roles.any(|role| role.agent.is_some() || !role.agents.is_empty()) => {
+            "cook run".to_owned()
+        }
+        Some(preset) => format!("cook run --agent {}", preset.name()),
+        None => "cook next --prompt".to_owned(),
+    };
+    // A slice is selected only once the contract is committed.
+    let head = workspace.repo.head()?;
+    Ok(
+        match workspace.repo.contract_uncommitted(&head)?.is_empty() {
+            true => start,
+            false => format!("cook init --commit && {start}"),
+        },
+    )
+}

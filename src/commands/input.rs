@@ -1,0 +1,134 @@
+//! Reading what a command is given: a file, or standard input; and where it may write.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_repo::disk;
+use cook_repo::disk::Links;
+use cook_repo::git::Repo;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::path::Path;
+
+/// Largest input that is read: reports are refused above 1 MiB by the grammar,
+/// with a clear word, so a little more is let through to it.
+const MAX_INPUT: u64 = 16 << 20;
+
+/// Words of whoever calls: they may begin with a hyphen, as a list and a number do. What reads as an
+/// option is more likely one that is mistyped.
+pub(super) fn free_text(text: &str) -> Result<String, String> {
+    let word = text.strip_prefix("--").unwrap_or_default();
+    let begins = word.starts_with(|c: char| c.is_ascii_alphabetic());
+    if begins && !text.contains(char::is_whitespace) {
+        return Err("it reads as an option; put a word before it".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// Takes one of these by its name.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: &'static [T; N],
+    id: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(id))
+        .try_map(move |name| all.iter().copied().find(|one| id(*one) == name).ok_or(name))
+}
+
+/// The bytes of a file; `-` or nothing means standard input.
+pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    read_up_to(file, MAX_INPUT)
+}
+
+/// The same with another limit, in bytes.
+pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let file = file.filter(|path| *path != Path::new("-"));
+    let name = file.map_or("standard input".to_owned(), |path| {
+        path.display().to_string()
+    });
+    let read = match file {
+        Some(path) => {
+            File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        }
+        None => io::stdin().lock().take(limit + 1).read_to_end(&mut bytes),
+    };
+    read.map_err(|error| {
+        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).with_cause(&error)
+    })?;
+    if bytes.len() as u64 > limit {
+        let what = format!("`{name}` is larger than {} MiB", limit >> 20);
+        return Err(Failure::state(Code::InputTooLarge, what));
+    }
+    Ok(bytes)
+}
+
+/// A file's bytes, of which nothing but a regular file is read; `-` means standard input.
+pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    if path == Path::new("-") {
+        return read_up_to(None, limit);
+    }
+    let name = path.display();
+    let unreadable = || Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read"));
+    match disk::read(path, limit, Links::Follow) {
+        Ok(read) => read.ok_or_else(unreadable),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            let what = format!("`{name}` is larger than {} MiB", limit >> 20);
+            Err(Failure::state(Code::InputTooLarge, what))
+        }
+        Err(error) => Err(unreadable().with_cause(&error)),
+    }
+}
+
+/// The same as text; a byte order mark is taken off.
+pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
+    let bytes = read(file)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Failure::state(Code::InputUnreadable, "the input is not UTF-8").with_cause(&error)
+    })?;
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+/// What an argument says; `-` is standard input.
+pub(super) fn read_argument(argument: &str) -> Result<String, Failure> {
+    match argument {
+        "-" => read_text(None),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// The mission as given on the command line.
+pub(super) fn mission_text(
+    text: Option<&str>,
+    file: Option<&Path>,
+) -> Result<Option<String>, Failure> {
+    let mission = match (text, file) {
+        (Some(text), _) => Some(text.to_owned()),
+        (None, Some(file)) => Some(read_text(Some(file))?),
+        (None, None) => None,
+    };
+    match mission {
+        Some(text) if text.trim().is_empty() => Err(Failure::usage("the mission is empty")),
+        other => Ok(other),
+    }
+}
+
+/// What a command is told to write is no file of git's own.
+pub(super) fn require_outside_git(dir: &Path, target: &Path) -> Result<(), Failure> {
+    let parent = target.parent().filter(|parent| *parent != Path::new(""));
+    let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else {
+        // What is not there is said where it is written.
+        return Ok(());
+    };
+    let repo = Repo::discover(dir).ok();
+    let own = repo
+        .iter()
+        .flat_map(|repo| [repo.git_dir(), repo.common_dir()]);
+    let is_in = own
+        .filter_map(|own| own.canonicalize().ok())
+        .any(|own| parent.starts_with(own));
+    if is_in || parent.components().any(|part| part.as_os_str() == ".git") {
+        let what = format!("`{}` lies in git's own directory", target.display());
+        return Err(Failure::usage(what).hint("name a file elsewhere"));
+    }
+    Ok(())
+}

@@ -1,0 +1,463 @@
+//! `cook issue`: issues over the plan, `br` or `bd`.
+
+use super::context::{Answer, Context, answer};
+use super::input;
+use super::input::free_text;
+use super::transition::note_outage;
+use crate::service;
+use crate::service::Workspace;
+use crate::tracker::{
+    Attempt, Bounds, Brief, Comment, Commented, Holder, Issue, Link, Memory, NewIssue, Outage,
+    PlanTracker, ReadyIssue, ReadyList, Tracker, is_own_file, list_unblocked_by, may_claim,
+    may_close, open,
+};
+use crate::view::{Page, Show, Tone};
+use clap::{Args, Subcommand};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun, list_with_verb};
+use cook_protocol::model::Plan;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum IssueCommand {
+    /// What could be worked on, and what hangs on it
+    Ready,
+    /// One issue with its dependencies and comments
+    Show {
+        /// The issue
+        id: String,
+    },
+    /// Take an issue; one that somebody else holds is left alone
+    Claim {
+        /// The issue
+        id: String,
+    },
+    /// Close an issue, and see that it is closed
+    Close {
+        /// The issue
+        id: String,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "done", allow_hyphen_values = true, value_parser = free_text)]
+        reason: String,
+    },
+    /// Say something about an issue
+    Comment {
+        /// The issue
+        id: String,
+        /// What to say (`-` = standard input)
+        #[arg(allow_hyphen_values = true, value_parser = free_text)]
+        text: String,
+        /// Say it once however often this is called with this word
+        #[arg(long, value_name = "WORD")]
+        key: Option<String>,
+    },
+    /// Make an issue
+    Create(CreateIssueArgs),
+    /// Which tracker there is, and what is in work
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateIssueArgs {
+    /// Its title
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
+    pub title: String,
+    /// `task` (the default), `bug`, `feature`, …
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// 0 = first
+    #[arg(long, value_name = "N")]
+    pub priority: Option<u8>,
+    /// What it is about
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+    pub description: Option<String>,
+    /// The issue in whose work it was found
+    #[arg(long, value_name = "ID")]
+    pub discovered_from: Option<String>,
+}
+
+/// Time to look into the ready list's first rows.
+const ENRICH: Duration = Duration::from_secs(5);
+
+/// A command's worktree with its tracker.
+struct Issues {
+    workspace: Workspace,
+    /// The plan; none before `cook init`.
+    plan: Option<Plan>,
+    tracker: Box<dyn Tracker>,
+}
+
+impl Issues {
+    /// A tracker that does not answer is noted, so that hooks leave it alone until
+    /// the next session start.
+    fn open(context: &Context, bounds: Bounds) -> Result<Self, Failure> {
+        let workspace = context.workspace()?;
+        let snapshot = workspace.current()?.1;
+        let kind = workspace.config()?.tracker();
+        let tracker: Box<dyn Tracker> = match open(kind, workspace.repo.root(), bounds) {
+            Ok(Some(beads)) => Box::new(beads),
+            Ok(None) => match &snapshot {
+                Some(snapshot) => Box::new(PlanTracker::new(
+                    service::find_plan(&workspace, snapshot)?,
+                    workspace.place(),
+                    workspace.clock,
+                )),
+                None => {
+                    let what = "there is neither a plan nor an issue tracker in this worktree";
+                    return Err(Failure::state(Code::NotInitialised, what));
+                }
+            },
+            Err(error) => {
+                note_outage(&workspace, &error);
+                return Err(error.into());
+            }
+        };
+        Ok(Self {
+            workspace,
+            plan: snapshot.map(|snapshot| snapshot.plan),
+            tracker,
+        })
+    }
+
+    fn answer_change(&self, did: &'static str, issue: crate::tracker::Issue) -> IssueChangedAnswer {
+        IssueChangedAnswer {
+            tracker: self.tracker.name(),
+            did,
+            changed: true,
+            issue,
+            key: None,
+            unblocked: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}
+
+pub(super) fn issue(context: &Context, command: &IssueCommand) -> Answer {
+    let bounds = match command {
+        IssueCommand::Ready | IssueCommand::Show { .. } | IssueCommand::Status => Bounds::reading(),
+        _ => Bounds::command(),
+    };
+    let issues = Issues::open(context, bounds)?;
+    match command {
+        IssueCommand::Ready => ready(&issues),
+        IssueCommand::Show { id } => show(&issues, id),
+        IssueCommand::Claim { id } => claim(&issues, id),
+        IssueCommand::Close { id, reason } => close(&issues, id, reason),
+        IssueCommand::Comment { id, text, key } => comment(&issues, id, text, key.as_deref()),
+        IssueCommand::Create(new) => create(&issues, new),
+        IssueCommand::Status => status(&issues),
+    }
+}
+
+fn ready(issues: &Issues) -> Answer {
+    let list = issues.tracker.ready_list(Instant::now() + ENRICH)?;
+    let findings = list.problems.iter();
+    let findings = findings.map(|why| Finding::new(Code::ReadyIncomplete, why.clone()));
+    answer(IssueReadyAnswer {
+        tracker: issues.tracker.name(),
+        findings: findings.collect(),
+        list,
+    })
+}
+
+fn show(issues: &Issues, id: &str) -> Answer {
+    let issue = issues.tracker.show(id)?;
+    answer(IssueShowAnswer {
+        tracker: issues.tracker.name(),
+        dependencies: issues.tracker.dependencies(id)?,
+        dependents: issues.tracker.dependents(id)?,
+        comments: issues.tracker.comments(id)?,
+        issue,
+    })
+}
+
+fn follows(id: &str, slice: &str, when: &str) -> Failure {
+    let what = format!("issue `{id}` belongs to slice `{slice}`, which is not {when} yet");
+    Refusal::new(Code::IssueFollowsSlice, what).into()
+}
+
+fn claim(issues: &Issues, id: &str) -> Answer {
+    if let Some(plan) = &issues.plan {
+        may_claim(plan, id).map_err(|slice| follows(id, slice, "selected"))?;
+    }
+    let was = issues.tracker.show(id)?;
+    let issue = issues.tracker.claim(id)?;
+    let mut changed = issues.answer_change("claimed", issue);
+    changed.changed = was != changed.issue;
+    answer(changed)
+}
+
+fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
+    if let Some(plan) = &issues.plan {
+        may_close(plan, id).map_err(|slice| follows(id, slice, "accepted"))?;
+    }
+    // The plan's own closes write nothing, so what is uncommitted does not matter there.
+    if issues.tracker.name() != "none" {
+        clean(&issues.workspace)?;
+    }
+    let closed = issues.tracker.close(id, reason)?;
+    let mut changed = issues.answer_change("closed", closed.issue);
+    changed.changed = !closed.already;
+    match list_unblocked_by(&*issues.tracker, id) {
+        Ok(unblocked) => changed.unblocked = unblocked,
+        Err(error) => {
+            let finding = Finding::new(Code::ReadyIncomplete, error.to_string());
+            changed.findings.push(finding);
+        }
+    }
+    answer(changed)
+}
+
+/// Nothing but the tracker's own files may be uncommitted.
+fn clean(workspace: &Workspace) -> Result<(), Failure> {
+    let worktree = workspace.repo.status()?.worktree;
+    let dirty = worktree.dirty.iter().filter(|path| !is_own_file(path));
+    let dirty: Vec<&String> = dirty.collect();
+    if dirty.is_empty() && worktree.more == 0 {
+        return Ok(());
+    }
+    let named = &dirty[..dirty.len().min(5)];
+    let more = match (dirty.len() - named.len()) as u64 + worktree.more {
+        0 => String::new(),
+        more => format!(" ({} more)", count_noun(more, "path")),
+    };
+    let what = format!("{} not committed{more}", list_with_verb(named));
+    Err(Refusal::new(Code::IssueDirty, what).into())
+}
+
+fn comment(issues: &Issues, id: &str, text: &str, key: Option<&str>) -> Answer {
+    let text = input::read_argument(text)?;
+    let (key, attempt) = match key {
+        Some(key) => (key.to_owned(), Attempt::Again),
+        None => (ulid::Ulid::generate().to_string(), Attempt::First),
+    };
+    let issue = issues.tracker.show(id)?;
+    let said = issues.tracker.comment(id, &key, &text, attempt)?;
+    let mut changed = issues.answer_change("commented", issue);
+    changed.changed = said == Commented::Added;
+    changed.key = Some(key);
+    answer(changed)
+}
+
+fn create(issues: &Issues, new: &CreateIssueArgs) -> Answer {
+    let issue = issues.tracker.create(&NewIssue {
+        title: new.title.clone(),
+        kind: new.kind.clone(),
+        priority: new.priority,
+        description: new.description.clone(),
+        discovered_from: new.discovered_from.clone(),
+    })?;
+    answer(issues.answer_change("created", issue))
+}
+
+fn status(issues: &Issues) -> Answer {
+    let git_dir = issues.workspace.repo.git_dir();
+    let outage = Memory::outage(git_dir)
+        .map_err(|error| Failure::state(Code::InputUnreadable, error.to_string()))?;
+    answer(IssueStatusAnswer {
+        tracker: issues.tracker.name(),
+        current: issues.tracker.current()?,
+        ready: issues.tracker.ready()?.len(),
+        outage,
+    })
+}
+
+/// Paths and names shown on one line.
+const MAX_NAMES: usize = 8;
+
+const TRACKERS: [&str; 3] = ["none", "br", "bd"];
+
+fn heading(page: &mut Page, issue: &Issue) {
+    if let Some(number) = &issue.priority {
+        page.text(&format!("[P{number}] "));
+    }
+    page.add_toned(Tone::Strong, &issue.id);
+    page.text(&format!(" ({}) {}", issue.kind, issue.title));
+}
+
+fn describe_brief(brief: &Brief) -> String {
+    format!("{} {}", brief.id, brief.title).trim().to_owned()
+}
+
+fn list_briefs(briefs: &[Brief]) -> String {
+    if briefs.is_empty() {
+        return "(none)".to_owned();
+    }
+    let mut names: Vec<String> = briefs.iter().take(MAX_NAMES).map(describe_brief).collect();
+    if briefs.len() > MAX_NAMES {
+        names.push(format!("{} more", briefs.len() - MAX_NAMES));
+    }
+    names.join(", ")
+}
+
+/// What could be worked on, in order of work.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct IssueReadyAnswer {
+    /// `none`, `br` or `bd`.
+    #[schemars(extend("enum" = TRACKERS))]
+    tracker: &'static str,
+    /// The rows.
+    #[serde(flatten)]
+    list: ReadyList,
+    /// What kept rows from being complete.
+    findings: Vec<Finding>,
+}
+
+fn ready_row(page: &mut Page, row: &ReadyIssue) {
+    heading(page, &row.issue);
+    if let Holder::Other(name) = &row.holder {
+        page.add_toned(Tone::Warn, &format!(" [held by {name}]"));
+    }
+    let status = row.issue.status.id();
+    if status != "open" {
+        let mine = if row.holder == Holder::Mine {
+            ", yours"
+        } else {
+            ""
+        };
+        page.add_toned(Tone::Dim, &format!(" [{status}{mine}]"));
+    }
+    page.newline();
+    let Some(reach) = &row.reach else { return };
+    if let Some(parent) = &reach.parent {
+        let kind = parent.kind.as_ref();
+        let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+        page.line(&format!("   parent: {}{kind} {}", parent.id, parent.title));
+    }
+    page.line(&format!("   unblocks: {}", list_briefs(&reach.unblocks)));
+    let least = if reach.complete { "" } else { "at least " };
+    let (all, chain) = (reach.unblocks_all, reach.chain);
+    page.line(&format!(
+        "   {least}{all} wait for it in all · longest chain {least}{chain}"
+    ));
+}
+
+impl Show for IssueReadyAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.list.rows.is_empty() {
+            page.line("nothing is ready");
+        }
+        self.list.rows.iter().for_each(|row| ready_row(page, row));
+        for cycle in &self.list.cycles {
+            page.add_toned(Tone::Warn, "in a circle");
+            page.line(&format!("  {}", cycle.join(", ")));
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// One issue with its dependencies and comments.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct IssueShowAnswer {
+    /// `none`, `br` or `bd`.
+    #[schemars(extend("enum" = TRACKERS))]
+    tracker: &'static str,
+    /// The issue.
+    issue: Issue,
+    /// What it depends on.
+    dependencies: Vec<Link>,
+    /// What depends on it.
+    dependents: Vec<Link>,
+    /// What was said about it, oldest first.
+    comments: Vec<Comment>,
+}
+
+impl Show for IssueShowAnswer {
+    fn human(&self, page: &mut Page) {
+        heading(page, &self.issue);
+        page.newline();
+        page.row("status", self.issue.status.id());
+        if let Some(name) = &self.issue.assignee {
+            page.row("assignee", name);
+        }
+        let needs = self.dependencies.iter().map(|link| ("needs", link));
+        let needed = self.dependents.iter().map(|link| ("needed by", link));
+        for (label, link) in needs.chain(needed) {
+            let status = link.issue.status.as_ref().map_or("", |status| status.id());
+            let (issue, kind) = (describe_brief(&link.issue), &link.kind);
+            page.row(label, &format!("{issue}  {status}  ({kind})"));
+        }
+        if !self.issue.description.is_empty() {
+            page.newline();
+            page.lines(&self.issue.description);
+        }
+        for comment in &self.comments {
+            page.newline();
+            let when = comment.created_at.as_deref().unwrap_or_default();
+            page.add_toned_line(Tone::Dim, &format!("{} {when}", comment.author));
+            page.lines(&comment.text);
+        }
+    }
+}
+
+/// What was done to an issue.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct IssueChangedAnswer {
+    /// `none`, `br` or `bd`.
+    #[schemars(extend("enum" = TRACKERS))]
+    tracker: &'static str,
+    /// What was done.
+    #[schemars(extend("enum" = ["claimed", "closed", "commented", "created"]))]
+    did: &'static str,
+    /// False when it was so before.
+    changed: bool,
+    /// The issue now.
+    issue: Issue,
+    /// The key of a comment: its text ends with `[cook:KEY]`.
+    key: Option<String>,
+    /// What a close set free.
+    unblocked: Vec<Brief>,
+    /// What was noticed on the way.
+    findings: Vec<Finding>,
+}
+
+impl Show for IssueChangedAnswer {
+    fn human(&self, page: &mut Page) {
+        page.add_toned(Tone::Good, self.did);
+        page.text(if self.changed { "  " } else { " already  " });
+        heading(page, &self.issue);
+        page.newline();
+        if self.did == "closed" {
+            page.line(&format!("   unblocked: {}", list_briefs(&self.unblocked)));
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// Which tracker there is and what is in work.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct IssueStatusAnswer {
+    /// `none`, `br` or `bd`.
+    #[schemars(extend("enum" = TRACKERS))]
+    tracker: &'static str,
+    /// Issues in work, this actor's first.
+    current: Vec<Issue>,
+    /// How many could be worked on.
+    ready: usize,
+    /// The outage that was noted last and is over now.
+    outage: Option<Outage>,
+}
+
+impl Show for IssueStatusAnswer {
+    fn human(&self, page: &mut Page) {
+        let tracker = match self.tracker {
+            "none" => "none: the plan's slices are the issues",
+            name => name,
+        };
+        page.row("tracker", tracker);
+        page.row("ready", &self.ready.to_string());
+        for issue in &self.current {
+            let holder = issue.assignee.as_deref().unwrap_or_default();
+            page.row("in work", &format!("{} {} {holder}", issue.id, issue.title));
+        }
+        if let Some(outage) = &self.outage {
+            page.row("was away", &format!("{}: {}", outage.since, outage.why));
+        }
+    }
+}

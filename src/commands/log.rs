@@ -1,0 +1,410 @@
+//! `cook log`: the transitions, newest first; one of them; what changed between two.
+
+use super::context::{Answer, Context, answer};
+use super::event_summary::{find_accepted, summarize, summarize_taken};
+use crate::view::{Page, Show, Tone};
+use clap::Args;
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::{Event, Receipt, Records, ReportRecord, RubricVerdict};
+use cook_protocol::report::fields;
+use cook_repo::clock::Clock;
+use cook_repo::store::{Meta, Store};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    /// Show one of them (a number, an id, `@` or `@-`), or what changed between two (`A..B`)
+    #[arg(value_name = "ID", conflicts_with_all = ["limit", "all_worktrees"])]
+    pub operation: Option<String>,
+    /// At most this many
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub limit: usize,
+    /// The logs of all worktrees, removed ones among them
+    #[arg(long)]
+    pub all_worktrees: bool,
+}
+
+pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
+    let workspace = context.workspace()?;
+    if let Some(operation) = &args.operation {
+        let store = workspace.store()?;
+        return match operation.split_once("..") {
+            Some((from, "")) => diff(store, from, "@"),
+            Some((from, to)) => diff(store, from, to),
+            None => show(store, operation),
+        };
+    }
+    if !args.all_worktrees {
+        let here = WorktreeLog::read(workspace.store()?, "here", args.limit)?;
+        let worktrees = vec![here];
+        return answer(LogAnswer { worktrees });
+    }
+    let mut worktrees = Vec::new();
+    for other in Store::all_worktrees(&workspace.place())? {
+        let place = if other.here {
+            "here"
+        } else {
+            "another worktree"
+        };
+        if let Some(store) = Store::open_other(workspace.place(), &other.id)? {
+            worktrees.push(WorktreeLog::read(&store, place, args.limit)?);
+        }
+    }
+    worktrees.sort_by_key(|tree| tree.place != "here");
+    answer(LogAnswer { worktrees })
+}
+
+/// The transitions of each workflow, newest first.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct LogAnswer {
+    /// The current one first.
+    worktrees: Vec<WorktreeLog>,
+}
+
+/// The transitions of one worktree.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct WorktreeLog {
+    id: String,
+    /// A word on where it is.
+    place: &'static str,
+    /// Newest first.
+    transitions: Vec<LogRow>,
+    /// Older ones that are not listed.
+    #[serde(skip)]
+    left_out: u64,
+}
+
+/// One row of `cook log`.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct LogRow {
+    /// Log sequence.
+    seq: u64,
+    /// Log commit.
+    operation: String,
+    /// RFC 3339, UTC.
+    time: String,
+    /// What happened.
+    #[schemars(extend("enum" = cook_protocol::model::Event::NAMES))]
+    event: String,
+    /// The rule that answered before it.
+    #[schemars(with = "cook_protocol::machine::Rule")]
+    rule: String,
+    /// Who caused it; a script is one that said `--as-user`.
+    #[schemars(with = "cook_protocol::model::Actor")]
+    actor: String,
+    /// Slice or mission.
+    subject: String,
+    /// What was asked, found, voted or answered, in a sentence.
+    summary: String,
+    /// Its records no longer count.
+    undone: bool,
+}
+
+impl WorktreeLog {
+    fn read(store: &Store, place: &'static str, limit: usize) -> Result<Self, Failure> {
+        // Transitions are numbered from 1 without gaps.
+        let all = store.tip()?.map_or(0, |tip| tip.seq);
+        let undone = store.snapshot()?.undone.seqs;
+        let mut transitions = Vec::new();
+        for meta in store.entries()?.take(limit) {
+            let meta = meta?;
+            transitions.push(LogRow {
+                summary: summarize_entry(store, &meta),
+                undone: undone.contains(&meta.seq),
+                seq: meta.seq,
+                operation: meta.commit,
+                time: Clock::of_epoch(meta.epoch_seconds),
+                event: meta.event,
+                rule: meta.rule,
+                actor: meta.actor,
+                subject: meta.subject,
+            });
+        }
+        Ok(Self {
+            id: store.id().to_owned(),
+            place,
+            left_out: all.saturating_sub(transitions.len() as u64),
+            transitions,
+        })
+    }
+}
+
+fn summarize_entry(store: &Store, meta: &Meta) -> String {
+    let event = match store.event(&meta.commit) {
+        Ok(event) => event,
+        // A log that is damaged in one place is listed all the same.
+        Err(error) => return format!("cannot be read: {}", error.message),
+    };
+    // What became of a slice that a report accepts, its event does not say.
+    let accepted = find_accepted(&event);
+    match (
+        accepted.and_then(|_| store.entry(&meta.commit).ok()),
+        &event,
+    ) {
+        (Some(entry), _) => summarize_taken(&entry.event, &entry.records),
+        (None, Event::Reviewed { .. } | Event::Audited { .. }) => {
+            format!("{}: {}", meta.subject, summarize(&event))
+        }
+        (None, event) => summarize(event),
+    }
+}
+
+/// Characters of a sentence in the list; `cook log ID` has it whole.
+const SUMMARY_CHARS: usize = 100;
+
+fn cut(text: &str, most: usize) -> String {
+    match text.chars().count() > most {
+        true => text.chars().take(most - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
+impl Show for LogAnswer {
+    fn human(&self, page: &mut Page) {
+        for tree in &self.worktrees {
+            if self.worktrees.len() > 1 {
+                let text = format!("worktree {} ({})", tree.id, tree.place);
+                page.add_toned_line(Tone::Strong, &text);
+            }
+            for row in &tree.transitions {
+                page.add_toned(Tone::Strong, &format!("#{:<4}", row.seq));
+                page.add_toned(Tone::Dim, &format!(" {} ", row.time));
+                let undone = if row.undone { "  (taken back)" } else { "" };
+                // A role's report is the rule; who else caused it is said.
+                let by = match row.actor.as_str() {
+                    "role" => String::new(),
+                    actor => format!(" by {actor}"),
+                };
+                let what = cut(&row.summary, SUMMARY_CHARS);
+                page.line(&format!("{}{by}: {what}{undone}", row.event));
+            }
+            if tree.left_out > 0 {
+                let (left_out, shown) = (tree.left_out, tree.transitions.len() as u64);
+                let all = left_out + shown;
+                let text = format!("{left_out} older not shown: `cook log -n {all}` lists all");
+                page.add_toned_line(Tone::Dim, &text);
+            }
+        }
+    }
+}
+
+fn show(store: &Store, operation: &str) -> Answer {
+    let entry = store.entry(operation)?;
+    let before = match &entry.parent {
+        Some(parent) => json!(store.entry(parent)?.snapshot),
+        None => json!({}),
+    };
+    let fields = |value: Value| value.as_object().cloned().unwrap_or_default();
+    let head = entry.facts.head.as_ref();
+    answer(EntryAnswer {
+        summary: summarize_taken(&entry.event, &entry.records),
+        report: entry.event.submission().map(|from| from.report.clone()),
+        head: head.and_then(|head| head.commit.clone()),
+        gates: entry.receipts,
+        changes: list_changes(&before, &json!(entry.snapshot)),
+        seq: entry.seq,
+        event: fields(json!(entry.event)),
+        facts: fields(json!(entry.facts)),
+        records: entry.records,
+        operation: entry.commit,
+        time: entry.time,
+        rule: entry.rule,
+        actor: format!("{:?}", entry.actor).to_lowercase(),
+        subject: entry.subject,
+    })
+}
+
+/// One transition in full.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct EntryAnswer {
+    /// Log sequence.
+    seq: u64,
+    /// Log commit.
+    operation: String,
+    /// RFC 3339, UTC.
+    time: String,
+    /// The rule that answered before it.
+    #[schemars(with = "cook_protocol::machine::Rule")]
+    rule: String,
+    /// Who caused it; a script is one that said `--as-user`.
+    #[schemars(with = "cook_protocol::model::Actor")]
+    actor: String,
+    /// Slice or mission.
+    subject: String,
+    /// What was asked, found, voted or answered, in a sentence.
+    summary: String,
+    /// The report that came with it.
+    #[serde(skip)]
+    report: Option<ReportRecord>,
+    /// HEAD as it was measured.
+    #[serde(skip)]
+    head: Option<String>,
+    /// The gates that ran for it.
+    #[serde(skip)]
+    gates: Vec<Receipt>,
+    /// The event with all it carries.
+    #[schemars(extend("required" = ["event"]))]
+    event: Map<String, Value>,
+    /// What was measured for it.
+    facts: Map<String, Value>,
+    /// History records it added.
+    records: Records,
+    /// What it changed in the documents.
+    changes: Vec<Change>,
+}
+
+fn show_gate(page: &mut Page, gate: &Receipt) {
+    let (tone, ended) = match (gate.exit_code, gate.timed_out) {
+        (_, true) => (Tone::Bad, "ended at its timeout".to_owned()),
+        (Some(0), _) => (Tone::Good, "green".to_owned()),
+        (Some(code), _) => (Tone::Bad, format!("red, exit {code}")),
+        (None, _) => (Tone::Bad, "ended by a signal".to_owned()),
+    };
+    let seconds = gate.duration_ms.0 as f64 / 1e3;
+    page.text("  ");
+    page.add_toned(tone, &ended);
+    page.line(&format!(" in {seconds:.1} s  {}", gate.command));
+}
+
+fn show_report(page: &mut Page, report: &ReportRecord) {
+    page.newline();
+    let title = format!("the {}'s report", report.role.short());
+    page.add_toned_line(Tone::Strong, &title);
+    let mut say = |label: &str, text: &str| {
+        page.add_toned(Tone::Dim, &format!("  {label}: "));
+        page.line(text);
+    };
+    for field in fields(report.role) {
+        if let Some(text) = report.fields.get(field.key) {
+            say(field.label, text);
+        }
+    }
+    for (key, entry) in report.rubric.iter().flatten() {
+        let verdict = match entry.verdict {
+            RubricVerdict::Pass => "pass",
+            RubricVerdict::Concern => "concern",
+            RubricVerdict::Fail => "fail",
+        };
+        say(&key.replace('_', " "), &format!("{verdict}: {}", entry.why));
+    }
+}
+
+impl Show for EntryAnswer {
+    fn human(&self, page: &mut Page) {
+        let Self {
+            seq,
+            operation,
+            actor,
+            time,
+            rule,
+            subject,
+            ..
+        } = self;
+        let event = self.event.get("event").and_then(Value::as_str);
+        let title = format!("#{seq} {}", event.unwrap_or_default());
+        page.add_toned(Tone::Strong, &title);
+        let head = self.head.as_deref().unwrap_or("no commit");
+        page.line(&format!(
+            " by {actor} at {time}, under rule {rule}, on {subject}, HEAD {head:.12}"
+        ));
+        page.line(&self.summary);
+        if let Some(report) = &self.report {
+            show_report(page, report);
+        }
+        if !self.gates.is_empty() {
+            page.newline();
+            page.add_toned_line(Tone::Strong, "gates that cook ran");
+            self.gates.iter().for_each(|gate| show_gate(page, gate));
+        }
+        page.newline();
+        let before = seq.saturating_sub(1);
+        let text = format!(
+            "log commit {operation}; what it changed in the documents: `cook log {before}..{seq}`; all of it: `cook log {seq} --json`"
+        );
+        page.add_toned_line(Tone::Dim, &text);
+    }
+}
+
+fn diff(store: &Store, from: &str, to: &str) -> Answer {
+    let (from, to) = (store.entry(from)?, store.entry(to)?);
+    answer(DiffAnswer {
+        from: from.seq,
+        to: to.seq,
+        changes: list_changes(&json!(from.snapshot), &json!(to.snapshot)),
+    })
+}
+
+/// What lies between two transitions.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct DiffAnswer {
+    /// The earlier one.
+    from: u64,
+    /// The later one.
+    to: u64,
+    /// Fields that differ.
+    changes: Vec<Change>,
+}
+
+/// One field that differs.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Change {
+    /// Document, field and place, joined with dots.
+    path: String,
+    /// The value before; null when there was none.
+    before: Option<Value>,
+    /// The value after; null when there is none.
+    after: Option<Value>,
+}
+
+/// Fields that differ between two snapshots, deepest place first named.
+fn list_changes(before: &Value, after: &Value) -> Vec<Change> {
+    let mut changes = Vec::new();
+    compare("", Some(before), Some(after), &mut changes);
+    changes
+}
+
+fn compare(path: &str, before: Option<&Value>, after: Option<&Value>, changes: &mut Vec<Change>) {
+    match (before, after) {
+        _ if before == after => {}
+        (Some(Value::Object(one)), Some(Value::Object(two))) => {
+            let keys: BTreeSet<&String> = one.keys().chain(two.keys()).collect();
+            let dot = if path.is_empty() { "" } else { "." };
+            for key in keys {
+                let path = format!("{path}{dot}{key}");
+                compare(&path, one.get(key), two.get(key), changes);
+            }
+        }
+        (Some(Value::Array(one)), Some(Value::Array(two))) => {
+            for index in 0..one.len().max(two.len()) {
+                let path = format!("{path}[{index}]");
+                compare(&path, one.get(index), two.get(index), changes);
+            }
+        }
+        _ => changes.push(Change {
+            path: path.to_owned(),
+            before: before.cloned(),
+            after: after.cloned(),
+        }),
+    }
+}
+
+impl Show for DiffAnswer {
+    fn human(&self, page: &mut Page) {
+        let (from, to) = (self.from, self.to);
+        if self.changes.is_empty() {
+            page.line(&format!("#{from} and #{to} hold the same documents"));
+        }
+        let short = |value: &Option<Value>| match value {
+            Some(value) => cut(&value.to_string(), 120),
+            None => "(absent)".to_owned(),
+        };
+        for change in &self.changes {
+            page.add_toned_line(Tone::Strong, &format!("  {}", change.path));
+            let (before, after) = (short(&change.before), short(&change.after));
+            page.add_toned_line(Tone::Bad, &format!("    - {before}"));
+            page.add_toned_line(Tone::Good, &format!("    + {after}"));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What the server says of itself, lists, and does when it is called.
+
+use super::super::context::Context;
+use super::{call, documents, tools};
+use crate::view::{ColorChoice, Format, Screen};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::model::KnownAgent;
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Commands that run at a time.
+const AT_ONCE: u32 = 4;
+/// Bytes of a session's id.
+const MAX_SESSION: usize = 200;
+
+const INSTRUCTIONS: &str = "cook decides from the repository whose turn it is and when the work is done. Call `next` for the role \
+that is due, `prompt` for what it has to do, do exactly that, and hand the report in with `record`. Repeat until `next` names no \
+role. A refusal has a code and the exact next command. Never edit `.agent/*.json`; a command that is the user's alone is for \
+the user to type: say so and stop.";
+
+/// The server.
+pub(super) struct Server {
+    dir: PathBuf,
+    calls: Calls,
+}
+
+/// The calls that run now.
+#[derive(Clone)]
+pub(super) struct Calls(Arc<Semaphore>);
+
+impl Calls {
+    /// Waits until none of them runs.
+    pub(super) async fn all_ended(&self) {
+        let _ = self.0.acquire_many(AT_ONCE).await;
+    }
+}
+
+impl Server {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        let calls = Calls(Arc::new(Semaphore::new(AT_ONCE as usize)));
+        Self { dir, calls }
+    }
+
+    pub(super) fn calls(&self) -> Calls {
+        self.calls.clone()
+    }
+
+    /// Does something that blocks, on a thread of its own, when there is room for it.
+    async fn run<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let room = Arc::clone(&self.calls.0).acquire_owned();
+        let cancelled = || ErrorData::internal_error("the call was cancelled", None);
+        let permit = tokio::select! {
+            permit = room => permit.map_err(|_| cancelled())?,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        let work = move || {
+            // It is given back when the work has ended, whoever still waits for it.
+            let _permit = permit;
+            work()
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("cook", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::find(name).map(tools::Command::tool)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = tools::COMMANDS.iter().map(tools::Command::tool);
+        Ok(ListToolsResult::with_all_items(tools.collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(command) = tools::find(&request.name) else {
+            let known: Vec<&str> = tools::COMMANDS.iter().map(|command| command.name).collect();
+            let what = format!("unknown tool; the tools are {}", known.join(", "));
+            return Err(ErrorData::invalid_params(what, None));
+        };
+        let line = command
+            .line(request.arguments.unwrap_or_default())
+            .map_err(|what| ErrorData::invalid_params(what, None))?;
+        let dir = self.dir.clone();
+        let over = context.ct.clone();
+        let session = find_session(&context);
+        let work = move || call::run(&dir, line, session, || over.is_cancelled());
+        Ok(self.run(&context, work).await??.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(documents::list()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let dir = self.dir.clone();
+        let work = move || {
+            let quiet = Screen::new(Format::Json, true, false, ColorChoice::Never);
+            let here = Context {
+                dir,
+                dir_is_named: true,
+                screen: quiet,
+            };
+            documents::read(&here, &request.uri)
+        };
+        match self.run(&context, work).await? {
+            Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
+            Ok(None) => {
+                let known: Vec<String> = documents::list().into_iter().map(|one| one.uri).collect();
+                let what = format!("unknown resource; the resources are {}", known.join(", "));
+                Err(ErrorData::resource_not_found(what, None))
+            }
+            Err(failure) => Err(unreadable(&failure)),
+        }
+    }
+}
+
+/// The session that calls, as its agent's own marker, where the agent gives a server none of its variables
+/// and says so in the call.
+fn find_session(context: &RequestContext<RoleServer>) -> Option<(String, String)> {
+    let client = context.client_info()?.name;
+    let markers = KnownAgent::all().map(|known| &known.markers);
+    let (variable, marker) = markers
+        .filter_map(|markers| markers.session.as_ref().zip(markers.mcp.as_ref()))
+        .find(|(_, marker)| marker.client == client)?;
+    let id = context.meta.get(&marker.session)?.as_str()?;
+    let is_id =
+        !id.is_empty() && id.len() <= MAX_SESSION && id.chars().all(|c| c.is_ascii_graphic());
+    is_id.then(|| (variable.clone(), id.to_owned()))
+}
+
+/// As a command says it: code, what, and the next commands.
+fn unreadable(failure: &Failure) -> ErrorData {
+    let data = json!({"code": failure.code, "hints": failure.hints, "causes": failure.causes});
+    ErrorData::internal_error(failure.message.clone(), Some(data))
+}

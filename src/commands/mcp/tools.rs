@@ -1,0 +1,308 @@
+//! The tools: each is a command, and each of its arguments a word of that command's line. One table, from
+//! which their schemas and the command lines are made.
+
+use cook_protocol::model::Role;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+/// A command that an agent may call. What is the user's alone is not among them.
+pub(super) struct Command {
+    pub name: &'static str,
+    says: &'static str,
+    line: &'static [&'static str],
+    takes: &'static [Argument],
+    /// It neither writes nor starts a command of the repository.
+    reads: bool,
+}
+
+struct Argument {
+    name: &'static str,
+    kind: Kind,
+    says: &'static str,
+    required: bool,
+}
+
+/// What an argument is, and how it stands on the command line.
+enum Kind {
+    /// `--name`
+    Flag,
+    /// `--name=TEXT`
+    Text,
+    /// `--name=N`
+    Number,
+    /// `--name=TEXT`, for each
+    Texts,
+    /// Words without an option.
+    Words,
+    /// A word without an option that names a role.
+    Role,
+    /// What the command reads on standard input.
+    Input,
+}
+
+const fn argument(name: &'static str, kind: Kind, says: &'static str) -> Argument {
+    Argument {
+        name,
+        kind,
+        says,
+        required: false,
+    }
+}
+
+const fn require(name: &'static str, kind: Kind, says: &'static str) -> Argument {
+    Argument {
+        name,
+        kind,
+        says,
+        required: true,
+    }
+}
+
+/// The whole list.
+pub(super) const COMMANDS: [Command; 7] = [
+    Command {
+        name: "next",
+        says: "Name the role that is due, and why, with the ticket its report may carry. Call this first. When nobody is \
+due it says what the work waits for; commands that are the user's alone are for the user to type.",
+        line: &["next"],
+        takes: &[],
+        reads: true,
+    },
+    Command {
+        name: "prompt",
+        says: "The whole prompt of the role that is due: what to do, what to look at, and the form of the report.",
+        line: &["next", "--prompt"],
+        takes: &[],
+        reads: true,
+    },
+    Command {
+        name: "record",
+        says: "Hand in a role's report. cook checks its form, measures the repository, and takes it or refuses it with a \
+code and the next command. `check` only says what would refuse it. A question to the user stands in the report.",
+        line: &["record"],
+        takes: &[
+            require("role", Kind::Role, "The role that was due"),
+            require(
+                "report",
+                Kind::Input,
+                "The whole report, as the prompt asks for it",
+            ),
+            argument("ticket", Kind::Text, "The ticket that `next` gave"),
+            argument(
+                "session",
+                Kind::Text,
+                "The session that the report came from",
+            ),
+            argument(
+                "check",
+                Kind::Flag,
+                "Say what would refuse it; run and write nothing",
+            ),
+            argument("dry_run", Kind::Flag, "Everything but writing"),
+            argument(
+                "repair_prompt",
+                Kind::Flag,
+                "Answer with what has to be repaired in the report",
+            ),
+        ],
+        reads: false,
+    },
+    Command {
+        name: "check",
+        says: "Is what was just claimed true of HEAD's commit? Runs the gates in a clean room and compares with a base; works \
+in any repository. Needs gates that the user has trusted.",
+        line: &["check"],
+        takes: &[
+            argument("base", Kind::Text, "Compare with this commit"),
+            argument("gate", Kind::Texts, "Run these gates only"),
+        ],
+        reads: false,
+    },
+    Command {
+        name: "status",
+        says: "Where the work stands: mission, plan, slice in work, limits, findings.",
+        line: &["status"],
+        takes: &[],
+        reads: true,
+    },
+    Command {
+        name: "gate",
+        says: "Run gates now and keep receipts. Needs commands that the user has trusted.",
+        line: &["gate"],
+        takes: &[
+            argument("names", Kind::Words, "Gates of `cook.toml`; none = all"),
+            argument("slice", Kind::Text, "The commands of this slice too"),
+            argument(
+                "clean",
+                Kind::Flag,
+                "Run HEAD's commit in a clean room, as what counts is run",
+            ),
+            argument(
+                "fresh",
+                Kind::Flag,
+                "With `clean`: run even where a receipt is kept",
+            ),
+        ],
+        reads: false,
+    },
+    Command {
+        name: "brief",
+        says: "What the next session must know, every claim with an anchor that is checked.",
+        line: &["brief"],
+        takes: &[
+            argument("max_bytes", Kind::Number, "At most this many bytes"),
+            argument("all", Kind::Flag, "All of it"),
+        ],
+        reads: true,
+    },
+];
+
+/// The command of that name.
+pub(super) fn find(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|command| command.name == name)
+}
+
+/// A call as the program takes it.
+pub(super) struct Line {
+    pub words: Vec<String>,
+    pub input: Vec<u8>,
+}
+
+impl Command {
+    /// As it is listed.
+    pub(super) fn tool(&self) -> Tool {
+        let annotations = ToolAnnotations::new()
+            .read_only(self.reads)
+            .destructive(false)
+            .open_world(false);
+        Tool::new(self.name, self.says, self.schema()).with_annotations(annotations)
+    }
+
+    fn schema(&self) -> JsonObject {
+        let properties: JsonObject = self
+            .takes
+            .iter()
+            .map(|argument| (argument.name.to_owned(), argument.schema()))
+            .collect();
+        let required = self.takes.iter().filter(|argument| argument.required);
+        let required: Vec<Value> = required.map(|argument| argument.name.into()).collect();
+        let mut schema = JsonObject::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), properties.into());
+        schema.insert("required".to_owned(), required.into());
+        schema.insert("additionalProperties".to_owned(), false.into());
+        schema
+    }
+
+    /// The command line of a call, or what is wrong with its arguments.
+    pub(super) fn line(&self, mut given: JsonObject) -> Result<Line, String> {
+        let mut words: Vec<String> = self.line.iter().map(|word| (*word).to_owned()).collect();
+        let mut free = Vec::new();
+        let mut input = Vec::new();
+        for argument in self.takes {
+            match given.remove(argument.name) {
+                None | Some(Value::Null) if !argument.required => {}
+                None | Some(Value::Null) => {
+                    return Err(format!("`{}` needs `{}`", self.name, argument.name));
+                }
+                Some(value) => argument.put(value, &mut words, &mut free, &mut input)?,
+            }
+        }
+        if let Some((unknown, _)) = given.iter().next() {
+            let known: Vec<&str> = self.takes.iter().map(|argument| argument.name).collect();
+            return Err(match known.is_empty() {
+                true => format!("`{}` takes no arguments", self.name),
+                false => format!(
+                    "unknown argument `{unknown}` of `{}`; it takes {}",
+                    self.name,
+                    known.join(", ")
+                ),
+            });
+        }
+        if !free.is_empty() {
+            words.push("--".to_owned());
+            words.append(&mut free);
+        }
+        Ok(Line { words, input })
+    }
+}
+
+impl Argument {
+    fn schema(&self) -> Value {
+        let mut schema = match self.kind {
+            Kind::Flag => json!({"type": "boolean"}),
+            Kind::Text | Kind::Input => json!({"type": "string"}),
+            Kind::Number => json!({"type": "integer", "minimum": 0}),
+            Kind::Texts | Kind::Words => json!({"type": "array", "items": {"type": "string"}}),
+            Kind::Role => {
+                let roles: Vec<&str> = Role::ALL.iter().map(|role| role.short()).collect();
+                json!({"type": "string", "enum": roles})
+            }
+        };
+        schema["description"] = self.says.into();
+        schema
+    }
+
+    /// Puts a value where it stands on the line.
+    fn put(
+        &self,
+        value: Value,
+        words: &mut Vec<String>,
+        free: &mut Vec<String>,
+        input: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let option = || format!("--{}", self.name.replace('_', "-"));
+        match (&self.kind, value) {
+            (Kind::Flag, Value::Bool(true)) => words.push(option()),
+            (Kind::Flag, Value::Bool(false)) => {}
+            (Kind::Text, Value::String(text)) => {
+                words.push(format!("{}={}", option(), self.word(text)?));
+            }
+            (Kind::Number, Value::Number(number)) if number.is_u64() => {
+                words.push(format!("{}={number}", option()));
+            }
+            (Kind::Texts, Value::Array(texts)) => {
+                for text in texts {
+                    words.push(format!("{}={}", option(), self.text(text)?));
+                }
+            }
+            (Kind::Words, Value::Array(texts)) => {
+                for text in texts {
+                    free.push(self.text(text)?);
+                }
+            }
+            (Kind::Role, Value::String(text)) => free.push(self.word(text)?),
+            (Kind::Input, Value::String(text)) => *input = text.into_bytes(),
+            _ => return Err(self.is_wrong()),
+        }
+        Ok(())
+    }
+
+    fn text(&self, value: Value) -> Result<String, String> {
+        match value {
+            Value::String(text) => self.word(text),
+            _ => Err(self.is_wrong()),
+        }
+    }
+
+    /// A command line holds neither a NUL nor megabytes.
+    fn word(&self, text: String) -> Result<String, String> {
+        match text.contains('\0') || text.len() > 4096 {
+            true => Err(format!(
+                "`{}` holds a NUL or more than 4096 bytes",
+                self.name
+            )),
+            false => Ok(text),
+        }
+    }
+
+    fn is_wrong(&self) -> String {
+        let kind = match self.kind {
+            Kind::Flag => "true or false",
+            Kind::Text | Kind::Role | Kind::Input => "a string",
+            Kind::Number => "a whole number that is not negative",
+            Kind::Texts | Kind::Words => "a list of strings",
+        };
+        format!("`{}` must be {kind}", self.name)
+    }
+}

@@ -1,0 +1,225 @@
+//! `cook next`: names the mandatory role.
+
+use super::context::{Answer, Context, answer};
+use crate::service::Workspace;
+use crate::view::{Dispatched, Exit, Judgments, Page, Show, Tone, dispatch_lines};
+use crate::{hooks, service};
+use clap::Args;
+use cook_protocol::diagnostic::{Failure, Finding};
+use cook_protocol::machine;
+use cook_protocol::machine::{Dispatch, Rule, Trace};
+use cook_protocol::model::Role;
+use serde::Serialize;
+
+#[derive(Debug, Args)]
+pub(super) struct NextArgs {
+    /// Print the role's whole prompt
+    #[arg(long)]
+    pub prompt: bool,
+    /// Make the agent session around this command the one that does it
+    #[arg(long)]
+    pub take: bool,
+    /// Show the rules in order, with what each one looked at
+    #[arg(long, conflicts_with_all = ["prompt", "take"])]
+    pub why: bool,
+    /// Exit 10, 11 or 12 when the work waits for the user, is blocked or paused
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
+    if args.why {
+        return explain(context);
+    }
+    let workspace = context.workspace()?;
+    let (tip, snapshot) = workspace.current()?;
+    let (mut dispatch, facts) = service::dispatch_now(&workspace, snapshot.as_ref())?;
+    if args.prompt {
+        let prompts = service::role_prompts(&workspace, snapshot.as_ref(), &dispatch, &facts)?;
+        take(&workspace, args)?;
+        return answer(RolePromptAnswer {
+            bytes: prompts.whole.len(),
+            prompt: prompts.whole,
+        });
+    }
+    if let Some(snapshot) = &snapshot
+        && service::is_by_cook(snapshot, &dispatch, &facts)
+    {
+        let lowest = snapshot.assurance();
+        dispatch.reason.push_str(&format!(
+            "; under `{lowest}` `cook run` re-grounds here without a session, where nothing else stands against it"
+        ));
+    }
+    let head = service::find_head(&facts)?;
+    let current = tip.as_ref().zip(snapshot.as_ref());
+    let ticket = service::ticket(&workspace, current, &head, dispatch.role)?;
+    let seen = snapshot
+        .as_ref()
+        .and_then(|it| it.ledger.head_seen.as_ref());
+    let is_reader = dispatch.role.is_some_and(service::leaves_the_tree_alone);
+    let mut is_moved = seen != head.commit.as_ref();
+    if let Some(snapshot) = snapshot.as_ref().filter(|_| is_reader)
+        && let Some(worktree) = service::find_uncommitted(&workspace, &facts)?
+    {
+        is_moved |= service::needs_ticket(snapshot, &worktree);
+        let told = service::tell_uncommitted(snapshot, &dispatch, &worktree);
+        dispatch.findings.extend(told);
+    }
+    take(&workspace, args)?;
+    answer(NextAnswer {
+        needs_ticket: is_reader && is_moved && !dispatch.waits_for_gates(),
+        next: Dispatched::of(dispatch, snapshot.as_ref(), &head, ticket),
+        exit_code: args.exit_code,
+    })
+}
+
+/// Last, so that a call that fails takes nothing.
+fn take(workspace: &Workspace, args: &NextArgs) -> Result<(), Failure> {
+    if args.take {
+        hooks::take_around(workspace)?;
+    }
+    Ok(())
+}
+
+fn explain(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.current()?;
+    let facts = service::dispatch_facts(&workspace, snapshot.as_ref())?;
+    let (mut dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
+    let asked = |trace: Trace| Asked {
+        question: trace.rule.question(),
+        trace,
+    };
+    answer(WhyAnswer {
+        rules: traces.into_iter().map(asked).collect(),
+        rule: dispatch.rule,
+        role: dispatch.role,
+        findings: std::mem::take(&mut dispatch.findings),
+        is_goal: snapshot.is_some_and(|snapshot| snapshot.goal().is_some()),
+        dispatch,
+    })
+}
+
+/// `cook next`.
+#[derive(Debug, Serialize)]
+struct NextAnswer {
+    /// Who is due.
+    #[serde(flatten)]
+    next: Dispatched,
+    /// `--exit-code`.
+    #[serde(skip)]
+    exit_code: bool,
+    /// HEAD or the worktree moved, and the role that is due may not have seen it.
+    #[serde(skip)]
+    needs_ticket: bool,
+}
+
+/// The command that plays the role, for a reader who has to type it.
+fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
+    match (dispatch.rule, dispatch.role) {
+        (Rule::Implement, _) if is_goal => {
+            Some("work on it and commit; `cook goal` asks its checks".to_owned())
+        }
+        (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
+        // There is no prompt before they ran.
+        _ if dispatch.waits_for_gates() => None,
+        (_, Some(Role::Bootstrapper)) => None,
+        (_, Some(role)) => Some(format!(
+            "cook next --prompt > .agent/tmp/prompt.txt, let an agent answer it, cook record {} .agent/tmp/report.txt",
+            role.short()
+        )),
+    }
+}
+
+/// The prompt of the role that is due, as it goes to an agent.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct RolePromptAnswer {
+    /// The whole prompt.
+    prompt: String,
+    /// Its bytes; four of them are about a token.
+    bytes: usize,
+}
+
+impl Show for RolePromptAnswer {
+    fn human(&self, page: &mut Page) {
+        page.verbatim(&self.prompt);
+    }
+}
+
+/// The rules in order, with what each one saw.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct WhyAnswer {
+    rules: Vec<Asked>,
+    /// The dispatch rule.
+    rule: Rule,
+    /// The role that is due; null when nobody is.
+    role: Option<Role>,
+    findings: Vec<Finding>,
+    #[serde(skip)]
+    dispatch: Dispatch,
+    #[serde(skip)]
+    is_goal: bool,
+}
+
+/// What one rule looked at and whether it answered.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Asked {
+    question: &'static str,
+    #[serde(flatten)]
+    trace: Trace,
+}
+
+impl Show for WhyAnswer {
+    fn human(&self, page: &mut Page) {
+        for Asked { question, trace } in &self.rules {
+            let (tone, mark) = match trace.fired {
+                Some(true) => (Tone::Good, "→"),
+                Some(false) => (Tone::Dim, "·"),
+                None => (Tone::Dim, " "),
+            };
+            page.add_toned_line(tone, &format!("{mark} {}  {question}", trace.rule));
+            if trace.fired.is_some() {
+                page.line(&format!("     {}", trace.saw));
+            }
+        }
+        page.newline();
+        dispatch_lines(page, &self.dispatch, self.is_goal);
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl Show for NextAnswer {
+    fn human(&self, page: &mut Page) {
+        let next = &self.next;
+        next.lines(page);
+        if let Some(active) = &next.handoff {
+            let id = active.slice_id.as_deref().unwrap_or_default();
+            let goal = active.goal.as_deref().unwrap_or_default();
+            page.row("slice", &format!("{id} — {goal}"));
+        }
+        if matches!(next.dispatch.rule, Rule::Judge | Rule::Conclude) {
+            let Judgments { have, need } = next.judgments;
+            page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
+        }
+        if let Some(command) = find_command(&next.dispatch, next.is_goal) {
+            // Without it a report is refused that nothing ties to this HEAD and worktree.
+            let ticket = next.ticket.as_ref().filter(|_| self.needs_ticket);
+            let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
+            page.row("how", &format!("{command}{ticket}"));
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.next.dispatch.findings
+    }
+
+    fn exit(&self) -> Exit {
+        match self.exit_code {
+            true => Exit::of_policy(self.next.dispatch.policy),
+            false => Exit::Ok,
+        }
+    }
+}

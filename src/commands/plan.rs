@@ -1,0 +1,313 @@
+//! `cook plan`: changes of the plan that are the user's, and its acceptance criteria.
+
+use super::caller::AsUser;
+use super::context::{Answer, Context, answer};
+use super::input::free_text;
+use super::{caller, input, transition};
+use crate::service::Workspace;
+use crate::view::{Page, Show, Tone};
+use crate::{init, service};
+use clap::{Args, Subcommand};
+use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::machine::CONTRACT_TEXTS;
+use cook_protocol::model::{Event, Evidence, Plan, Slice, SliceStatus};
+use cook_protocol::schema;
+use cook_repo::disk::{self, Links};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PlanCommand {
+    /// Take in an edited `plan.json`, a branch, or put the log's version back (user only)
+    Adopt(AdoptArgs),
+    /// Change the mission (user only)
+    Refocus(RefocusArgs),
+    /// Acceptance criteria by number, with their proof; correct one (user only)
+    Criteria(CriteriaArgs),
+}
+
+pub(super) fn plan(context: &Context, command: &PlanCommand) -> Answer {
+    match command {
+        PlanCommand::Adopt(args) => adopt(context, args),
+        PlanCommand::Refocus(args) => refocus(context, args),
+        PlanCommand::Criteria(args) => criteria(context, args),
+    }
+}
+
+/// Largest `plan.json` that is taken in.
+const MAX_PLAN: usize = 16 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct AdoptArgs {
+    /// Put the log's version back; the edit is kept (`cook doctor rescue list`)
+    #[arg(long, conflicts_with = "branch")]
+    pub discard: bool,
+    /// Go on on the branch that is checked out
+    #[arg(long)]
+    pub branch: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
+    let actor = caller::require_user(args.as_user.as_user)?;
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    if args.branch {
+        let done = "the workflow continues on this branch";
+        return transition::record(&workspace, &Event::BranchAdopted, actor, done);
+    }
+    if args.discard {
+        let done = "the log's version is back; the edit is kept (`cook doctor rescue list`)";
+        return transition::record(&workspace, &Event::Restored, actor, done);
+    }
+    let edits = workspace.outside_edits()?;
+    if edits.is_empty() {
+        let what = "nothing in `.agent/` differs from the log";
+        return Err(Refusal::new(Code::DoesNotApply, what).into());
+    }
+    if let Some(other) = edits.iter().find(|edit| edit.file != "plan.json") {
+        let file = &other.file;
+        let what =
+            format!("only an edited `plan.json` can be taken in; `.agent/{file}` differs too");
+        return Err(Refusal::new(Code::AdoptIllegal, what)
+            .replace_hints(["run `cook plan adopt --discard` to put every file back"])
+            .into());
+    }
+    let plan = read_edited_plan(&workspace)?;
+    let done = "the edited plan is taken in";
+    transition::record(&workspace, &Event::Adopted { plan }, actor, done)
+}
+
+fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
+    let path = workspace.repo.root().join(".agent").join("plan.json");
+    let read = disk::read_present(&path, MAX_PLAN as u64 + 1, Links::Refuse);
+    let bytes = read.map_err(|error| {
+        Failure::state(Code::InputUnreadable, "`.agent/plan.json` cannot be read")
+            .with_cause(&error)
+    })?;
+    schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {
+        let what = "the edited `plan.json` breaks its schema";
+        let mut refusal = Refusal::new(Code::AdoptIllegal, what);
+        refusal.findings = findings;
+        refusal.into()
+    })
+}
+
+/// The refusal of a command that needs a log.
+#[derive(Debug, Args)]
+pub(super) struct RefocusArgs {
+    /// The whole new mission
+    #[arg(long, value_name = "TEXT", required_unless_present = "mission_file", allow_hyphen_values = true, value_parser = free_text)]
+    pub mission: Option<String>,
+    /// Read it from a file (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "mission")]
+    pub mission_file: Option<PathBuf>,
+    /// Commit the new `.agent/mission.md`, and nothing else
+    #[arg(long)]
+    pub commit: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
+    let actor = caller::require_user(args.as_user.as_user)?;
+    let mission = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?
+        .ok_or_else(|| Failure::usage("the mission is missing"))?;
+    let workspace = context.workspace()?;
+    let event = Event::Refocused {
+        mission: mission.clone(),
+    };
+    workspace.require()?;
+    service::dry_run(&workspace, &event, actor)?;
+    init::write_mission(workspace.repo.root(), &mission)?;
+    let mut summary = "new mission; the old plan stays in the log".to_owned();
+    if args.commit {
+        let repo = &workspace.repo;
+        if let Some(commit) = repo.commit_paths(&[CONTRACT_TEXTS[0]], "Change the mission")? {
+            summary.push_str(&format!("; committed as {commit:.12}"));
+        }
+    }
+    transition::record(&workspace, &event, actor, &summary)
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct CriteriaArgs {
+    /// Only those of this slice
+    pub slice: Option<String>,
+    #[command(subcommand)]
+    pub command: Option<CriteriaCommand>,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(super) enum CriteriaCommand {
+    /// Give up the proof of a criterion of a done slice, which stays done (user only)
+    Retire {
+        /// The slice
+        slice: String,
+        /// Which criterion, from 1
+        number: u64,
+        /// Why nothing need show it any more
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+        reason: String,
+        #[command(flatten)]
+        as_user: AsUser,
+    },
+    /// Correct one criterion that proved false (user only)
+    Amend {
+        /// The slice
+        slice: String,
+        /// Which criterion, from 1
+        number: u64,
+        /// The new text
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+        text: String,
+        /// Why the old one was false
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+        reason: String,
+        #[command(flatten)]
+        as_user: AsUser,
+    },
+}
+
+fn criteria(context: &Context, args: &CriteriaArgs) -> Answer {
+    match &args.command {
+        Some(command) => correct(context, command),
+        None => list(context, args.slice.as_deref()),
+    }
+}
+
+fn list(context: &Context, only: Option<&str>) -> Answer {
+    let (_, snapshot) = context.workspace()?.require()?;
+    if let Some(id) = only
+        && snapshot.plan.slice(id).is_none()
+    {
+        let failure = Failure::unknown(Code::SliceUnknown, format!("no slice is named `{id}`"));
+        let hint = "run `cook plan criteria`, which lists all of them";
+        return Err(failure.replace_hints([hint]));
+    }
+    let slices = snapshot.plan.candidate_slices.iter();
+    let slices = slices.filter(|slice| only.is_none_or(|id| slice.slice_id == id));
+    answer(CriteriaAnswer {
+        slices: slices.map(CriteriaOfSlice::new).collect(),
+    })
+}
+
+/// The criteria of the plan.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct CriteriaAnswer {
+    /// In order of the plan.
+    slices: Vec<CriteriaOfSlice>,
+}
+
+/// The criteria of one slice.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct CriteriaOfSlice {
+    slice_id: String,
+    /// Where it stands.
+    status: SliceStatus,
+    /// The number is the one that `cook plan criteria amend` takes.
+    criteria: Vec<NumberedCriterion>,
+}
+
+/// One criterion.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct NumberedCriterion {
+    /// From 1.
+    number: usize,
+    /// What must hold.
+    text: String,
+    /// Where its proof stands; null while it has none.
+    anchor: Option<String>,
+}
+
+impl CriteriaOfSlice {
+    fn new(slice: &Slice) -> Self {
+        let anchor_of = |criterion: &String| {
+            let mut records = slice.evidence.iter().filter_map(Evidence::record);
+            let record = records.find(|record| record.criterion == *criterion);
+            record.map(|record| record.anchor.clone())
+        };
+        let criteria = slice.acceptance_criteria.iter().zip(1..);
+        let criteria = criteria.map(|(text, number)| NumberedCriterion {
+            number,
+            text: text.clone(),
+            anchor: anchor_of(text),
+        });
+        Self {
+            slice_id: slice.slice_id.clone(),
+            status: slice.status,
+            criteria: criteria.collect(),
+        }
+    }
+}
+
+impl Show for CriteriaAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.slices.is_empty() {
+            page.line("nothing is planned yet");
+        }
+        for slice in &self.slices {
+            page.add_toned(Tone::Strong, &slice.slice_id);
+            page.line(&format!(" ({})", slice.status.id()));
+            for NumberedCriterion {
+                number,
+                text,
+                anchor,
+            } in &slice.criteria
+            {
+                page.line(&format!("  {number}. {text}"));
+                match anchor {
+                    Some(anchor) => {
+                        page.add_toned_line(Tone::Good, &format!("     proof: {anchor}"));
+                    }
+                    None => page.add_toned_line(Tone::Dim, "     no proof yet"),
+                }
+            }
+        }
+    }
+}
+
+fn correct(context: &Context, command: &CriteriaCommand) -> Answer {
+    let (event, as_user, summary) = match command.clone() {
+        CriteriaCommand::Amend {
+            slice: slice_id,
+            number,
+            text,
+            reason,
+            as_user,
+        } => {
+            let event = Event::CriterionAmended {
+                slice_id,
+                number,
+                text,
+                reason,
+            };
+            (
+                event,
+                as_user,
+                "criterion amended; its evidence and reviews are void",
+            )
+        }
+        CriteriaCommand::Retire {
+            slice: slice_id,
+            number,
+            reason,
+            as_user,
+        } => {
+            let event = Event::ProofRetired {
+                slice_id,
+                number,
+                reason,
+            };
+            (
+                event,
+                as_user,
+                "the proof is given up, and the slice stays as it is",
+            )
+        }
+    };
+    let actor = caller::require_user(as_user.as_user)?;
+    transition::record(&context.workspace()?, &event, actor, summary)
+}

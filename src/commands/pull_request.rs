@@ -1,0 +1,308 @@
+//! `cook report --format pr`: the body of a pull request, and the request itself: what was to be done, whether
+//! it is proven, by whose votes, and what was caught on the way.
+
+use super::caught::list_catches;
+use super::context::{Answer, Context, answer};
+use super::{caller, runner_files};
+use crate::service::Workspace;
+use crate::verify::Rerun;
+use crate::view::markdown::{code, cut, quote_lines, sign, table, tables};
+use crate::view::{Page, Show, VerifyAnswer, plain};
+use clap::{Args, ValueEnum};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Lines, clean, without_tokens};
+use cook_protocol::machine::short;
+use cook_protocol::model::Snapshot;
+use cook_repo::disk::TemporaryDir;
+use cook_repo::git::Repo;
+use cook_repo::process::{Short, capture, on_path};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// Bytes of a body: GitHub takes 65,536 characters.
+const LONGEST: usize = 60_000;
+/// Lines of the mission.
+const MISSION: usize = 20;
+const DEADLINE: Duration = Duration::from_secs(120);
+const LIMIT: usize = 1 << 20;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "With --format pr")]
+pub(super) struct PrArgs {
+    /// Make the request, of the branch as it was pushed
+    #[arg(long, requires = "format")]
+    pub create: bool,
+    /// The branch that it asks to be merged into (gh: the repository's default one)
+    #[arg(long, value_name = "BRANCH", requires = "create")]
+    pub into: Option<String>,
+    /// By which program (default: `gh`, else `glab`)
+    #[arg(long, value_enum, value_name = "PROGRAM", requires = "create")]
+    pub with: Option<Forge>,
+    /// Its title (default: the mission's first line)
+    #[arg(long, value_name = "TEXT", requires = "format")]
+    pub title: Option<String>,
+    /// Called by a script on a person's behalf
+    #[arg(long, requires = "create")]
+    pub yes: bool,
+}
+
+/// The text of a pull request.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct PullRequestAnswer {
+    /// One line.
+    title: String,
+    /// Markdown.
+    body: String,
+    /// Whether the proof that it tells of passes, as `cook verify` says.
+    proven: bool,
+    /// Where the request is that was made; null = none was.
+    created: Option<String>,
+}
+
+impl Show for PullRequestAnswer {
+    fn human(&self, page: &mut Page) {
+        match &self.created {
+            Some(address) => page.line(address),
+            // Each word of it is harmless already; a tag of a list is not one for a model.
+            None => page.verbatim(&self.body),
+        }
+    }
+}
+
+pub(super) fn pull_request(context: &Context, args: &PrArgs) -> Answer {
+    let workspace = context.workspace()?;
+    caller::not_apart(&workspace)?;
+    let (_, snapshot) = workspace.require()?;
+    let forge = match args.create {
+        true => {
+            caller::require_user_by("--yes", args.yes)?;
+            Some(Forge::find(args.with)?)
+        }
+        false => None,
+    };
+    let look = || crate::verify::all(&workspace, Rerun::No, false);
+    let (found, written) = runner_files::guard(look)?;
+    let mut verified = VerifyAnswer::of("all", false, found);
+    verified.findings.extend(written);
+    let title = args.title.as_ref();
+    let title = title.unwrap_or(&snapshot.state.mission_anchor);
+    // What can be nothing but a secret is in neither.
+    let mut told = PullRequestAnswer {
+        title: without_tokens(&clean(title, Lines::Fold)),
+        body: without_tokens(&write_body(&workspace, &snapshot, &verified)?),
+        proven: verified.has_passed(),
+        created: None,
+    };
+    if let Some(forge) = forge {
+        let Some(branch) = workspace.repo.head()?.branch else {
+            return Err(Failure::usage("no branch is checked out to ask for"));
+        };
+        let made = forge.create(&workspace.repo, &branch, args.into.as_deref(), &told)?;
+        told.created = Some(made);
+    }
+    answer(told)
+}
+
+fn write_body(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    verified: &VerifyAnswer,
+) -> Result<String, Failure> {
+    let results = verified.as_results();
+    let mut text = String::from("## Mission\n\n");
+    text.push_str(&quote_lines(&snapshot.mission, MISSION));
+    let (sign, verdict) = (sign(verified.has_passed()), code(&results.verdict));
+    let _ = writeln!(text, "## Proof\n\n{sign} {verdict}\n");
+    tables(&mut text, &results);
+    let mut attempts: BTreeMap<String, usize> = BTreeMap::new();
+    for meta in workspace.store()?.entries()? {
+        let meta = meta?;
+        if meta.event == "implemented" {
+            // The transition is about the slice.
+            *attempts.entry(meta.subject).or_default() += 1;
+        }
+    }
+    text.push_str("## Slices\n\n");
+    let rows = snapshot.plan.candidate_slices.iter().map(|slice| {
+        let id = &slice.slice_id;
+        let ledger = snapshot.ledger.slices.get(id);
+        let head = ledger.and_then(|it| it.head.as_ref().or(it.last_head.as_ref()));
+        [
+            code(&plain(id)),
+            code(&plain(&slice.goal)),
+            slice.status.id().replace('_', " "),
+            attempts.get(id).copied().unwrap_or_default().to_string(),
+            head.map_or("none".to_owned(), |head| code(short(head))),
+        ]
+    });
+    let heads = ["slice", "goal", "status", "attempts", "commit"];
+    table(&mut text, heads, rows, ("slice", "slices"));
+    let votes = &snapshot.ledger.wave.votes;
+    if !votes.is_empty() {
+        let wave = snapshot.state.current_stop_wave_id.0;
+        let _ = writeln!(text, "## Votes, wave {wave}\n");
+        let rows = votes.iter().map(|vote| {
+            let session = vote.session.as_deref().map(|it| code(&plain(it)));
+            [
+                session.unwrap_or_else(|| "not recorded".to_owned()),
+                if vote.can_stop { "✅ yes" } else { "❌ no" }.to_owned(),
+                code(&plain(&vote.blockers.join("; "))),
+            ]
+        });
+        let heads = ["judge", "vote", "names"];
+        table(&mut text, heads, rows, ("vote", "votes"));
+    }
+    let catches = list_catches(workspace)?;
+    if !catches.caught.is_empty() {
+        text.push_str("## What was caught\n\n");
+        let rows = catches.caught.iter().map(|caught| {
+            let (seq, what) = (caught.seq.to_string(), caught.what.to_owned());
+            [seq, what, code(&plain(&caught.names))]
+        });
+        let heads = ["transition", "what", "names"];
+        table(&mut text, heads, rows, ("catch", "catches"));
+    }
+    if let Some(others) = &catches.unheeded {
+        let _ = writeln!(text, "{others}\n");
+    }
+    let how = match results.list_failing().is_empty() {
+        false => "What fails is in the tables above.",
+        true => "Nothing above rests on an agent's word alone but what is `recorded`.",
+    };
+    let _ = writeln!(
+        text,
+        "{how} To make all of it again in a clone: `cook verify --from origin --rerun --trust-repo`"
+    );
+    Ok(cut(text, LONGEST))
+}
+
+/// The program that speaks to a forge. Each word is an argument of its own and the body is a file: nothing of it is
+/// read by a shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Forge {
+    /// GitHub's
+    Gh,
+    /// GitLab's
+    Glab,
+}
+
+impl Forge {
+    const ALL: [Self; 2] = [Self::Gh, Self::Glab];
+
+    fn program(self) -> &'static str {
+        match self {
+            Self::Gh => "gh",
+            Self::Glab => "glab",
+        }
+    }
+
+    /// The one that is named, else the first that is here.
+    fn find(named: Option<Self>) -> Result<Self, Failure> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_here = |forge: &Self| on_path(forge.program(), &path).is_some();
+        let wanted = named.map_or(Self::ALL.to_vec(), |named| vec![named]);
+        wanted.iter().copied().find(is_here).ok_or_else(|| {
+            let names: Vec<&str> = wanted.iter().map(|forge| forge.program()).collect();
+            let what = format!("`{}` is not on PATH", names.join("` or `"));
+            Failure::state(Code::ForgeAbsent, what)
+        })
+    }
+
+    /// Makes the request, and says where it is.
+    fn create(
+        self,
+        repo: &Repo,
+        branch: &str,
+        base: Option<&str>,
+        told: &PullRequestAnswer,
+    ) -> Result<String, Failure> {
+        let dir = TemporaryDir::make().map_err(|error| unwritable(&error))?;
+        let file = dir.path().join("body.md");
+        std::fs::write(&file, &told.body).map_err(|error| unwritable(&error))?;
+        let mut argv: Vec<OsString> = vec![self.program().into()];
+        argv.extend(match self {
+            Self::Gh => gh(branch, base, &told.title, &file),
+            Self::Glab => glab(branch, base, &told.title, &file)?,
+        });
+        let made = capture(&Short {
+            argv,
+            dir: repo.root(),
+            env: vec![
+                ("GH_PROMPT_DISABLED", "1".into()),
+                ("NO_PROMPT", "1".into()),
+            ],
+            stdin: Vec::new(),
+            deadline: DEADLINE,
+            limit: LIMIT,
+            group: true,
+        });
+        let made = made.map_err(|error| {
+            self.report_failure("it could not be run")
+                .with_cause(&error)
+        })?;
+        if made.code != Some(0) {
+            let last = made
+                .stderr
+                .lines()
+                .rev()
+                .find(|line| !line.trim().is_empty());
+            return Err(self.report_failure(last.unwrap_or("it said nothing").trim()));
+        }
+        let said = String::from_utf8_lossy(&made.stdout);
+        let address = match self {
+            Self::Gh => said.lines().last().map(|line| line.trim().to_owned()),
+            Self::Glab => serde_json::from_str::<serde_json::Value>(&said)
+                .ok()
+                .and_then(|made| made["web_url"].as_str().map(str::to_owned)),
+        };
+        let address = address.filter(|address| !address.is_empty());
+        address.ok_or_else(|| self.report_failure("it ended well and named no request"))
+    }
+
+    fn report_failure(self, why: &str) -> Failure {
+        let what = format!("`{}` made no request: {why}", self.program());
+        Failure::new(FailureKind::State, Code::ForgeRefused, what)
+    }
+}
+
+fn gh(branch: &str, base: Option<&str>, title: &str, file: &Path) -> Vec<OsString> {
+    let mut argv: Vec<OsString> = vec!["pr".into(), "create".into()];
+    argv.push(format!("--head={branch}").into());
+    argv.push(format!("--title={title}").into());
+    argv.extend(base.map(|base| format!("--base={base}").into()));
+    argv.extend(["--body-file".into(), file.into()]);
+    argv
+}
+
+/// `glab mr create` takes no file, its `api` does.
+fn glab(
+    branch: &str,
+    base: Option<&str>,
+    title: &str,
+    file: &Path,
+) -> Result<Vec<OsString>, Failure> {
+    let Some(base) = base else {
+        let what = "`glab` has to be told into which branch: `cook report --format pr --create --into main`";
+        return Err(Failure::usage(what));
+    };
+    let mut argv: Vec<OsString> = ["api", "--method", "POST"].map(OsString::from).into();
+    argv.push("projects/:fullpath/merge_requests".into());
+    for (key, value) in [
+        ("source_branch", branch),
+        ("target_branch", base),
+        ("title", title),
+    ] {
+        argv.extend(["--raw-field".into(), format!("{key}={value}").into()]);
+    }
+    let mut body = OsString::from("description=@");
+    body.push(file);
+    argv.extend(["--field".into(), body]);
+    Ok(argv)
+}
+
+fn unwritable(error: &std::io::Error) -> Failure {
+    Failure::state(Code::NotWritable, "a directory for the request's body").with_cause(error)
+}

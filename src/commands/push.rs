@@ -1,0 +1,313 @@
+//! `cook push`: the log to a remote, beside its branch.
+
+use super::caller;
+use super::context::{Answer, Context, answer};
+use crate::service::{Public, Workspace};
+use crate::signature::{Blob, Key, signing_key};
+use crate::view::{Page, Show, Tone};
+use crate::{service, signature, verify};
+use clap::Args;
+use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
+use cook_protocol::model::Event;
+use cook_repo::remote::{Mark, Plan, Restore, Side};
+use cook_repo::store::{Contents, Signed};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct PushArgs {
+    /// A remote, or its address (default: `[log] remote`, else the branch's)
+    #[arg(value_name = "REMOTE")]
+    pub remote: Option<String>,
+    /// Push a workflow for the first time without being asked
+    #[arg(long)]
+    pub yes: bool,
+    /// Push what looks like a secret as it is
+    #[arg(long, value_name = "ID")]
+    pub allow_secret: Vec<String>,
+    /// Push no commits that the log cites and the branch does not hold
+    #[arg(long)]
+    pub no_keep: bool,
+    /// Put back a log that was taken away or set back there
+    #[arg(long)]
+    pub restore: bool,
+    /// Say what would be pushed
+    #[arg(long, conflicts_with = "sign")]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub signing: SigningArgs,
+}
+
+pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
+    let workspace = context.workspace()?;
+    caller::not_apart(&workspace)?;
+    if args.restore || args.signing.sign || args.no_keep || !args.allow_secret.is_empty() {
+        caller::require_user_by("--yes", args.yes)?;
+    }
+    let signing = &args.signing;
+    let key = signing.sign.then(|| signing.key(context, &workspace));
+    let key = key.transpose()?;
+    let (_, snapshot) = workspace.require()?;
+    let branch = service::branch(&workspace, Some(&snapshot))?;
+    let attended = caller::is_attended();
+    let named = args.remote.as_deref();
+    let remote = service::remote(&workspace, named, &branch, Side::Push, attended)?;
+    let head = workspace.repo.head()?.commit;
+    let restore = if args.restore {
+        Restore::Yes
+    } else {
+        Restore::No
+    };
+    let look = || -> Result<(Plan, Public, PushAnswer), Failure> {
+        let mut plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
+        if args.no_keep {
+            plan.leave_out_kept();
+        }
+        let public = service::look_into(&workspace, &plan)?;
+        service::check_secrets(&public, &args.allow_secret)?;
+        let planned = PushAnswer::new(remote.show(), &plan, &public.contents);
+        Ok((plan, public, planned))
+    };
+    let (mut plan, public, mut done) = look()?;
+    if args.no_keep && !args.dry_run {
+        remote.note(Mark::Withheld, &branch, &plan.to)?;
+    }
+    let is_expected = remote.is_expected(&branch)?;
+    let says_so = (named.is_some() || args.yes) && caller::agent_around().is_none();
+    if !args.dry_run && !is_expected && says_so {
+        remote.note(Mark::Allowed, &branch, &plan.to)?;
+    }
+    if args.dry_run || (plan.is_empty() && key.is_none()) {
+        return answer(done);
+    }
+    let is_named = named.is_some() || is_expected || remote.is_usual(&branch)?;
+    if plan.is_first() || !is_named {
+        confirm(context, &done, &public, &plan, is_named, args.yes)?;
+    }
+    if let Some(key) = &key {
+        let base = verify::find_signing_base(&workspace, &remote, &branch)?;
+        let (signed_by, is_new) = vouch(&workspace, base.as_ref(), key, args.yes)?;
+        (plan, _, done) = look()?;
+        done.key = Some(signed_by);
+        if plan.is_empty() {
+            // With `sync = "each"` it stands there already.
+            done.pushed = is_new;
+            return answer(done);
+        }
+    }
+    let sent = remote.send(&plan)?;
+    done.pushed = true;
+    done.refs = sent.refs;
+    answer(done)
+}
+
+/// Puts the user's signature under what the log records: the key's fingerprint, and whether it is
+/// new. One that stands there already and counts is enough.
+fn vouch(
+    workspace: &Workspace,
+    base: Option<&String>,
+    key: &Key,
+    yes: bool,
+) -> Result<(String, bool), Failure> {
+    let actor = caller::require_user_by("--yes", yes)?;
+    let store = workspace.store()?;
+    let (tip, _) = workspace.require()?;
+    if store.event(&tip.commit)? == Event::Signed
+        && let Some(signed) = store.read_signed(&tip.commit)?
+        && verify::check_signature(workspace, base, &signed).is_ok()
+        && let Some(blob) = Blob::read(signed.signature.as_bytes())
+    {
+        return Ok((blob.fingerprint(), false));
+    }
+    let sign = |text: &[u8]| {
+        let signed = Signed {
+            payload: text.to_vec(),
+            signature: signature::sign(key, text)?,
+        };
+        verify::check_signature(workspace, base, &signed)?;
+        Ok(signed.signature)
+    };
+    let applied = service::sign(workspace, actor, &sign)?;
+    let tip = applied.tip.map(|tip| tip.commit).unwrap_or_default();
+    let signed = store.read_signed(&tip)?;
+    let blob = signed.and_then(|signed| Blob::read(signed.signature.as_bytes()));
+    blob.map(|blob| (blob.fingerprint(), true)).ok_or_else(|| {
+        let what = "`ssh-keygen` made something that is not a signature";
+        Failure::state(Code::SigningFailed, what)
+    })
+}
+
+/// What was never public becomes so once, and somebody says yes to it.
+fn confirm(
+    context: &Context,
+    planned: &PushAnswer,
+    public: &Public,
+    plan: &Plan,
+    is_named: bool,
+    yes: bool,
+) -> Result<(), Failure> {
+    let mut summary = planned.summary();
+    if !is_named {
+        summary.push_str(
+            "; nobody has pushed this log there from here yet, and only the settings name it",
+        );
+    }
+    let refused = || Failure::from(Refusal::new(Code::PushUnconfirmed, summary.clone()));
+    caller::require_user(yes).map_err(|failure| match yes || caller::agent_around().is_some() {
+        true => failure,
+        false => refused(),
+    })?;
+    if yes {
+        return Ok(());
+    }
+    let allowed = public.secrets.values();
+    let allowed = allowed.map(|finding| format!("\nallowed: {}", finding.message));
+    let what = match (plan.with_branch, plan.kept.is_empty()) {
+        (true, _) => "the branch and its log",
+        (false, false) => "these commits and the log",
+        (false, true) => "the log",
+    };
+    let allowed: String = allowed.collect();
+    match context
+        .screen
+        .agrees(&format!("{summary}{allowed}\nPush {what}? [y/N]"))
+    {
+        true => Ok(()),
+        false => Err(refused()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SigningArgs {
+    /// Sign with an SSH key of yours: `cook.signingkey`, else `user.signingkey`, of git's settings (user only)
+    #[arg(long)]
+    pub sign: bool,
+    /// The key that signs: its file, or the public half of one that `ssh-agent` holds
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    pub key: Option<PathBuf>,
+}
+
+impl SigningArgs {
+    /// # Errors
+    /// `signing_format`, `signing_key_missing`.
+    pub fn key(&self, context: &Context, workspace: &Workspace) -> Result<Key, Failure> {
+        signing_key(&workspace.repo, self.key.as_deref(), &context.dir)
+    }
+}
+
+/// What a push did, or would do.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct PushAnswer {
+    /// Its name or address.
+    remote: String,
+    /// False for a dry run, and where the remote has everything already.
+    pushed: bool,
+    /// The log's newest transition, by its commit.
+    operation: String,
+    /// Full names of the refs that moved there.
+    refs: Vec<String>,
+    /// The branch was pushed too. Where neither it nor other commits are, the repository's `pre-push`
+    /// hook does not run.
+    with_branch: bool,
+    /// Commits that leave beside the branch: the log cites them, and the branch does not hold them.
+    kept_commits: u64,
+    /// The same that stay here (`--no-keep`): what rests on them alone nobody elsewhere can verify.
+    withheld_commits: u64,
+    /// Transitions that become public.
+    transitions: u64,
+    /// Bytes of their files, before compression.
+    bytes: u64,
+    /// Exchanges with agents among them.
+    exchanges: u64,
+    /// Messages of the user among them.
+    messages: u64,
+    /// Fingerprint of the key that signed the log's newest transition (`--sign`).
+    key: Option<String>,
+}
+
+impl PushAnswer {
+    fn new(remote: String, plan: &Plan, contents: &Contents) -> Self {
+        Self {
+            remote,
+            pushed: false,
+            operation: plan.to.clone(),
+            refs: Vec::new(),
+            with_branch: plan.with_branch,
+            kept_commits: plan.kept.commits.len() as u64,
+            withheld_commits: plan.withheld,
+            transitions: contents.transitions,
+            bytes: contents.bytes,
+            exchanges: contents.exchanges,
+            messages: contents.messages,
+            key: None,
+        }
+    }
+
+    /// Transitions, bytes, exchanges and messages.
+    fn count(&self) -> [String; 4] {
+        [
+            count_noun(self.transitions, "transition"),
+            count_noun(self.bytes, "byte"),
+            count_noun(self.exchanges, "exchange"),
+            count_noun(self.messages, "message"),
+        ]
+    }
+
+    /// What becomes public, in a line.
+    fn summary(&self) -> String {
+        let [transitions, bytes, exchanges, messages] = self.count();
+        let mut text = format!(
+            "a push to `{}` makes public: {transitions}, {bytes}, {exchanges} with agents, {messages} of the user",
+            self.remote
+        );
+        if self.with_branch {
+            text.push_str(", and the branch");
+        }
+        if let Some(kept) = self.tell_kept() {
+            text.push_str(&format!(", and {kept}"));
+        }
+        text
+    }
+
+    /// What leaves beside the branch, which nobody sees among its commits.
+    fn tell_kept(&self) -> Option<String> {
+        let commits = count_noun(self.kept_commits, "commit");
+        let text = format!("{commits} that the log cites and the branch does not hold");
+        (self.kept_commits > 0).then_some(text)
+    }
+}
+
+impl Show for PushAnswer {
+    fn human(&self, page: &mut Page) {
+        if let Some(key) = &self.key {
+            page.row("signed by", key);
+        }
+        let is_alone = !self.with_branch && self.kept_commits == 0;
+        if !self.pushed && self.transitions == 0 && self.refs.is_empty() && is_alone {
+            page.line(&format!("`{}` has everything already", self.remote));
+            return;
+        }
+        match self.pushed {
+            true => page.add_toned(Tone::Good, "pushed"),
+            false => page.add_toned(Tone::Warn, "not pushed (dry run)"),
+        }
+        let [transitions, bytes, exchanges, messages] = self.count();
+        let remote = &self.remote;
+        page.line(&format!(
+            "  {remote}: {transitions}, {bytes} ({exchanges}, {messages})"
+        ));
+        if let Some(kept) = self.tell_kept() {
+            page.line(&format!("  {kept}"));
+        }
+        for name in &self.refs {
+            page.line(&format!("  {name}"));
+        }
+        if self.withheld_commits > 0 {
+            let commits = count_noun(self.withheld_commits, "commit");
+            page.line(&format!("  {commits} that the log cites and the branch does not hold: kept here, and what rests on them alone nobody elsewhere can verify; `cook push` without `--no-keep` sends them"));
+        }
+        if self.pushed && is_alone {
+            page.line("  the log alone: the repository's `pre-push` hook was not run");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! `cook record`: a role's report, checked, measured and taken.
+
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::event_summary::summarize_taken;
+use super::transition::TransitionAnswer;
+use super::{caller, init, input, transition};
+use crate::service::{Applied, Foresight, Workspace};
+use crate::view::{Exit, Page, Show, Tone, finding_line};
+use crate::{hooks, service};
+use clap::Args;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
+use cook_protocol::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule};
+use cook_protocol::report::{self, Checked, Parsed, Provenance, Report, Reported};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct RecordArgs {
+    /// bootstrapper, regrounder, implementer, reviewer, auditor or stop-judge
+    pub role: String,
+    /// The report (`-` or nothing = standard input)
+    pub file: Option<PathBuf>,
+    /// Say what would refuse it, without running or writing anything; its form alone where there
+    /// is no repository
+    #[arg(long, conflicts_with_all = ["dry_run", "repair_prompt"])]
+    pub check: bool,
+    /// Everything but writing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print what to ask the agent for
+    #[arg(long, conflicts_with = "dry_run")]
+    pub repair_prompt: bool,
+    /// The ticket `cook next --json` gave out
+    #[arg(long, value_name = "TICKET")]
+    pub ticket: Option<String>,
+    /// The session the report came from
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
+    let Some(role) = Role::parse(&args.role) else {
+        let known = Role::ALL.map(Role::short).join(", ");
+        let what = format!("unknown role `{}`; the roles are {known}", args.role);
+        return Err(Failure::usage(what));
+    };
+    let text = input::read(args.file.as_deref())?;
+    let parsed = report::parse(role, &text);
+    if args.check {
+        return check(context, role, &parsed);
+    }
+    if args.repair_prompt {
+        return repair_prompt(context, role, parsed, &text);
+    }
+    caller::refuse_other_role(role)?;
+    let workspace = context.workspace()?;
+    let config = workspace.config()?;
+    if role == Role::Implementer && config.rules.strength != StrengthRule::Off {
+        // Whoever waits is told what for.
+        let most = config.strength.mutants;
+        let time = count_noun(config.strength.minutes.into(), "minute");
+        context.screen.note(&format!("once the gates are green, defects are planted in the change (`[rules] strength`): {most} at most, for {time} at most"));
+    }
+    let mut findings = match args.dry_run {
+        true => Vec::new(),
+        false => transition::take_in(&workspace),
+    };
+    // Nobody mends the form of a report that is not asked for.
+    if !parsed.is_valid() {
+        service::require_turn(&workspace, role)?;
+    }
+    let report = valid(role, parsed)?;
+    match args.ticket.as_deref() {
+        Some(given) => check_ticket(&workspace, role, given)?,
+        None => check_head(&workspace, role)?,
+    }
+    let provenance = Provenance {
+        session: args.session.clone(),
+        ticket: args.ticket.clone(),
+        began_at: None,
+    };
+    let event = match report::event(&report, provenance) {
+        Reported::Event(event) => *event,
+        Reported::Nothing => return init::repair(&workspace, args.dry_run),
+    };
+    let outcome = match args.dry_run {
+        true => service::dry_run(&workspace, &event, Actor::Role),
+        false => service::transition(&workspace, &event, Actor::Role),
+    };
+    let applied = match outcome {
+        Ok(applied) => applied,
+        Err(failure) if args.dry_run => return Err(failure),
+        Err(failure) => {
+            let request = service::Asked::Record {
+                role: role.short().to_owned(),
+                report: String::from_utf8_lossy(&text).into_owned(),
+                ticket: args.ticket.clone(),
+            };
+            let left = transition::or_leave(&workspace, failure, request)?;
+            // As below: the report is on its way.
+            let _ = hooks::take_around(&workspace);
+            return Ok(left);
+        }
+    };
+    if !args.dry_run {
+        // Who hands a report in does the work; a session that cannot be noted still did.
+        let _ = hooks::take_around(&workspace);
+    }
+    findings.extend(applied.findings.clone());
+    findings.extend(next_role_finding(&report, &applied));
+    if applied.tip.is_some() {
+        findings.extend(transition::follow(&workspace, &applied.step.snapshot));
+    }
+    let mut summary = tell_taken(&event, &applied);
+    let mut last = applied;
+    if last.tip.is_some() {
+        let (done, why_not) = service::reground_all_by_cook(&workspace);
+        if let Some(failure) = why_not {
+            // The report is taken all the same.
+            summary.push_str(&format!("; cook did not re-ground: {}", failure.message));
+        }
+        for done in done {
+            let seq = done.step.snapshot.ledger.seq.0;
+            summary.push_str(&format!("; cook re-grounded (#{seq})"));
+            findings.extend(done.findings.clone());
+            findings.extend(transition::follow(&workspace, &done.step.snapshot));
+            last = done;
+        }
+    }
+    answer(TransitionAnswer::new(last, vec![summary], findings))
+}
+
+/// What is wrong with the report itself; where a repository waits for it, what would refuse it.
+fn check(context: &Context, role: Role, parsed: &Parsed) -> Answer {
+    let mut report = report::describe_check(role, parsed);
+    let mut breaches = parsed.findings.clone();
+    if let Some(foresight) = foresee(context, role, parsed)? {
+        report.valid = foresight.refusals.is_empty();
+        report.findings.clone_from(&foresight.refusals);
+        report.assumed = foresight.assumed;
+        (report.against, report.not_held) = match foresight.against {
+            Ok(state) => (Some(state), None),
+            Err(why) => (None, Some(why)),
+        };
+        breaches = foresight.refusals;
+    }
+    answer(CheckAnswer { report, breaches })
+}
+
+/// What to ask the agent for, where the report's form or what it was held against is wrong.
+fn repair_prompt(context: &Context, role: Role, parsed: Parsed, sent: &[u8]) -> Answer {
+    let breaches = match foresee(context, role, &parsed)? {
+        Some(foresight) => foresight.refusals,
+        None => parsed.findings,
+    };
+    if breaches.is_empty() {
+        let short = role.short();
+        let text = format!(
+            "Nothing is wrong with this report as {role}: hand it in with `cook record {short}`.\n"
+        );
+        return answer(PromptAnswer(text));
+    }
+    // The format that the role is asked for in this repository, if there is one.
+    let format = match context.workspace() {
+        Ok(workspace) => service::report_format(&workspace, role)?,
+        Err(failure) if failure.code == Code::NotARepository => report::format(role),
+        Err(failure) => return Err(failure),
+    };
+    let sent = String::from_utf8_lossy(sent);
+    let prompt = report::repair_prompt(role, &breaches, &sent, &format);
+    answer(PromptAnswer(
+        prompt.trim_end_matches('\n').to_owned() + "\n",
+    ))
+}
+
+/// What would refuse a report whose form is right; nothing where there is no repository.
+fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Foresight>, Failure> {
+    let report = parsed
+        .report
+        .as_ref()
+        .filter(|_| parsed.findings.is_empty());
+    let reported = report.map(|report| report::event(report, Provenance::default()));
+    let Some(Reported::Event(event)) = reported else {
+        return Ok(None);
+    };
+    match context.workspace() {
+        Ok(workspace) => service::foresee(&workspace, role, &event).map(Some),
+        Err(failure) if failure.code == Code::NotARepository => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The report, or the refusal that lists every breach.
+fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
+    match parsed.report {
+        Some(report) if parsed.findings.is_empty() => Ok(report),
+        _ => {
+            let breaches = count_noun(parsed.findings.len() as u64, "rule");
+            let what = format!("the {role} report breaks {breaches}; nothing was recorded");
+            let hint = format!("run `cook record {} --repair-prompt FILE`", role.short());
+            let mut failure = Failure::new(FailureKind::Refused, Code::ReportInvalid, what);
+            failure.findings = parsed.findings;
+            Err(failure.replace_hints([hint]))
+        }
+    }
+}
+
+/// A report that came with a ticket must fit the state the ticket was given for.
+fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<(), Failure> {
+    let (tip, snapshot) = workspace.current()?;
+    let head = workspace.repo.head()?;
+    let current = tip.as_ref().zip(snapshot.as_ref());
+    if service::fits(workspace, role, given, current, &head)? {
+        return Ok(());
+    }
+    let what = "the log or HEAD moved since that ticket was given";
+    Err(Refusal::new(Code::StaleTicket, what).into())
+}
+
+/// Without a ticket a role that may change nothing judges what the last transition left. A commit
+/// that came since is somebody's, perhaps its own.
+fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
+    if !matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge) {
+        return Ok(());
+    }
+    let head = workspace.repo.head()?;
+    let seen = match workspace.current()? {
+        // No ticket makes a report due while the work is stopped.
+        (_, Some(now)) if now.state.continuation_policy == Policy::Continue => now.ledger.head_seen,
+        _ => None,
+    };
+    let Some(seen) = seen.filter(|seen| head.commit.as_ref() != Some(seen)) else {
+        return Ok(());
+    };
+    let range = workspace.repo.range(&head, &seen, false)?;
+    let newest = range.commits.iter().rev().take(5);
+    let named: Vec<String> = newest.map(|commit| format!("{:.12}", commit.id)).collect();
+    let what = match (range.ancestor, named.is_empty()) {
+        (true, false) => format!(
+            "{} came since the last transition: {}",
+            count_noun(range.commits.len() as u64, "commit"),
+            named.join(", ")
+        ),
+        _ => "HEAD no longer holds the commit of the last transition".to_owned(),
+    };
+    Err(Refusal::new(Code::HeadMoved, what)
+        .replace_hints([format!(
+            "look at what came (`git log -p`): where the report speaks of this HEAD too, hand it in with the ticket that `cook next` prints, `cook record {} FILE --ticket TICKET`; otherwise give the role a new session with `cook next --prompt`",
+            role.short()
+        )])
+        .into())
+}
+
+/// A report may name another next role than dispatch does; that is worth a word.
+fn next_role_finding(report: &Report, applied: &Applied) -> Option<Finding> {
+    let named = report.field("next_role_to_invoke");
+    let due = applied.step.next.role;
+    if named.is_empty() || Role::ALL.iter().all(|role| !named.contains(role.short())) {
+        return None;
+    }
+    let fits = due.is_some_and(|role| named.contains(role.short()));
+    let due = due.map_or("none", Role::id);
+    let what = format!("the report names another next role; dispatch says {due}");
+    (!fits).then(|| Finding::new(Code::NextRoleDiffers, what))
+}
+
+/// What the event says, and of a commit what its gates say too.
+fn tell_taken(event: &Event, applied: &Applied) -> String {
+    let next = &applied.step.snapshot;
+    let Event::Implemented { slice_id, .. } = event else {
+        return summarize_taken(event, &applied.step.records);
+    };
+    let how = match next.active.status {
+        ActiveStatus::Committed => "committed, gates green",
+        _ => "gates red, back to work",
+    };
+    format!("{slice_id}: {how} ({})", next.evidence.summary)
+}
+
+/// A report's grammar and consistency.
+#[derive(Debug, Serialize)]
+pub struct CheckAnswer {
+    /// The report as far as it could be read.
+    #[serde(flatten)]
+    pub report: Checked,
+    /// What is wrong with it.
+    #[serde(skip)]
+    pub breaches: Vec<Finding>,
+}
+
+impl Show for CheckAnswer {
+    fn human(&self, page: &mut Page) {
+        let role = self.report.role;
+        match self.breaches.is_empty() {
+            true => {
+                page.add_toned(Tone::Good, "valid");
+                page.line(&format!("  a {role} report"));
+            }
+            false => {
+                page.add_toned(Tone::Bad, "not valid");
+                page.line(&format!("  as a {role} report"));
+            }
+        }
+        for finding in &self.breaches {
+            finding_line(page, finding);
+        }
+        if let Some(state) = &self.report.against {
+            page.line(&format!("held against {state}"));
+        }
+        if let Some(why) = &self.report.not_held {
+            page.line(&format!("its form alone: {why}"));
+        }
+        if !self.report.assumed.is_empty() {
+            let assumed = self.report.assumed.join(", ");
+            page.line(&format!("not run, taken for green: {assumed}"));
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self.breaches.is_empty() {
+            true => Exit::Ok,
+            false => Exit::CheckFailed,
+        }
+    }
+}

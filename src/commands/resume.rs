@@ -1,0 +1,120 @@
+//! `cook resume`: leaves a stopped state.
+
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context};
+use super::input::free_text;
+use super::{input, transition};
+use crate::init;
+use crate::service;
+use clap::Args;
+use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::model::{Event, Limits, Resume, WaitingKind};
+
+#[derive(Debug, Args)]
+pub(super) struct ResumeArgs {
+    /// The answer to the question (`-` = standard input)
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+    pub answer: Option<String>,
+    /// A command that is now trusted
+    #[arg(long, value_name = "COMMAND")]
+    pub trust: Vec<String>,
+    /// More budget: `steps=20`, `attempts=2`, `cost=5.00`
+    #[arg(long, alias = "budget", value_name = "KEY=N", num_args = 1..)]
+    pub add: Vec<String>,
+    /// Ask the judges again
+    #[arg(long)]
+    pub new_wave: bool,
+    /// Void the review of the slice in work
+    #[arg(long)]
+    pub review_again: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
+    let actor = caller::require_user(args.as_user.as_user)?;
+    let workspace = context.workspace()?;
+    let text = args.answer.as_deref();
+    let resume = Resume {
+        answer: text.map(input::read_argument).transpose()?,
+        trust: args.trust.clone(),
+        settings: false,
+        budget: parse_budget(&args.add)?,
+        new_wave: args.new_wave,
+        review_again: args.review_again,
+    };
+    let (_, snapshot) = workspace.require()?;
+    let budget_alone = Resume {
+        budget: resume.budget.clone(),
+        ..Resume::default()
+    };
+    let is_budget_alone = resume.budget.is_some() && resume == budget_alone;
+    // A stopped workflow is resumed by the command that its state names: more budget brings no cancelled work
+    // back.
+    if let Some(waiting) = &snapshot.ledger.waiting
+        && is_budget_alone
+        && waiting.kind == WaitingKind::Cancel
+    {
+        let what = format!("the work does not wait for more budget: {}", waiting.what);
+        let hint = format!("run `{}`", waiting.exit);
+        return Err(Refusal::new(Code::DoesNotApply, what).hint(hint).into());
+    }
+    let summary = match resume.answer {
+        Some(_) => "answered",
+        None if is_budget_alone => "budget extended",
+        None => "resumed",
+    };
+    // Once all of the command line is known to be right.
+    for command in &args.trust {
+        workspace.trust()?.trust(command)?;
+    }
+    // An answer that becomes the mission is written into `mission.md` too, once it is known that the command
+    // applies.
+    let mission = resume.answer.clone();
+    let mission = mission.filter(|_| snapshot.mission.is_empty());
+    let event = Event::Resumed(resume);
+    if let Some(mission) = mission {
+        service::dry_run(&workspace, &event, actor)?;
+        init::write_mission(workspace.repo.root(), &mission)?;
+    }
+    transition::record(&workspace, &event, actor, summary)
+}
+
+/// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
+fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let mut limits = Limits::default();
+    for word in words {
+        let wrong = |why: &str| Failure::usage(format!("`{word}`: {why}"));
+        let Some((key, value)) = word.split_once('=') else {
+            let how = "write KEY=N, with steps, attempts, cost or wall as KEY";
+            return Err(wrong(how));
+        };
+        let count = || match value.parse::<u64>() {
+            Ok(number @ 1..=1_000_000) => Ok(Some(number)),
+            _ => Err(wrong("not a number from 1 to 1000000")),
+        };
+        match key {
+            "steps" => limits.steps = count()?,
+            "attempts" => limits.attempts_per_slice = count()?,
+            "cost" => match value.parse::<f64>() {
+                Ok(dollars @ 0.01..=1_000_000.0) => {
+                    limits.cost_micro_usd = Some((dollars * 1_000_000.0).round() as u64);
+                }
+                _ => return Err(wrong("not an amount from 0.01 to 1000000")),
+            },
+            "wall" => {
+                let span = humantime::parse_duration(value);
+                span.map_err(|_| wrong("not a time span such as 2h"))?;
+                limits.wall = Some(value.to_owned());
+            }
+            _ => {
+                let known = "unknown budget; steps, attempts, cost and wall exist";
+                return Err(wrong(known));
+            }
+        }
+    }
+    Ok(Some(limits))
+}

@@ -1,0 +1,482 @@
+//! `cook session`: what was said to agents.
+
+use super::ask::{find_ref, store};
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::transition::note;
+use super::{caller, input};
+use crate::run;
+use crate::service::Workspace;
+use crate::view::{Page, Show, Tone, VerifyAnswer};
+use clap::{Args, Subcommand};
+use cook_agents::{Surroundings, open_command};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, count_noun, harmless_json};
+use cook_repo::disk::{Durable, NewFile};
+use cook_repo::session::{
+    Archive, CallRecord, Entry, Exchange, GitStore, On, Ref, RefKind, clear, corrupt, load_episode,
+    load_exchange, load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
+};
+use cook_repo::store::Store;
+use serde::Serialize;
+use serde_json::Map;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct SessionArgs {
+    #[command(subcommand)]
+    pub command: SessionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SessionCommand {
+    /// The calls, newest first
+    Log {
+        /// At most this many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// What was said, by ref, prefix, hash or name
+    Show {
+        /// Which
+        name: String,
+    },
+    /// Which call went on from which
+    Tree {
+        /// Only what leads to it and away from it
+        name: Option<String>,
+    },
+    /// Recompute every hash
+    Verify,
+    /// Give a ref a name, which also keeps it
+    Name {
+        /// Which
+        name: String,
+        /// Letters, digits, `.`, `_`, `-`
+        label: String,
+    },
+    /// Write an episode or a series as one file
+    Export {
+        /// Which
+        name: String,
+        /// Where to; standard output when left out
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Take in what was exported
+    Import {
+        /// The file (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+    },
+    /// Let go of what no name holds and nobody used for a while
+    Gc {
+        /// Say what would go, and let go of nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Fork the agent's own session and start its own interface on it
+    Open {
+        /// Which
+        name: String,
+    },
+}
+
+pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    match &args.command {
+        SessionCommand::Log { limit } => {
+            let mut calls = store.lines()?;
+            // A copy that was taken in is not a call.
+            calls.retain(|line| line.imported.is_none());
+            let of = calls.len();
+            let newest = calls.into_iter().rev().take(*limit);
+            answer(SessionLogAnswer {
+                what: "log",
+                of,
+                calls: newest.map(|call| CallRow { depth: 0, call }).collect(),
+            })
+        }
+        SessionCommand::Show { name } => show(&store, name),
+        SessionCommand::Tree { name } => tree(&store, name.as_deref()),
+        SessionCommand::Verify => check(&store),
+        SessionCommand::Name { name, label } => give_name(&store, name, label),
+        SessionCommand::Export { name, output } => export(context, &store, name, output.as_deref()),
+        SessionCommand::Import { file } => import(context, &workspace, &store, file.as_deref()),
+        SessionCommand::Gc { dry_run } => gc(&workspace, &store, *dry_run),
+        SessionCommand::Open { name } => open(&workspace, &store, name),
+    }
+}
+
+fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
+    let name = find_ref(store, name, None, &mut Vec::new())?;
+    if reads_as_ref(label) {
+        let what = "a name that reads as a ref would be taken for it";
+        return Err(Failure::usage(what));
+    }
+    let before = match store.find_labelled(label) {
+        Ok(before) => before.map(|before| before.to_string()),
+        // Naming it anew is what mends it.
+        Err(error) if error.code == Code::ObjectCorrupt => {
+            Some("something that could not be read".to_owned())
+        }
+        Err(error) => return Err(error),
+    };
+    store.label(label, name)?;
+    let moved = before.filter(|before| *before != name.to_string());
+    let lines = std::iter::once(format!("{label} stands for {name}"))
+        .chain(moved.map(|before| format!("it stood for {before} before")));
+    note("session_named", lines.collect())
+}
+
+fn show(store: &GitStore, text: &str) -> Answer {
+    let mut findings = Vec::new();
+    let name = find_ref(store, text, None, &mut findings)?;
+    let entry = read_entry(store, name)?;
+    let exid = entry.exid.clone();
+    let (value, windows) = match name.kind() {
+        RefKind::Exchange => {
+            let exchange = load_exchange(store, &entry.hash, exid)?;
+            (json!(exchange), vec![vec![exchange]])
+        }
+        RefKind::Episode => {
+            let episode = load_episode(store, &entry.hash, exid)?;
+            (json!(episode), vec![episode.exchanges().to_vec()])
+        }
+        RefKind::Series => {
+            let series = load_series(store, &entry.hash)?;
+            let windows = series.episodes().iter();
+            let windows = windows.map(|one| one.exchanges().to_vec()).collect();
+            (json!(series), windows)
+        }
+    };
+    answer(SessionShowAnswer {
+        name,
+        value,
+        entry,
+        windows,
+        note: findings.pop().map(|finding| finding.message),
+    })
+}
+
+fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, Failure> {
+    let missing = || not_found(RefKind::Episode, name);
+    store.entry(name)?.ok_or_else(missing)
+}
+
+/// Calls below the call that they went on from; a failed one below what it left.
+fn tree(store: &GitStore, text: Option<&str>) -> Answer {
+    let mut lines = store.lines()?;
+    lines.retain(|line| line.supplier.is_some());
+    let mut made: BTreeMap<Ref, usize> = BTreeMap::new();
+    let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    let mut parents: Vec<Option<usize>> = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let on = line.on.map(|(On::Episode(name) | On::Series(name))| name);
+        let prior = line.prior.and_then(|prior| prior.episode.or(prior.series));
+        let parent = prior.or(on).and_then(|name| made.get(&name)).copied();
+        let names = [line.exchange, line.episode, line.series];
+        made.extend(names.into_iter().flatten().map(|name| (name, index)));
+        parents.push(parent);
+        children.entry(parent).or_default().push(index);
+    }
+    // Last first, as a stack takes them.
+    let below = |of: Option<usize>, depth: usize| {
+        let calls = children.get(&of).into_iter().flatten().rev();
+        calls.map(move |index| (depth, *index)).collect::<Vec<_>>()
+    };
+    let mut open = match text {
+        None => below(None, 0),
+        Some(text) => {
+            let name = find_ref(store, text, None, &mut Vec::new())?;
+            let up = |index: &usize| parents[*index];
+            let root = std::iter::successors(made.get(&name).copied(), up).last();
+            root.into_iter().map(|root| (0, root)).collect()
+        }
+    };
+    let mut calls = Vec::new();
+    while let Some((depth, index)) = open.pop() {
+        calls.push(CallRow {
+            depth,
+            call: lines[index].clone(),
+        });
+        open.extend(below(Some(index), depth + 1));
+    }
+    answer(SessionLogAnswer {
+        what: "tree",
+        calls,
+        of: lines.len(),
+    })
+}
+
+fn check(store: &GitStore) -> Answer {
+    let checked = verify(store)?;
+    let seen = vec![
+        count_noun(checked.objects as u64, "object"),
+        count_noun(checked.refs as u64, "ref"),
+        count_noun(checked.names as u64, "name"),
+        count_noun(checked.lines as u64, "line"),
+    ];
+    let damaged = checked.damaged.into_iter();
+    let damaged = damaged.map(|(what, why)| Finding::new(Code::SessionDamaged, why).at(what));
+    answer(VerifyAnswer::new("session", seen, damaged.collect()))
+}
+
+fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>) -> Answer {
+    let name = find_ref(store, text, None, &mut Vec::new())?;
+    let archive = Archive::of(store, name)?;
+    let text = serde_json::to_string_pretty(&archive).unwrap_or_default();
+    let text = harmless_json(&text) + "\n";
+    let Some(output) = output.filter(|output| *output != Path::new("-")) else {
+        return answer(PromptAnswer(text));
+    };
+    let path = context.dir.join(output);
+    let shown = path.display();
+    let dir = path.parent().unwrap_or(&path);
+    if !dir.is_dir() {
+        let what = format!("there is no directory `{}`", dir.display());
+        return Err(Failure::usage(what).hint("make it first"));
+    }
+    // Whole or not at all, and over nothing.
+    let file = NewFile::at(&path, Durable::Content).over_nothing();
+    file.write(text.as_bytes())
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                Failure::usage(format!("`{shown}` is there already"))
+                    .hint("name a file that is not there yet")
+            }
+            _ => Failure::state(Code::NotWritable, format!("`{shown}` cannot be written"))
+                .with_cause(&error),
+        })?;
+    note("session_exported", vec![format!("wrote {name} to {shown}")])
+}
+
+/// Largest file that is taken in.
+const MAX_IMPORT: u64 = 1 << 30;
+
+fn import(
+    context: &Context,
+    workspace: &Workspace,
+    store: &GitStore,
+    file: Option<&Path>,
+) -> Answer {
+    let file = file.map(|file| match file {
+        file if file == Path::new("-") => file.to_owned(),
+        file => context.dir.join(file),
+    });
+    let bytes = input::read_up_to(file.as_deref(), MAX_IMPORT)?;
+    let archive: Archive =
+        serde_json::from_slice(&bytes).map_err(|error| refuse_file(corrupt("the file", error)))?;
+    let taken = archive.keep(store, &workspace.clock.now());
+    let taken = taken.map_err(refuse_file)?;
+    let aside = taken.aside.iter().map(|aside| {
+        let aside = aside.display();
+        format!("what was damaged here is mended, and lies in {aside}")
+    });
+    let name = format!("took in {}", taken.name);
+    note(
+        "session_imported",
+        std::iter::once(name).chain(aside).collect(),
+    )
+}
+
+/// A file that is not taken in: this store may be as whole as it can be.
+fn refuse_file(failure: Failure) -> Failure {
+    if failure.code == Code::ObjectCorrupt {
+        let hint = "export it again where it is whole: `cook session export NAME --output FILE`";
+        return failure.replace_hints([hint]);
+    }
+    failure
+}
+
+fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
+    let keep = workspace.config()?.sessions.keep.length().as_millis();
+    let since = workspace.clock.epoch_millis().try_into().unwrap_or(0_u64);
+    let since = since.saturating_sub(keep.try_into().unwrap_or(u64::MAX));
+    // The kept sessions are the repository's: other worktrees' records cite them too.
+    let mut cited = BTreeSet::new();
+    for worktree in Store::all_worktrees(&workspace.place())? {
+        if let Some(log) = Store::open_other(workspace.place(), &worktree.id)? {
+            log.each_cited_exchange(None, |_, _, _, one| {
+                cited.extend(one.ok().and_then(|one| one.exchange.parse::<Ref>().ok()));
+                Ok(())
+            })?;
+        }
+    }
+    let now = workspace.clock.now();
+    let cleared = clear(store, since, &cited, &now, dry_run)?;
+    let verb = match dry_run {
+        true => "would let go of",
+        false => "let go of",
+    };
+    let refs = count_noun(cleared.expired.len() as u64, "ref");
+    let objects = count_noun(cleared.objects as u64, "object");
+    let outputs = count_noun(cleared.attempts as u64, "output");
+    let kept = count_noun(cleared.kept as u64, "ref");
+    let mut lines = vec![
+        format!("{verb} {refs}, {objects} and {outputs} of failed calls"),
+        format!("{kept} stay"),
+    ];
+    for (what, why) in &cleared.unreadable {
+        lines.push(format!("{what} cannot be read and may hold any ref, so none was let go of ({why}): `cook session verify`"));
+    }
+    note("session_gc", lines)
+}
+
+/// The agent's own interface on a fork: what is typed there changes nothing here.
+fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
+    caller::not_nested()?;
+    let name = find_ref(store, text, None, &mut Vec::new())?;
+    let mut entry = read_entry(store, name)?;
+    // An exchange and a series say which window they are in.
+    if let Some(episode) = entry.episode {
+        entry = read_entry(store, episode)?;
+    }
+    // What cannot be read any more is not gone on from, whatever the agent kept of it.
+    match entry.name.kind() {
+        RefKind::Episode => load_episode(store, &entry.hash, None).map(drop)?,
+        _ => store.get(&entry.hash).map(drop)?,
+    }
+    let preset = run::choose(workspace, Some(&entry.supplier))?;
+    let preset = run::fit_to_program(workspace, preset)?;
+    let root = workspace.repo.root();
+    let argv = entry
+        .native
+        .as_ref()
+        .and_then(|native| open_command(&preset, root, native));
+    let Some((program, arguments)) = argv.as_ref().and_then(|argv| argv.split_first()) else {
+        return Err(no_interface(&entry.supplier, name));
+    };
+    let before = Surroundings::of(&workspace.repo)?;
+    let status = std::process::Command::new(program)
+        .args(arguments)
+        .current_dir(root)
+        .status()
+        .map_err(|error| {
+            let what = format!("`{program}` could not be started");
+            Failure::new(FailureKind::Supplier, Code::SupplierFailed, what).with_cause(&error)
+        })?;
+    let now = Surroundings::of(&workspace.repo)?;
+    let changed = before.list_changes(&workspace.repo, &now)?;
+    let changed = (!changed.is_empty()).then(|| format!("it changed: {}", changed.join(", ")));
+    let supplier = &entry.supplier;
+    if !status.success() {
+        let changed = changed.map_or_else(String::new, |changed| format!("; {changed}"));
+        let what = format!("`{supplier}` on {name} ended with: {status}{changed}");
+        let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
+        return Err(failure.hint("nothing was recorded; what it said stands above"));
+    }
+    let ended = std::iter::once(format!("{supplier} ended: {status}"));
+    note("session_opened", ended.chain(changed).collect())
+}
+
+fn no_interface(supplier: &str, name: Ref) -> Failure {
+    let mut failure = no_continuation(supplier);
+    failure.message = format!("`{supplier}` left no record of {name} that it could open");
+    failure.hints = vec![format!("read it: `cook session show {name}`")];
+    failure
+}
+
+/// Calls as the record has them.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct SessionLogAnswer {
+    /// `log` or `tree`.
+    #[schemars(extend("enum" = ["log", "tree"]))]
+    what: &'static str,
+    /// The calls.
+    calls: Vec<CallRow>,
+    /// How many calls there are, shown or not.
+    #[serde(skip)]
+    of: usize,
+}
+
+/// One call.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct CallRow {
+    /// `cook session tree`: how many calls it went on from.
+    depth: usize,
+    /// The line of the record of calls.
+    #[serde(serialize_with = "without_nulls")]
+    #[schemars(with = "Map<String, Value>")]
+    call: CallRecord,
+}
+
+impl Show for SessionLogAnswer {
+    fn human(&self, page: &mut Page) {
+        match (self.calls.len(), self.of as u64) {
+            (_, 0) => page.line("no calls yet"),
+            (0, of) => page.line(&format!("none shown of {}", count_noun(of, "call"))),
+            _ => {}
+        }
+        for CallRow { depth, call: line } in &self.calls {
+            page.text(&"  ".repeat(*depth));
+            page.add_toned(Tone::Dim, &line.at);
+            if let Some(expired) = &line.expired {
+                let refs = count_noun(expired.len() as u64, "ref");
+                page.line(&format!(" expired: {refs}"));
+                continue;
+            }
+            let supplier = line.supplier.as_deref().unwrap_or_default();
+            page.text(&format!(" {supplier:<10} {:<4}", word(line.action)));
+            match &line.error {
+                Some(code) => page.add_toned(Tone::Bad, &format!(" {code}")),
+                None => page.text(&format!(" {}", word(line.transport))),
+            }
+            let refs = [word(line.episode), word(line.series)];
+            page.text(&format!(" {}", refs.join(" ").trim()));
+            let said = line.said.as_deref().unwrap_or_default();
+            page.add_toned_line(Tone::Dim, &format!(" {said}"));
+        }
+    }
+}
+
+/// A value of one word as it is written.
+fn word(value: impl Serialize) -> String {
+    json!(value).as_str().unwrap_or_default().to_owned()
+}
+
+/// What was said.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct SessionShowAnswer {
+    /// The ref.
+    #[serde(rename = "ref")]
+    #[schemars(with = "String", regex(pattern = super::ask::REF))]
+    name: Ref,
+    /// The exchange, episode or series, which checks its own hash.
+    #[schemars(with = "Map<String, Value>")]
+    value: Value,
+    /// What its ref says.
+    #[schemars(with = "Map<String, Value>")]
+    entry: Entry,
+    /// What is shown to people, window by window.
+    #[serde(skip)]
+    windows: Vec<Vec<Exchange>>,
+    /// What was chosen, where several were meant.
+    #[serde(skip)]
+    note: Option<String>,
+}
+
+impl Show for SessionShowAnswer {
+    fn human(&self, page: &mut Page) {
+        page.add_toned(Tone::Strong, &self.name.to_string());
+        page.newline();
+        page.row("hash", self.entry.hash.as_str());
+        page.row("agent", &self.entry.supplier);
+        page.row("at", &self.entry.at);
+        for (number, window) in self.windows.iter().enumerate() {
+            if self.name.kind() == RefKind::Series {
+                page.add_toned(Tone::Dim, &format!("-- episode {} --", number + 1));
+                page.newline();
+            }
+            for exchange in window {
+                page.add_toned(Tone::Strong, &format!("{}: ", word(exchange.kind())));
+                page.lines(exchange.input());
+                page.lines(exchange.output());
+            }
+        }
+    }
+
+    fn aside(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+}

@@ -1,0 +1,686 @@
+//! `cook status`: where the work stands; what is ready, the plan as a graph, what it cost.
+
+use super::ask::store;
+use super::calibrate::ShareView;
+use super::context::{Answer, Context, answer};
+use super::transition::note;
+use crate::judges::Judged;
+use crate::run::Live;
+use crate::service::Workspace;
+use crate::view::{
+    CostAnswer, GraphAnswer, GraphForm, Judgments, Page, Show, Tone, dispatch_lines, write_line,
+};
+use crate::{hooks, judges, run, service};
+use clap::Args;
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
+use cook_protocol::machine::{
+    Dispatch, ReadyRow, Rule, SliceGraph, current_audit, current_review, waits_for,
+};
+use cook_protocol::model::{
+    Amendment, Assurance, Blocker, Evidence, Phase, Plan, Policy, Role, Slice, SliceStatus,
+    Snapshot, Waiting,
+};
+use cook_repo::clock::Clock;
+use cook_repo::process::{Patience, is_alive};
+use cook_repo::store::{Meta, Tip};
+use serde::Serialize;
+use std::io::{IsTerminal, Write, stdout};
+use std::time::{Duration, Instant};
+
+/// How often a watched status is looked at.
+const PACE: Duration = Duration::from_millis(500);
+
+/// How long a signal waits at most.
+const NAP: Duration = Duration::from_millis(100);
+
+/// Clears a terminal.
+const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
+
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    #[command(flatten)]
+    pub part: StatusPart,
+}
+
+/// What is shown in place of the whole.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(super) struct StatusPart {
+    /// Show it again whenever it changes; into a pipe, print a line for each transition
+    #[arg(long)]
+    pub watch: bool,
+    /// Show the slices that can be selected now, in order of work
+    #[arg(long)]
+    pub ready: bool,
+    /// Show the plan as a graph
+    #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "drawn")]
+    pub graph: Option<GraphForm>,
+    /// Show what agents have cost, by role and agent
+    #[arg(long)]
+    pub cost: bool,
+}
+
+pub(super) fn status(context: &Context, args: &StatusArgs) -> Answer {
+    match &args.part {
+        StatusPart { watch: true, .. } => watch(context),
+        StatusPart { ready: true, .. } => ready(context),
+        StatusPart { cost: true, .. } => {
+            let calls = store(&context.workspace()?)?.lines()?;
+            answer(CostAnswer::sum(&calls))
+        }
+        StatusPart {
+            graph: Some(form), ..
+        } => {
+            let (_, snapshot) = context.workspace()?.require()?;
+            answer(GraphAnswer::new(&snapshot.plan, *form))
+        }
+        _ => look(context),
+    }
+}
+
+fn look(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let (mut dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
+    let head = service::find_head(&facts)?;
+    let found = service::find_where_moved(&workspace, &snapshot, &dispatch, &facts)?;
+    let mut findings = std::mem::take(&mut dispatch.findings);
+    if dispatch.role.is_some_and(service::leaves_the_tree_alone)
+        && let Some(worktree) = service::find_uncommitted(&workspace, &facts)?
+    {
+        findings.extend(service::tell_uncommitted(&snapshot, &dispatch, &worktree));
+    }
+    findings.extend(workspace.config_problem().cloned());
+    findings.extend(hooks::install::unseen(&workspace));
+    let limits = workspace.config().map(|config| config.limits());
+    let granted = snapshot.counters.granted.steps.unwrap_or(0);
+    let row = |slice| SliceRow::new(slice, &snapshot, found.as_ref());
+    let slices = snapshot.plan.candidate_slices.iter().map(row).collect();
+    let judges = judges::find_verdicts(&workspace, &snapshot, &head)?;
+    let is_told = |reason: &String| *reason != dispatch.reason;
+    let is_stopped = snapshot.state.continuation_policy != Policy::Continue;
+    answer(StatusAnswer {
+        mission_anchor: snapshot.state.mission_anchor.clone(),
+        policy: dispatch.policy,
+        phase: dispatch.phase,
+        rule: dispatch.rule,
+        role: dispatch.role,
+        action: dispatch.action.clone(),
+        reason: dispatch.reason.clone(),
+        contract_status: snapshot.state.contract_status.clone(),
+        assurance: snapshot.assurance(),
+        lowest_assurance: snapshot.lowest_assurance(),
+        assurance_words: snapshot.describe_assurance(),
+        seq: snapshot.ledger.seq.0,
+        branch: snapshot.ledger.branch.clone(),
+        slices,
+        review: current_review(&snapshot).map(|review| Reviewed {
+            acceptable: !review.rejects(),
+            commit: review.commit.clone(),
+        }),
+        audit: current_audit(&snapshot).map(|audit| Audited {
+            findings: audit.findings.clone(),
+            commit: audit.commit.clone(),
+        }),
+        wave: snapshot.state.current_stop_wave_id.0,
+        judgments: Judgments::of(Some(&snapshot), &head),
+        judges: judges.iter().map(JudgedView::new).collect(),
+        judged: judges.iter().map(Judged::words).collect(),
+        steps: Steps {
+            spent: snapshot.counters.steps.0,
+            limit: limits.unwrap_or_default().steps().saturating_add(granted),
+        },
+        scripted_commands: snapshot.ledger.scripted_commands.0,
+        scripted: service::list_scripted_commands(&workspace, &snapshot)?
+            .into_iter()
+            .map(|(seq, event)| Scripted { seq, event })
+            .collect(),
+        set_aside: workspace.store()?.rescue_list()?.len(),
+        run: run::live(&workspace)?
+            .map(|live| RunView::new(&workspace, live))
+            .transpose()?,
+        unfinished: run::list_unfinished(&workspace)?,
+        findings,
+        // What is due names the same reason.
+        stopped: Some(snapshot.state.continuation_reason.clone())
+            .filter(is_told)
+            .filter(|_| is_stopped),
+        is_goal: snapshot.goal().is_some(),
+        dispatch,
+        head: head.commit,
+        unsatisfied_contract_ids: snapshot.state.unsatisfied_contract_ids,
+        release_blocker_ids: snapshot.state.release_blocker_ids,
+        high_value_gaps: snapshot.ledger.high_value_gaps,
+        unanswered: snapshot.ledger.unanswered,
+        waiting: snapshot.ledger.waiting,
+        amendments: snapshot.ledger.amendments,
+    })
+}
+
+/// Shows the status until the user ends it; into a pipe, the transitions until the work is done.
+fn watch(context: &Context) -> Answer {
+    if context.screen.json {
+        return Err(Failure::usage("`cook status --watch` has no JSON").hint(
+            "`cook log --json` has the transitions, `cook status --json` where the work stands",
+        ));
+    }
+    let patience = Patience::begin(None).map_err(|error| {
+        Failure::state(Code::OutputUnwritable, "signals cannot be heeded").with_cause(&error)
+    })?;
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    match stdout().is_terminal() && !is_dumb {
+        true => redraw(context, &patience)?,
+        false => follow(&context.workspace()?, &patience)?,
+    }
+    note("watched", Vec::new())
+}
+
+/// False where the user wants to go.
+fn wait(patience: &Patience) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < PACE && !patience.is_over() {
+        std::thread::sleep(NAP);
+    }
+    !patience.is_over()
+}
+
+fn redraw(context: &Context, patience: &Patience) -> Result<(), Failure> {
+    let mut shown = String::new();
+    // A terminal that ended is none any more, and nothing else tells it where nothing changes.
+    while !patience.is_over() && stdout().is_terminal() {
+        let text = context.screen.text(&*look(context)?);
+        if text != shown {
+            let mut out = stdout().lock();
+            let drawn = out.write_all(format!("{CLEAR}{text}").as_bytes());
+            // The terminal is gone.
+            if drawn.and_then(|()| out.flush()).is_err() {
+                return Ok(());
+            }
+            shown = text;
+        }
+        if !wait(patience) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn follow(workspace: &Workspace, patience: &Patience) -> Result<(), Failure> {
+    workspace.require()?;
+    let store = workspace.store()?;
+    let mut told: Option<Tip> = None;
+    while !patience.is_over() {
+        let tip = store.tip()?;
+        if tip != told
+            && let Some(now) = &tip
+        {
+            let newest = now.seq.saturating_sub(1);
+            let seen = told.as_ref().map_or(newest, |told| told.seq);
+            let entries = store.entries()?;
+            let new = entries.take_while(|meta| meta.as_ref().map_or(true, |it| it.seq > seen));
+            let new = new.collect::<Result<Vec<Meta>, _>>()?;
+            for meta in new.iter().rev() {
+                // The reader is gone.
+                if write_line(&make_line(meta)).is_err() {
+                    return Ok(());
+                }
+            }
+            told = tip;
+            if store.snapshot()?.state.continuation_policy == Policy::Done {
+                return Ok(());
+            }
+        }
+        if !wait(patience) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// `#12 2026-01-01T00:00:00Z reviewed by role about a`
+fn make_line(meta: &Meta) -> String {
+    let about = match meta.subject.is_empty() {
+        true => String::new(),
+        false => format!(" about {}", meta.subject),
+    };
+    let (time, event) = (
+        Clock::of_epoch(meta.epoch_seconds),
+        meta.event.replace('_', " "),
+    );
+    let line = format!("#{} {time} {event} by {}{about}", meta.seq, meta.actor);
+    clean(&line, Lines::Fold)
+}
+
+/// What a running `cook run` is at.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct RunView {
+    /// The driver's process.
+    pid: u32,
+    /// Until when the end of a limit, or the network, is waited for, RFC 3339.
+    waits_until: Option<String>,
+    /// The sessions that are held now.
+    sessions: Vec<SessionView>,
+    /// The path that was changed last and is not committed.
+    last_changed: Option<LastChanged>,
+}
+
+/// A path and how long ago it was changed.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct LastChanged {
+    path: String,
+    /// Seconds since.
+    seconds: u64,
+}
+
+/// A session that is held now.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct SessionView {
+    /// Whose turn it is.
+    role: Role,
+    /// Who plays it.
+    agent: String,
+    /// The agent's process.
+    pid: Option<u32>,
+    /// That process is there.
+    alive: bool,
+    /// When it began, RFC 3339.
+    began_at: String,
+    /// Seconds since it printed something.
+    quiet_seconds: Option<i64>,
+    /// The tool it used last.
+    tool: Option<String>,
+}
+
+impl RunView {
+    fn new(workspace: &Workspace, live: Live) -> Result<Self, Failure> {
+        let now = workspace.clock.epoch_millis() / 1000;
+        let sessions = live.sessions.into_iter().map(|session| SessionView {
+            role: session.role,
+            agent: session.agent,
+            pid: session.pid,
+            alive: session.pid.is_some_and(is_alive),
+            began_at: session.began_at,
+            quiet_seconds: Clock::parse_seconds(&session.output_at).map(|at| (now - at).max(0)),
+            tool: session.tool,
+        });
+        let dirty = workspace.repo.status()?.worktree.dirty.into_iter();
+        let changed = dirty.filter_map(|path| {
+            let found = std::fs::symlink_metadata(workspace.repo.root().join(&path)).ok()?;
+            Some((found.modified().ok()?, path))
+        });
+        Ok(Self {
+            pid: live.pid,
+            waits_until: live.waits_until,
+            sessions: sessions.collect(),
+            last_changed: changed.max().map(|(at, path)| LastChanged {
+                path,
+                seconds: at.elapsed().map_or(0, |elapsed| elapsed.as_secs()),
+            }),
+        })
+    }
+
+    fn lines(&self, page: &mut Page) {
+        if let Some(until) = &self.waits_until {
+            page.row("waits", &format!("until {until} to try again"));
+        } else if self.sessions.is_empty() {
+            let text = format!("between two sessions (cook is pid {})", self.pid);
+            page.row("run", &text);
+        }
+        for session in &self.sessions {
+            let mut text = format!("{} by {}, ", session.role, session.agent);
+            text.push_str(&match (session.pid, session.alive) {
+                (None, _) => "not started yet".to_owned(),
+                (Some(pid), true) => format!("pid {pid} alive"),
+                (Some(pid), false) => format!("pid {pid} gone"),
+            });
+            if let Some(seconds) = session.quiet_seconds {
+                text.push_str(&format!(", {seconds} s since output"));
+            }
+            if let Some(tool) = &session.tool {
+                text.push_str(&format!(", tool {tool}"));
+            }
+            page.row("run", &text);
+        }
+        if let Some(LastChanged { path, seconds }) = &self.last_changed {
+            page.row("changed", &format!("{path}, {seconds} s ago"));
+        }
+    }
+}
+
+/// Where the work stands.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct StatusAnswer {
+    mission_anchor: String,
+    policy: Policy,
+    phase: Phase,
+    /// The dispatch rule.
+    rule: Rule,
+    /// The role that is due; null when nobody is.
+    role: Option<Role>,
+    action: String,
+    reason: String,
+    contract_status: String,
+    /// The profile in force.
+    assurance: Assurance,
+    /// The lowest under which a slice was accepted or a vote taken.
+    lowest_assurance: Assurance,
+    seq: u64,
+    /// The workflow's branch; null = detached.
+    branch: Option<String>,
+    /// HEAD's commit; null before the first.
+    head: Option<String>,
+    slices: Vec<SliceRow>,
+    review: Option<Reviewed>,
+    audit: Option<Audited>,
+    wave: u64,
+    judgments: Judgments,
+    /// The verdicts of slices that are done or in work and the votes at HEAD, by role and agent.
+    judges: Vec<JudgedView>,
+    /// Contract ids of open slices.
+    unsatisfied_contract_ids: Vec<String>,
+    /// As the last re-ground named them.
+    release_blocker_ids: Vec<String>,
+    /// As the last re-ground named them.
+    high_value_gaps: Vec<String>,
+    /// Rejections that no re-ground has answered.
+    unanswered: Vec<Blocker>,
+    waiting: Option<Waiting>,
+    amendments: Vec<Amendment>,
+    steps: Steps,
+    /// User-only commands run with `--as-user`.
+    scripted_commands: u64,
+    /// Those of the newest transitions, newest first.
+    scripted: Vec<Scripted>,
+    set_aside: usize,
+    /// What a running `cook run` is at; null when nobody drives the work.
+    run: Option<RunView>,
+    /// Roles whose sessions a cook that is gone left unfinished.
+    unfinished: Vec<Role>,
+    findings: Vec<Finding>,
+    #[serde(skip)]
+    dispatch: Dispatch,
+    #[serde(skip)]
+    is_goal: bool,
+    #[serde(skip)]
+    assurance_words: Option<String>,
+    #[serde(skip)]
+    judged: Vec<String>,
+    #[serde(skip)]
+    stopped: Option<String>,
+}
+
+/// A slice of the plan and how far it is.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct SliceRow {
+    slice_id: String,
+    goal: String,
+    status: SliceStatus,
+    criteria: usize,
+    proven: usize,
+    /// It is done in the log, and HEAD does not hold its work or proof any more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    gone: bool,
+    attempts: u64,
+    /// Why it is blocked, as the plan says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked: Option<String>,
+}
+
+impl SliceRow {
+    /// `found` is the plan as HEAD bears it out, where HEAD moved.
+    fn new(slice: &Slice, snapshot: &Snapshot, found: Option<&Plan>) -> Self {
+        let id = &slice.slice_id;
+        let found = found.and_then(|plan| plan.slice(id));
+        let is_open = found.is_some_and(|found| found.status.is_open());
+        let gone = slice.status == SliceStatus::Done && is_open;
+        let records = || slice.evidence.iter().filter_map(Evidence::record);
+        let is_proven = |criterion: &&String| records().any(|it| it.criterion == **criterion);
+        let criteria = slice.acceptance_criteria.iter();
+        let known = snapshot.ledger.slices.get(id);
+        Self {
+            slice_id: id.clone(),
+            goal: slice.goal.clone(),
+            status: slice.status,
+            criteria: criteria.len(),
+            // What was proven of a slice that is taken up again is to be proven anew.
+            proven: match gone || slice.status.is_open() {
+                true => 0,
+                false => criteria.filter(is_proven).count(),
+            },
+            gone,
+            attempts: snapshot.counters.attempts.get(id).map_or(0, |it| it.0),
+            blocked: known.and_then(|known| known.blocked.clone()),
+        }
+    }
+
+    fn line(&self, page: &mut Page) {
+        let tone = match self.status {
+            SliceStatus::Done if self.gone => Tone::Warn,
+            SliceStatus::Done => Tone::Good,
+            SliceStatus::Selected | SliceStatus::InProgress => Tone::Strong,
+            SliceStatus::Blocked => Tone::Warn,
+            SliceStatus::Planned | SliceStatus::Cancelled => Tone::Dim,
+        };
+        page.text("  ");
+        page.add_toned(tone, &format!("{:<12}", self.status.id()));
+        let (id, goal, proven, all) = (&self.slice_id, &self.goal, self.proven, self.criteria);
+        let mut text = format!("{id} — {goal} ({proven} of {all} criteria proven");
+        if self.attempts > 0 {
+            text.push_str(&format!(", {} spent", count_noun(self.attempts, "attempt")));
+        }
+        text.push(')');
+        if let Some(why) = &self.blocked {
+            text.push_str(&format!(": {why}"));
+        }
+        if self.gone {
+            text.push_str(": HEAD does not hold its work or proof any more");
+        }
+        page.line(&text);
+    }
+}
+
+/// The review that counts.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Reviewed {
+    acceptable: bool,
+    commit: String,
+}
+
+/// The audit that counts.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Audited {
+    findings: Vec<String>,
+    commit: String,
+}
+
+/// Steps that were taken, and how many there may be.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Steps {
+    spent: u64,
+    limit: u64,
+}
+
+/// A transition that a script caused.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Scripted {
+    seq: u64,
+    /// What happened.
+    #[schemars(extend("enum" = cook_protocol::model::Event::NAMES))]
+    event: String,
+}
+
+/// Verdicts of one role by one agent: whose word they are, and how many planted faults that judge caught.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct JudgedView {
+    role: Role,
+    /// Those that said yes; of an audit those that found everything in order.
+    yes: u64,
+    of: u64,
+    /// Who gave them; null where nobody was measured here, or no session of this clone is named.
+    agent: Option<String>,
+    model: Option<String>,
+    /// Of planted faults, as `cook calibrate` measured it with the prompt of now; null = uncalibrated.
+    caught: Option<ShareView>,
+    /// Of clean work.
+    alarms: Option<ShareView>,
+}
+
+impl JudgedView {
+    fn new(judged: &Judged) -> Self {
+        Self {
+            role: judged.role,
+            yes: judged.yes,
+            of: judged.of,
+            agent: judged.agent.clone(),
+            model: judged.model.clone(),
+            caught: judged.known.map(|known| known.caught.into()),
+            alarms: judged.known.map(|known| known.alarms.into()),
+        }
+    }
+}
+
+impl Show for StatusAnswer {
+    fn human(&self, page: &mut Page) {
+        page.row("mission", &self.mission_anchor);
+        let (policy, contract, phase) = (self.policy, &self.contract_status, self.phase);
+        page.row("policy", &format!("{policy} · {contract} · phase {phase}"));
+        if let Some(words) = &self.assurance_words {
+            page.row("assurance", words);
+        }
+        for role in &self.unfinished {
+            page.row(
+                "unfinished",
+                &format!("a session of the {role}, whose cook is gone; `cook run --steps 0` ends it and puts back what it may not have changed: best before you go on working here"),
+            );
+        }
+        if let Some(run) = &self.run {
+            run.lines(page);
+        }
+        if let Some(reason) = &self.stopped {
+            page.row("reason", reason);
+        }
+        self.slices.iter().for_each(|slice| slice.line(page));
+        let Steps { spent, limit } = self.steps;
+        page.row("steps", &format!("{spent} of {limit}"));
+        if self.wave > 0 {
+            let Judgments { have, need } = self.judgments;
+            let text = format!("{}: {have} of {need} votes at this HEAD", self.wave);
+            page.row("wave", &text);
+        }
+        self.judged
+            .iter()
+            .for_each(|words| page.row("judged", words));
+        if self.scripted_commands > 0 {
+            let scripted = self.scripted.iter();
+            let named: Vec<_> = scripted.map(|it| (it.seq, it.event.clone())).collect();
+            let words = service::describe_scripted(self.scripted_commands, &named);
+            page.row("scripts", &words);
+        }
+        match self.set_aside {
+            0 => {}
+            1 => page.row("set aside", "1 copy (`cook doctor rescue list`)"),
+            copies => {
+                let text = format!("{copies} copies (`cook doctor rescue list`)");
+                page.row("set aside", &text);
+            }
+        }
+        dispatch_lines(page, &self.dispatch, self.is_goal);
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+fn ready(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let found = service::find(&workspace, &snapshot)?;
+    let (plan, selection) = (&found.snapshot.plan, &found.selection);
+    let waiting = plan.open_slices().map(|slice| WaitingSlice {
+        slice_id: slice.slice_id.clone(),
+        waits_for: waits_for(plan, slice),
+    });
+    let ready = SliceGraph::new(plan).ready(plan);
+    let rests_on = ready.iter().filter_map(|row| {
+        let id = &row.slice_id;
+        let on = selection.rests_on(plan.slice(id)?);
+        let unrun = on.iter().map(|(id, what)| format!("`{id}` ({what})"));
+        let unrun: Vec<String> = unrun.collect();
+        (!unrun.is_empty()).then(|| {
+            let what = format!(
+                "slice `{id}` can be selected only if what it waits for still holds at HEAD, where it has not run: {}",
+                unrun.join(", ")
+            );
+            Finding::new(Code::ProofStale, what).at(id.clone())
+        })
+    });
+    let committed = snapshot.find_slice_in_work();
+    let committed = committed
+        .filter(|id| snapshot.is_committed(id))
+        .map(|id| format!("slice `{id}` is committed, and waits to be accepted or reopened"));
+    answer(ReadyAnswer {
+        held: selection.held.clone().or(committed),
+        findings: rests_on.collect(),
+        waiting: waiting
+            .filter(|slice| !slice.waits_for.is_empty())
+            .collect(),
+        ready,
+    })
+}
+
+/// Slices that can be selected now, in order of work.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct ReadyAnswer {
+    /// In order of work.
+    ready: Vec<ReadyRow>,
+    /// The other open slices.
+    waiting: Vec<WaitingSlice>,
+    /// Why none of them can be selected now; null = they can.
+    held: Option<String>,
+    /// What is not known of some of them.
+    findings: Vec<Finding>,
+}
+
+/// An open slice that cannot be selected yet.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct WaitingSlice {
+    slice_id: String,
+    /// What comes first.
+    waits_for: Vec<String>,
+}
+
+impl Show for ReadyAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.ready.is_empty() {
+            page.line("no slice can be selected now");
+        } else if let Some(why) = &self.held {
+            let text = format!("nothing can be selected now: {why}; after that:");
+            page.add_toned_line(Tone::Warn, &text);
+        }
+        for (index, row) in self.ready.iter().enumerate() {
+            page.add_toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
+            page.line(&format!(" — {} (priority {})", row.goal, row.priority.0));
+            let unblocks = match row.unblocks.is_empty() {
+                true => "(none)".to_owned(),
+                false => row.unblocks.join(", "),
+            };
+            let (all, chain) = (row.unblocks_all, row.chain);
+            page.line(&format!(
+                "   unblocks: {unblocks} · {all} wait for it in all · longest chain {chain}"
+            ));
+        }
+        for WaitingSlice {
+            slice_id,
+            waits_for,
+        } in &self.waiting
+        {
+            let text = format!("   {slice_id} waits for {}", waits_for.join(", "));
+            page.add_toned_line(Tone::Dim, &text);
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}

@@ -1,0 +1,257 @@
+//! `cook strength`: would the gates notice a defect in what a change brought?
+
+use super::caller;
+use super::context::{Answer, Context, answer};
+use super::progress::Progress;
+use super::{input, runner_files};
+use crate::measure::{Reverted, Survivor};
+use crate::strength::{Ask, MAX_REPORT, Measured, Reported, measure, read_report};
+use crate::view::{Exit, Page, Show, Tone, finding_line};
+use clap::Args;
+use cook_protocol::diagnostic::{Code, Finding, count_noun};
+use cook_protocol::machine::short;
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct StrengthArgs {
+    /// Plant in this slice's change, as the log has it (default: the change since the base)
+    pub slice: Option<String>,
+    /// Compare with this commit (default: as `cook check`)
+    #[arg(long, value_name = "REF", conflicts_with = "slice")]
+    pub base: Option<String>,
+    /// Plant so many defects at most (default: as `[strength]` in `cook.toml` says, else 40)
+    #[arg(long, value_name = "N")]
+    pub mutants: Option<u32>,
+    /// Begin no defect after so many minutes (default: as `[strength]` says, else 10)
+    #[arg(long, value_name = "M")]
+    pub minutes: Option<u32>,
+    /// Fail where the strength is below this share, from 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub minimum: Option<f64>,
+    /// Run nothing: show what another tool planted, by its report in JSON (cargo mutants' outcomes.json,
+    /// mutation-testing-elements)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["slice", "base", "trust_repo"])]
+    pub report: Option<PathBuf>,
+    /// Trust the gates of this repository for this run
+    #[arg(long)]
+    pub trust_repo: bool,
+}
+
+pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
+    if let Some(file) = &args.report {
+        let bytes = input::read_regular(file, MAX_REPORT)?;
+        let reported = read_report(&bytes, file.parent())?;
+        return answer(StrengthAnswer::from_reported(reported, args.minimum));
+    }
+    let mut workspace = context.workspace()?;
+    caller::not_apart(&workspace)?;
+    workspace.trust_everything = args.trust_repo;
+    let budget = workspace.config()?.strength;
+    let ask = Ask {
+        slice: args.slice.as_deref(),
+        base: args.base.as_deref(),
+        mutants: args.mutants.unwrap_or(budget.mutants) as usize,
+        minutes: args.minutes.unwrap_or(budget.minutes).into(),
+    };
+    let progress = Progress::begin(context.screen);
+    let tell = |text: &str| progress.tell(text);
+    let (measured, written) = runner_files::guard(|| measure(&mut workspace, &ask, &tell))?;
+    answer(StrengthAnswer::from_measured(
+        measured,
+        args.minimum,
+        written,
+    ))
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("a number from 0 to 1".to_owned()),
+    }
+}
+
+/// Changed lines of a defect that a person sees.
+const SHOWN_LINES: usize = 8;
+
+/// What came of planted defects.
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+pub(crate) struct StrengthAnswer {
+    /// The share of the planted defects that a gate noticed, from 0 to 1; none = none was planted.
+    strength: Option<f64>,
+    /// Why there is nothing to plant in: no code came.
+    not_applicable: Option<String>,
+    /// The change's last commit, in which defects were planted; none of another tool's report.
+    head: Option<String>,
+    /// The commit that it was compared with.
+    base: Option<String>,
+    /// Why with that one.
+    base_is: Option<String>,
+    /// Whether a gate notices that the whole change is not there; it counts in no figure.
+    reverted: Reverted,
+    /// Defects that were tried and build.
+    planted: usize,
+    /// Those that a gate noticed.
+    killed: usize,
+    /// Of those, the ones with which a gate did not end, where that is told.
+    timed_out: Option<usize>,
+    /// Defects that do not build: nobody could have noticed them, and they are not among the planted ones.
+    unbuildable: usize,
+    /// Defects with which every gate passes, most telling first.
+    survivors: Vec<Survivor>,
+    /// Defects that could be planted and were not tried.
+    left_out: usize,
+    /// By what the defects were chosen: the commit's id.
+    seed: Option<String>,
+    /// What trying them took.
+    seconds: Option<f64>,
+    /// The share that was asked for.
+    minimum: Option<f64>,
+    findings: Vec<Finding>,
+    /// What was looked at, and what was not, one line each.
+    checked: Vec<String>,
+}
+
+impl StrengthAnswer {
+    /// Of another tool's report.
+    pub fn from_reported(reported: Reported, minimum: Option<f64>) -> Self {
+        Self {
+            strength: reported.tally.strength(),
+            reverted: Reverted::Unknown,
+            planted: reported.tally.count_planted(),
+            killed: reported.tally.killed,
+            unbuildable: reported.tally.unbuildable,
+            survivors: reported.survivors,
+            minimum,
+            ..Self::default()
+        }
+    }
+
+    /// Of what was measured; `written`: what was found beside it.
+    pub fn from_measured(
+        measured: Measured,
+        minimum: Option<f64>,
+        written: Option<Finding>,
+    ) -> Self {
+        let mut findings: Vec<Finding> = written.into_iter().collect();
+        if measured.planted.reverted == Reverted::Unnoticed {
+            let what = "no gate notices when the whole change is taken back";
+            findings.push(Finding::new(Code::ProvesNothing, what));
+        }
+        let unread = measured.unread.into_iter();
+        findings.extend(unread.map(|what| Finding::new(Code::StrengthUnknown, what)));
+        Self {
+            strength: measured.planted.tally.strength(),
+            not_applicable: measured.not_applicable,
+            seed: Some(measured.head.clone()),
+            head: Some(measured.head),
+            base: Some(measured.base.commit),
+            base_is: Some(measured.base.why),
+            reverted: measured.planted.reverted,
+            planted: measured.planted.tally.count_planted(),
+            killed: measured.planted.tally.killed,
+            timed_out: Some(measured.planted.timed_out),
+            unbuildable: measured.planted.tally.unbuildable,
+            survivors: measured.planted.survivors,
+            left_out: measured.planted.left_out,
+            seconds: Some(measured.planted.seconds),
+            minimum,
+            findings,
+            checked: measured.planted.checked,
+        }
+    }
+
+    /// Below the share that was asked for.
+    fn is_below(&self) -> bool {
+        let is_unread = self
+            .findings
+            .iter()
+            .any(|it| it.code == Code::StrengthUnknown);
+        self.minimum.is_some_and(|minimum| match self.strength {
+            Some(strength) => strength < minimum || is_unread,
+            // What is not known is not enough.
+            None => self.not_applicable.is_none(),
+        })
+    }
+
+    fn verdict(&self, page: &mut Page) {
+        if let Some(why) = &self.not_applicable {
+            page.add_toned(Tone::Dim, "not applicable");
+            page.line(&format!("  {why}"));
+            return;
+        }
+        let tone = match self.is_below() || self.reverted == Reverted::Unnoticed {
+            true => Tone::Bad,
+            false if self.survivors.is_empty() => Tone::Good,
+            false => Tone::Warn,
+        };
+        let Some(strength) = self.strength else {
+            page.add_toned(tone, "strength unknown");
+            let also = match self.reverted {
+                Reverted::Noticed => "; a gate notices when the change is taken back",
+                _ => "",
+            };
+            page.line(&format!("  no defect was tried{also}"));
+            return;
+        };
+        page.add_toned(tone, &format!("strength {strength:.2}"));
+        let mut line = format!(
+            "  {} of {} noticed",
+            self.killed,
+            count_noun(self.planted as u64, "planted defect")
+        );
+        if let Some(timed_out) = self.timed_out.filter(|count| *count > 0) {
+            line.push_str(&format!(" ({timed_out} timed out)"));
+        }
+        if self.unbuildable > 0 {
+            line.push_str(&format!("; {} more did not build", self.unbuildable));
+        }
+        if let Some(minimum) = self.minimum.filter(|_| self.is_below()) {
+            line.push_str(&format!("; at least {minimum} is asked for"));
+        }
+        page.line(&line);
+    }
+}
+
+impl Show for StrengthAnswer {
+    fn human(&self, page: &mut Page) {
+        self.verdict(page);
+        for finding in &self.findings {
+            finding_line(page, finding);
+        }
+        for survivor in &self.survivors {
+            page.text("  ");
+            page.add_toned(Tone::Warn, "not noticed");
+            let Survivor {
+                path, line, what, ..
+            } = survivor;
+            page.line(&format!(" {path}:{line}  {what}"));
+            let diff = survivor.diff.as_deref().unwrap_or_default();
+            // The two lines that name the file come first.
+            let changed = diff
+                .lines()
+                .skip(2)
+                .filter(|line| line.starts_with(['+', '-']));
+            for line in changed.take(SHOWN_LINES) {
+                page.add_toned_line(Tone::Dim, &format!("      {line}"));
+            }
+        }
+        if let (Some(head), Some(base), Some(base_is)) = (&self.head, &self.base, &self.base_is) {
+            let mut line = format!("  {} against {} ({base_is})", short(head), short(base));
+            if let Some(seconds) = self.seconds {
+                line.push_str(&format!(", {seconds:.0} s"));
+            }
+            page.add_toned_line(Tone::Dim, &line);
+        }
+        for line in &self.checked {
+            page.add_toned_line(Tone::Dim, &format!("  {line}"));
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self.is_below() {
+            true => Exit::CheckFailed,
+            false => Exit::Ok,
+        }
+    }
+}

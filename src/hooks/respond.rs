@@ -1,0 +1,351 @@
+//! One call of `cook hook`: read the event, measure, decide, remember, answer.
+//!
+//! Invariants: nothing here ends a hook with an error: what goes wrong is one
+//! line for stderr and the hook log, and no answer. The session's state is read
+//! and written under the worktree's lock; what takes long is measured before it.
+
+use super::hook_issues::{Issues, find_tracker, list_owed};
+use crate::service::{self, Taker, Workspace};
+use cook_agents::hooks::{
+    Agent, Effects, Event, Kind, Outcome, Owner, Row, SessionState, Situation, StateDir, answer,
+    place, read, step, wants,
+};
+use cook_protocol::diagnostic::{Failure, Lines, clean};
+use cook_protocol::model::{BriefSync, Checkpoint, Role};
+use cook_repo::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Entries of the trail that are looked through.
+pub(super) const LOOK_BACK: usize = 2_000;
+
+/// Silences every hook when it is `off`.
+pub const SWITCH: &str = "COOK_HOOKS";
+
+/// One call.
+pub struct Call<'a> {
+    /// The agent.
+    pub agent: Agent,
+    /// The event's name, for agents that do not send it.
+    pub named: Option<&'a str>,
+    /// What the agent sent.
+    pub input: &'a [u8],
+    /// Where cook was called.
+    pub dir: &'a Path,
+}
+
+/// What comes back.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Response {
+    /// For stdout; none = nothing.
+    pub answer: Option<Value>,
+    /// For stderr and the hook log.
+    pub complaint: Option<String>,
+}
+
+/// An event that cook has a say in, and where it happened.
+pub(super) struct Called {
+    pub(super) agent: Agent,
+    pub(super) event: Event,
+    pub(super) row: &'static Row,
+    pub(super) dir: PathBuf,
+    pub(super) workspace: Workspace,
+}
+
+/// Reads a call of an event that `heeds` takes; none, with what there is to say of that, where hooks
+/// are silenced or there is no repository.
+pub(super) fn read_call(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, Response> {
+    let silent = Response::default;
+    if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
+        return Err(silent());
+    }
+    let event = read(call.agent, call.named, call.input).map_err(|error| {
+        let mut told = complaint(&error.into());
+        if let Some(line) = &mut told.complaint {
+            line.push_str(&format!("; next: cook hooks check {}", call.agent.name()));
+        }
+        told
+    })?;
+    let row = call.agent.row(event.native).filter(|row| heeds(row));
+    let row = row.ok_or_else(silent)?;
+    let dir = place::directory(event.cwd.as_deref(), call.dir);
+    // Outside a repository, in a bare one, in another user's: cook has no say.
+    let workspace = Workspace::open(&dir).map_err(|_| silent())?;
+    if workspace.config().is_ok_and(|config| !config.hooks.enabled) {
+        return Err(silent());
+    }
+    Ok(Called {
+        agent: call.agent,
+        event,
+        row,
+        dir,
+        workspace,
+    })
+}
+
+/// Handles one call.
+pub fn respond(call: &Call) -> Response {
+    let called = match read_call(call, |_| true) {
+        Ok(called) => called,
+        Err(response) => return response,
+    };
+    let tracker = find_tracker(&called.workspace, called.row.kind);
+    let tracker = tracker.as_ref();
+    if called.workspace.store.is_none() && tracker.is_none() {
+        return Response::default();
+    }
+    match called.play(tracker) {
+        Ok(None) => Response::default(),
+        // What has to be said is said, whether or not the tracker could be told.
+        Ok(Some(handled)) => {
+            let told = called.tell_tracker(tracker, handled.wrote);
+            let followed = handled.followed.map_err(HookError::from);
+            Response {
+                complaint: told
+                    .and(followed)
+                    .err()
+                    .and_then(|error| called.complain(&error)),
+                answer: answer(call.agent, called.row, &handled.effects),
+            }
+        }
+        Err(error) => Response {
+            answer: None,
+            complaint: called.complain(&error),
+        },
+    }
+}
+
+fn complaint(error: &HookError) -> Response {
+    let text = clean(&error.to_string(), Lines::Fold);
+    Response {
+        answer: None,
+        complaint: Some(format!("cook hook: {text}")),
+    }
+}
+
+/// What came of an event.
+struct Handled {
+    effects: Effects,
+    /// Entries were kept.
+    wrote: bool,
+    /// Whether the brief's file could follow.
+    followed: Result<(), Failure>,
+}
+
+impl Called {
+    /// The line for stderr, which the hook log gets too.
+    pub(super) fn complain(&self, error: &HookError) -> Option<String> {
+        let line = complaint(error).complaint?;
+        if let Ok(state_dir) = self.state_dir() {
+            state_dir.log(&format!("{} {line}", self.workspace.clock.now()));
+        }
+        Some(line)
+    }
+
+    fn play(&self, tracker: Option<&Issues>) -> Result<Option<Handled>, HookError> {
+        let state_dir = self.state_dir()?;
+        self.take_inbox(&state_dir);
+        let load = || state_dir.load(self.agent, &self.event.session);
+        let Some(peeked) = load() else {
+            return Ok(None);
+        };
+        let (_, snapshot) = self.workspace.current()?;
+        let wanted = wants(&peeked, self.row, &self.event);
+        let mut facts =
+            self.slow_facts(tracker, (&state_dir, &peeked), snapshot.as_ref(), wanted)?;
+        let held = state_dir.lock()?;
+        let Some(before) = load() else {
+            return Ok(None);
+        };
+        self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
+        // An answer was not there yet when this delivery came: it is not the agent's next stop.
+        facts.again = before.stops != peeked.stops;
+        let outcome = step(self.agent, before.clone(), &self.event, &facts);
+        self.note_owner(&state_dir, &facts, &outcome)?;
+        let mut state = outcome.state.clone();
+        let wrote = self.append(&state_dir, &outcome.entries, &mut state)?;
+        if differs(&before, &state, self.event.kind) {
+            state_dir.save(&state)?;
+        }
+        drop(held);
+        if self.event.kind == Kind::SessionStart {
+            state_dir.forget_old();
+        }
+        Ok(Some(Handled {
+            effects: outcome.effects,
+            wrote,
+            followed: self.follow_brief(&facts),
+        }))
+    }
+}
+
+/// A tool that is only asked about need not be remembered: the guard knows no past.
+fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
+    if kind != Kind::BeforeTool {
+        return before != after;
+    }
+    let mut after = after.clone();
+    after.deliveries.clone_from(&before.deliveries);
+    if after.seen_ms - before.seen_ms < 60_000 {
+        after.seen_ms = before.seen_ms;
+        after.called_ms = before.called_ms;
+    }
+    *before != after
+}
+
+impl Called {
+    pub(super) fn state_dir(&self) -> std::io::Result<StateDir> {
+        StateDir::of(&self.workspace.repo, self.workspace.store.is_some())
+    }
+}
+
+/// cook's own child, and the role it plays.
+pub(super) fn child() -> Option<Option<Role>> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    set(INVOCATION_VARIABLE)?;
+    Some(set(ROLE_VARIABLE).and_then(|role| Role::parse(&role)))
+}
+
+/// What goes wrong in a hook; it never reaches the agent.
+pub(super) type HookError = Box<dyn std::error::Error>;
+
+impl Called {
+    pub(super) fn note_owner(
+        &self,
+        state_dir: &StateDir,
+        facts: &Situation,
+        outcome: &Outcome,
+    ) -> Result<(), HookError> {
+        if facts.workflow.is_none() || facts.child.is_some() {
+            return Ok(());
+        }
+        let mine = facts.owner || outcome.takes;
+        if outcome.leaves && mine {
+            return Ok(state_dir.set_owner(None)?);
+        }
+        let stale = || {
+            state_dir
+                .owner()
+                .is_none_or(|owner| facts.now_ms - owner.seen_ms > 60_000)
+        };
+        if outcome.takes && !facts.owner || mine && stale() {
+            state_dir.set_owner(Some(&Owner {
+                agent: self.agent.name().to_owned(),
+                session: self.event.session.clone(),
+                seen_ms: facts.now_ms,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what sandboxed sessions left, except in cook's own child and before a
+    /// tool; what came of it is in the hook log.
+    pub(super) fn take_inbox(&self, state_dir: &StateDir) {
+        if child().is_some() || matches!(self.event.kind, Kind::BeforeTool | Kind::Usage) {
+            return;
+        }
+        let now = || self.workspace.clock.now();
+        match service::take_inbox(&self.workspace, Taker::Hook) {
+            Ok(findings) => {
+                for finding in findings {
+                    let place = finding.place.unwrap_or_default();
+                    state_dir.log(&format!("{} {place}: {}", now(), finding.message));
+                }
+            }
+            // This session may be in a sandbox itself.
+            Err(failure) => state_dir.log(&format!("{} {failure}", now())),
+        }
+    }
+
+    /// Keeps the brief's file in step, where the settings want that: with what was said
+    /// just now, and with each checkpoint before a compaction.
+    pub(super) fn follow_brief(&self, facts: &Situation) -> Result<(), Failure> {
+        if facts.child.is_some() || facts.workflow.is_none() {
+            return Ok(());
+        }
+        let always = self.workspace.config()?.brief.sync == BriefSync::Always;
+        match &facts.brief {
+            Some(text) if always => service::write_brief(&self.workspace, "", text).map(|_| ()),
+            None if self.event.is_compaction() => {
+                service::follow_brief(&self.workspace).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the entries; their own growth of the trail is no news. True when there
+    /// were any.
+    pub(super) fn append(
+        &self,
+        state_dir: &StateDir,
+        entries: &[Checkpoint],
+        state: &mut SessionState,
+    ) -> Result<bool, HookError> {
+        let Some(store) = &self.workspace.store else {
+            state_dir.enqueue(entries)?;
+            return Ok(!entries.is_empty());
+        };
+        for entry in entries {
+            store.append_checkpoint(entry)?;
+        }
+        if !entries.is_empty() {
+            state.trail = Some(store.checkpoints_length()?);
+        }
+        Ok(!entries.is_empty())
+    }
+
+    /// Gives the tracker what it does not have yet; why not, when it cannot be told.
+    pub(super) fn tell_tracker(
+        &self,
+        tracker: Option<&Issues>,
+        wrote: bool,
+    ) -> Result<(), HookError> {
+        let rests = !self.event.attempt
+            && !matches!(
+                self.event.kind,
+                Kind::BeforeTool | Kind::AfterTool | Kind::Prompt | Kind::Usage
+            );
+        let Some(tracker) = tracker.filter(|_| (wrote || rests) && child().is_none()) else {
+            return Ok(());
+        };
+        give(&self.workspace, &self.state_dir()?, tracker)
+    }
+}
+
+/// Gives the tracker the entries of the trail that it does not have yet.
+pub(super) fn give(
+    workspace: &Workspace,
+    state_dir: &StateDir,
+    tracker: &Issues,
+) -> Result<(), HookError> {
+    let (_, snapshot) = workspace.current()?;
+    let plan = snapshot.as_ref().map(|snapshot| &snapshot.plan);
+    let mut length = None;
+    loop {
+        let trail = trail(workspace, state_dir)?;
+        // Whoever found the queue held by this process had written before.
+        if length == Some(trail.len()) {
+            return Ok(());
+        }
+        length = Some(trail.len());
+        let all = tracker
+            .catch_up(&list_owed(&trail, plan))
+            .map_err(|why| format!("{why}; what is kept waits for it"))?;
+        if !all {
+            return Ok(());
+        }
+        if workspace.store.is_none() {
+            let _held = state_dir.lock()?;
+            state_dir.shorten_queue()?;
+            length = Some(state_dir.queue()?.len());
+        }
+    }
+}
+
+/// The newest entries of a worktree's trail.
+fn trail(workspace: &Workspace, state_dir: &StateDir) -> Result<Vec<Checkpoint>, HookError> {
+    Ok(match &workspace.store {
+        Some(store) => store.checkpoints(LOOK_BACK)?.entries,
+        None => state_dir.queue()?,
+    })
+}

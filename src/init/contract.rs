@@ -1,0 +1,382 @@
+//! The contract files of `.agent/` (`protocol/completion.md#files`): written where they are
+//! missing, kept where they are there, and only cook's own unedited verify scripts
+//! made anew when they are out of date.
+
+use super::detect::{Proposed, detect};
+use super::error::Error;
+use super::files::{Mode, Tree};
+use super::gitignore::with_block;
+use super::mission::{MAX_MISSION_BYTES, project_name};
+use super::scripts::{control_plane_script, is_generated, may_replace, stop_script};
+use cook_protocol::diagnostic::{Code, Finding};
+use cook_protocol::model::{
+    CachePath, Command, CommandIn, CommandLine, Config, GateTable, Profile, RepoPath,
+};
+use cook_protocol::schema::{MAX_DOCUMENT_BYTES, read_document};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const README: &str = include_str!("../../templates/agent/README.md");
+/// The settings, relative to the worktree.
+pub(crate) const SETTINGS: &str = ".agent/cook.toml";
+const CONFIG_HEAD: &str = include_str!("../../templates/agent/cook.toml");
+
+const CLEAN_ROOM_HEAD: &str = "
+# Gates that count run on a commit in a directory that holds nothing else: `cache` stays there from run to run,
+# `setup` comes before the gates, again when one of `setup_inputs` changed.
+[clean_room]
+";
+
+/// Bytes of a file that cook keeps and only looks into.
+const MAX_KEPT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileOutcome {
+    /// It was missing.
+    Created,
+    /// It was cook's own and out of date; of `.gitignore`, only the block.
+    Updated,
+    /// It stays as it was.
+    Kept,
+    /// A verify script that a person made or edited; it stays as it was.
+    KeptHandMade,
+}
+
+/// One file of the contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractFile {
+    /// Relative to the worktree.
+    pub path: &'static str,
+    /// What became of it.
+    pub outcome: FileOutcome,
+}
+
+/// What `write_contract` did and found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contract {
+    /// The files, in the order they were written.
+    pub files: Vec<ContractFile>,
+    /// The profile as it stands; none when the one that is there cannot be read.
+    pub profile: Option<Profile>,
+    /// What is wrong with files that were kept.
+    pub findings: Vec<Finding>,
+    /// What the settings of the repository could be.
+    pub proposed: Proposed,
+    /// The settings as they stand; none when they cannot be read.
+    pub config: Option<Config>,
+}
+
+/// Writes the contract files, `cook.toml` and the `.gitignore` block. `mission` is
+/// written only where `mission.md` is missing or blank; without one an empty
+/// `mission.md` keeps the place until the user has said it.
+///
+/// # Errors
+/// [`Error`]; files written before it stay, and a second run goes on from there.
+pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Error> {
+    let tree = Tree::new(root);
+    tree.make_agent_directories()?;
+    let proposed = detect(root)?;
+    let mut contract = Contract {
+        files: Vec::new(),
+        profile: None,
+        findings: Vec::new(),
+        proposed,
+        config: None,
+    };
+    contract.gitignore(tree)?;
+    contract.keep_or_create(tree, ".agent/README.md", README)?;
+    contract.mission(tree, mission)?;
+    contract.profile(tree, root)?;
+    let config = config_text(&contract.proposed);
+    contract.keep_or_create(tree, SETTINGS, &config)?;
+    let script = control_plane_script();
+    contract.script(tree, ".agent/verify_completion_control_plane.sh", &script)?;
+    contract.config(tree)?;
+    let made = contract
+        .config
+        .as_ref()
+        .map(|config| stop_script(&config.gate_specs()));
+    if let Some(made) = made {
+        contract.script(tree, ".agent/verify_completion_stop.sh", &made)?;
+    }
+    Ok(contract)
+}
+
+/// Replaces `mission.md`: the user has said what the mission is.
+///
+/// # Errors
+/// [`Error`].
+pub fn write_mission(root: &Path, mission: &str) -> Result<(), Error> {
+    let tree = Tree::new(root);
+    tree.make_agent_directories()?;
+    write_mission_text(tree, mission)
+}
+
+/// Replaces `profile.json`: the user chose another one.
+///
+/// # Errors
+/// [`Error`].
+pub fn write_profile(root: &Path, profile: &Profile) -> Result<(), Error> {
+    write_profile_text(Tree::new(root), profile)
+}
+
+fn write_profile_text(tree: Tree<'_>, profile: &Profile) -> Result<(), Error> {
+    let path = ".agent/profile.json";
+    let mut text = serde_json::to_string_pretty(profile).map_err(|error| Error::Write {
+        path: path.to_owned(),
+        source: error.into(),
+    })?;
+    text.push('\n');
+    tree.write(path, text.as_bytes(), Mode::Data)
+}
+
+fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Error> {
+    let path = ".agent/mission.md";
+    let mut text = mission.trim().to_owned();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    if text.len() as u64 > MAX_MISSION_BYTES {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            cap: MAX_MISSION_BYTES,
+        });
+    }
+    tree.write(path, text.as_bytes(), Mode::Data)
+}
+
+impl Contract {
+    /// What became of a file; none where it was not looked at.
+    pub fn outcome(&self, path: &str) -> Option<FileOutcome> {
+        let file = self.files.iter().find(|file| file.path == path);
+        file.map(|file| file.outcome)
+    }
+
+    fn note(&mut self, path: &'static str, outcome: FileOutcome) {
+        self.files.push(ContractFile { path, outcome });
+    }
+
+    fn gitignore(&mut self, tree: Tree<'_>) -> Result<(), Error> {
+        let path = ".gitignore";
+        let existing = tree.bytes(path, MAX_KEPT_BYTES)?;
+        let wanted = with_block(existing.as_deref().unwrap_or_default());
+        let outcome = match &existing {
+            Some(existing) if *existing == wanted => FileOutcome::Kept,
+            Some(_) => FileOutcome::Updated,
+            None => FileOutcome::Created,
+        };
+        if outcome != FileOutcome::Kept {
+            tree.write(path, &wanted, Mode::Data)?;
+        }
+        self.note(path, outcome);
+        Ok(())
+    }
+
+    fn keep_or_create(
+        &mut self,
+        tree: Tree<'_>,
+        path: &'static str,
+        text: &str,
+    ) -> Result<(), Error> {
+        let outcome = if tree.has_file(path)? {
+            FileOutcome::Kept
+        } else {
+            tree.write(path, text.as_bytes(), Mode::Data)?;
+            FileOutcome::Created
+        };
+        self.note(path, outcome);
+        Ok(())
+    }
+
+    /// `cook.toml` as it stands.
+    fn config(&mut self, tree: Tree<'_>) -> Result<(), Error> {
+        let bytes = tree.bytes(SETTINGS, MAX_KEPT_BYTES)?.unwrap_or_default();
+        match Config::parse(&String::from_utf8_lossy(&bytes)) {
+            Ok(config) => self.config = Some(config),
+            Err(why) => {
+                let finding = Finding::new(Code::ConfigInvalid, why).at(SETTINGS);
+                self.findings.push(finding);
+            }
+        }
+        Ok(())
+    }
+
+    fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<(), Error> {
+        let path = ".agent/mission.md";
+        let existing = tree.bytes(path, MAX_MISSION_BYTES)?;
+        let blank = existing
+            .as_ref()
+            .is_none_or(|bytes| bytes.iter().all(u8::is_ascii_whitespace));
+        let outcome = match (&existing, mission) {
+            (None, mission) => {
+                write_mission_text(tree, mission.unwrap_or_default())?;
+                FileOutcome::Created
+            }
+            (Some(_), Some(mission)) if blank && !mission.trim().is_empty() => {
+                write_mission_text(tree, mission)?;
+                FileOutcome::Updated
+            }
+            _ => FileOutcome::Kept,
+        };
+        self.note(path, outcome);
+        Ok(())
+    }
+
+    fn profile(&mut self, tree: Tree<'_>, root: &Path) -> Result<(), Error> {
+        let path = ".agent/profile.json";
+        if let Some(bytes) = tree.bytes(path, MAX_DOCUMENT_BYTES as u64)? {
+            match read_document::<Profile>(&bytes, MAX_DOCUMENT_BYTES) {
+                Ok(profile) => self.profile = Some(profile),
+                Err(findings) => self.findings.extend(findings),
+            }
+            self.note(path, FileOutcome::Kept);
+            return Ok(());
+        }
+        let profile = Profile::new(&project_name(root)?);
+        write_profile_text(tree, &profile)?;
+        self.profile = Some(profile);
+        self.note(path, FileOutcome::Created);
+        Ok(())
+    }
+
+    fn script(&mut self, tree: Tree<'_>, path: &'static str, made: &str) -> Result<(), Error> {
+        let Some(existing) = tree.bytes(path, MAX_KEPT_BYTES)? else {
+            tree.write(path, made.as_bytes(), Mode::Script)?;
+            self.note(path, FileOutcome::Created);
+            return Ok(());
+        };
+        let existing = String::from_utf8_lossy(&existing);
+        let outcome = if !is_generated(&existing) {
+            FileOutcome::KeptHandMade
+        } else if may_replace(&existing, made) {
+            tree.write(path, made.as_bytes(), Mode::Script)?;
+            FileOutcome::Updated
+        } else {
+            FileOutcome::Kept
+        };
+        let outcome = match (outcome, tree.make_runnable(path)?) {
+            (FileOutcome::Kept, true) => FileOutcome::Updated,
+            (outcome, _) => outcome,
+        };
+        self.note(path, outcome);
+        Ok(())
+    }
+}
+
+/// `cook.toml` with the repository's checks as gates, and what a clone needs before them.
+fn config_text(proposed: &Proposed) -> String {
+    let mut text = CONFIG_HEAD.to_owned();
+    if proposed.checks.is_empty() {
+        text.push_str("#\n# Nothing was found here to propose. For example:\n#\n");
+        text.push_str("# [gates]\n# test = { run = \"make test\", timeout = \"20m\" }\n");
+        return text;
+    }
+    text.push_str("[gates]\n");
+    for check in &proposed.checks {
+        let required = if check.required {
+            ""
+        } else {
+            ", required = false"
+        };
+        let network = if check.network {
+            ", network = true"
+        } else {
+            ""
+        };
+        text.push_str(&format!(
+            "{} = {{ run = \"{}\", timeout = \"20m\"{required}{network} }} # {}\n",
+            proposed.name_check(check),
+            check.run,
+            check.source
+        ));
+    }
+    let settings = setup_settings(proposed);
+    if !settings.is_empty() {
+        text.push_str(CLEAN_ROOM_HEAD);
+        text.push_str(&format!("{}\n", settings.join("\n")));
+    }
+    text
+}
+
+/// The settings that `cook init` would write into that worktree; nothing is written.
+///
+/// # Errors
+/// When a file that is there cannot be read.
+pub(crate) fn propose_settings(root: &Path) -> Result<Config, Error> {
+    Ok(Config::parse(&config_text(&detect(root)?)).unwrap_or_default())
+}
+
+/// The settings that would fit what was found in folders.
+pub(crate) fn propose_for(found: &BTreeMap<String, Proposed>) -> Config {
+    let mut config = Config::default();
+    let mut is_always_due = false;
+    for (dir, proposed) in found {
+        let place = RepoPath::try_from(dir.clone()).ok();
+        let own = Config::parse(&config_text(proposed));
+        // A name that no setting can hold is passed over.
+        let (Ok(own), true) = (own, place.is_some() || dir.is_empty()) else {
+            continue;
+        };
+        for (name, gate) in own.gates {
+            let name = match dir.as_str() {
+                "" => name,
+                dir => format!("{dir}{OF_FOLDER}{name}"),
+            };
+            let dir = place.clone();
+            config.gates.insert(name, GateTable { dir, ..gate });
+        }
+        let room = &mut config.clean_room;
+        for path in own.clean_room.cache {
+            let inside = place.as_ref().filter(|_| path.contains('/'));
+            let inside = inside.map(|dir| CachePath::try_from(format!("{dir}/{path}")));
+            room.cache.extend(inside.unwrap_or(Ok(path)));
+        }
+        for (dir, run) in &proposed.setup {
+            let command = CommandLine::try_from(run.clone()).map(|run| {
+                match RepoPath::try_from(dir.clone()) {
+                    Ok(dir) => Command::In(CommandIn { run, dir }),
+                    Err(_) => Command::AtRoot(run),
+                }
+            });
+            // Members share what their workspace needs.
+            let is_new = |command: &Command| !room.setup.contains(command);
+            let command = command.ok().filter(is_new);
+            room.setup.0.extend(command);
+        }
+        let inputs = proposed.setup_inputs.iter().cloned();
+        let inputs = inputs.filter_map(|path| RepoPath::try_from(path).ok());
+        room.setup_inputs.extend(inputs);
+        is_always_due |= proposed.setup_always;
+    }
+    if is_always_due {
+        config.clean_room.setup_inputs.clear();
+    }
+    config
+}
+
+/// What stands between a folder and the name of a gate that was found there.
+pub(crate) const OF_FOLDER: char = ':';
+
+/// What a clone needs before the checks, as lines of `[clean_room]`.
+pub(crate) fn setup_settings(proposed: &Proposed) -> Vec<String> {
+    let setup: Vec<&String> = proposed.setup.iter().map(|(_, run)| run).collect();
+    let all = [
+        ("cache", list(&proposed.cache)),
+        ("setup", list(&setup)),
+        ("setup_inputs", list(&proposed.setup_inputs)),
+    ];
+    let lines = all
+        .into_iter()
+        .filter_map(|(key, value)| Some(format!("{key} = {}", value?)));
+    lines.collect()
+}
+
+/// As TOML; none of nothing.
+fn list<T: AsRef<str>>(words: &[T]) -> Option<String> {
+    let quoted: Vec<String> = words
+        .iter()
+        .map(|word| format!("\"{}\"", word.as_ref()))
+        .collect();
+    (!quoted.is_empty()).then(|| format!("[{}]", quoted.join(", ")))
+}

@@ -1,0 +1,225 @@
+//! The files of a folder, in a worktree or in a commit, read up to a cap.
+
+use crate::init::error::Error;
+use crate::init::files::Tree;
+use cook_protocol::model::TreeEntry;
+use cook_repo::git::{Entry, Repo};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Bytes of a file that are looked at; a larger one counts as there, but empty.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// Names of a directory that are looked at.
+const MAX_NAMES: usize = 10_000;
+/// Where GitHub's workflows stand, and how many are read.
+const WORKFLOWS: &str = ".github/workflows";
+const MAX_WORKFLOWS: usize = 50;
+
+/// The files of a folder.
+#[derive(Clone)]
+pub(in crate::init) struct Files<'a> {
+    from: From<'a>,
+    /// Relative to the root; nothing = the root itself.
+    dir: String,
+}
+
+#[derive(Clone, Copy)]
+enum From<'a> {
+    Worktree {
+        tree: Tree<'a>,
+        root: &'a Path,
+    },
+    Commit {
+        repo: &'a Repo,
+        id: &'a str,
+        files: &'a BTreeMap<String, TreeEntry>,
+    },
+}
+
+impl<'a> Files<'a> {
+    /// Those at the top of a worktree.
+    pub(in crate::init) fn new(root: &'a Path) -> Self {
+        let tree = Tree::new(root);
+        Self {
+            from: From::Worktree { tree, root },
+            dir: String::new(),
+        }
+    }
+
+    /// Those at the top of a commit (full id), which has these files.
+    pub(in crate::init) fn of_commit(
+        repo: &'a Repo,
+        id: &'a str,
+        files: &'a BTreeMap<String, TreeEntry>,
+    ) -> Self {
+        Self {
+            from: From::Commit { repo, id, files },
+            dir: String::new(),
+        }
+    }
+
+    /// Those of another folder.
+    pub(in crate::init) fn at(&self, dir: &str) -> Self {
+        Self {
+            from: self.from,
+            dir: dir.to_owned(),
+        }
+    }
+
+    /// The folder.
+    pub(super) fn dir(&self) -> &str {
+        &self.dir
+    }
+
+    /// The folders above it, the nearest first.
+    pub(super) fn above(&self) -> impl Iterator<Item = Self> {
+        list_folders(&self.dir).map(|dir| self.at(dir))
+    }
+
+    /// A path of the folder, from the root.
+    pub(super) fn place(&self, path: &str) -> String {
+        match (self.dir.as_str(), path) {
+            ("", path) => path.to_owned(),
+            (dir, "") => dir.to_owned(),
+            (dir, path) => format!("{dir}/{path}"),
+        }
+    }
+
+    /// A file's text, with what is not UTF-8 replaced; none when no plain file is there.
+    pub(in crate::init) fn text(&self, path: &str) -> Result<Option<String>, Error> {
+        let place = self.place(path);
+        let bytes = match self.from {
+            From::Worktree { tree, .. } => match tree.bytes(&place, MAX_BYTES) {
+                Err(Error::TooLarge { .. }) => Some(Vec::new()),
+                Err(Error::Unsafe { .. }) => None,
+                read => read?,
+            },
+            From::Commit { repo, id, .. } if self.has(path) => {
+                let failed = |failure: cook_protocol::diagnostic::Failure| Error::Read {
+                    path: place.clone(),
+                    source: std::io::Error::other(failure.to_string()),
+                };
+                Some(match repo.entry(id, &place).map_err(failed)? {
+                    Entry::File { bytes, .. } if bytes.len() as u64 <= MAX_BYTES => bytes,
+                    _ => Vec::new(),
+                })
+            }
+            From::Commit { .. } => None,
+        };
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The same of a file that commits hold: what git ignores is in no clone.
+    pub(super) fn read_committed(&self, path: &str) -> Result<Option<String>, Error> {
+        match self.list_ignored(&[path]).is_empty() {
+            true => self.text(path),
+            false => Ok(None),
+        }
+    }
+
+    pub(super) fn has(&self, path: &str) -> bool {
+        let place = self.place(path);
+        match self.from {
+            From::Worktree { tree, .. } => tree.has_file(&place).unwrap_or(false),
+            From::Commit { files, .. } => {
+                let found = files.get(&place);
+                found.is_some_and(|entry| entry.mode.starts_with("100"))
+            }
+        }
+    }
+
+    pub(super) fn has_directory(&self, path: &str) -> bool {
+        match self.from {
+            From::Worktree { tree, .. } => tree.has_directory(&self.place(path)).unwrap_or(false),
+            From::Commit { .. } => !self.list_names(path).is_empty(),
+        }
+    }
+
+    /// The first of these files that is there.
+    pub(super) fn first(&self, paths: &[&'static str]) -> Option<&'static str> {
+        paths.iter().copied().find(|path| self.has(path))
+    }
+
+    /// Those of these files that are there and that commits hold.
+    pub(super) fn list_committed(&self, paths: &[&'static str]) -> Vec<&'static str> {
+        let there: Vec<&'static str> = paths
+            .iter()
+            .copied()
+            .filter(|path| self.has(path))
+            .collect();
+        let ignored = self.list_ignored(&there);
+        let kept = there.into_iter().filter(|path| !ignored.contains(*path));
+        kept.collect()
+    }
+
+    /// Those of these paths that git leaves out of commits; none where there is no repository.
+    pub(super) fn list_ignored(&self, paths: &[&str]) -> BTreeSet<String> {
+        if paths.is_empty() {
+            return BTreeSet::new();
+        }
+        let places: Vec<String> = paths.iter().map(|path| self.place(path)).collect();
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        let ignored = match self.from {
+            From::Worktree { root, .. } => {
+                Repo::discover(root).and_then(|repo| repo.list_ignored(&places))
+            }
+            From::Commit { repo, .. } => repo.list_ignored(&places),
+        };
+        let ignored = ignored.unwrap_or_default();
+        let pairs = paths.iter().zip(places);
+        pairs
+            .filter(|(_, place)| ignored.contains(*place))
+            .map(|(path, _)| (*path).to_owned())
+            .collect()
+    }
+
+    /// Whether a file in that directory satisfies the test on its name.
+    pub(super) fn any_name(&self, directory: &str, test: impl Fn(&str) -> bool) -> bool {
+        self.list_names(directory).iter().any(|name| test(name))
+    }
+
+    fn list_names(&self, directory: &str) -> Vec<String> {
+        let place = self.place(directory);
+        match self.from {
+            From::Worktree { root, .. } => {
+                let entries = std::fs::read_dir(root.join(place)).into_iter().flatten();
+                let names = entries.take(MAX_NAMES).flatten();
+                names
+                    .filter_map(|entry| entry.file_name().into_string().ok())
+                    .collect()
+            }
+            From::Commit { files, .. } => {
+                let below = match place.as_str() {
+                    "" => String::new(),
+                    place => format!("{place}/"),
+                };
+                let paths = files.range(below.clone()..).map(|(path, _)| path.as_str());
+                let inside = paths.map_while(|path| path.strip_prefix(&below));
+                let names = inside.map(|path| path.split('/').next().unwrap_or(path));
+                let mut names: Vec<String> = names.take(MAX_NAMES).map(str::to_owned).collect();
+                names.dedup();
+                names
+            }
+        }
+    }
+
+    /// The texts of the repository's workflows, by their names.
+    pub(super) fn read_workflows(&self) -> Result<Vec<String>, Error> {
+        let root = self.at("");
+        let mut names = root.list_names(WORKFLOWS);
+        names.retain(|name| name.ends_with(".yml") || name.ends_with(".yaml"));
+        names.sort();
+        let mut texts = Vec::new();
+        for name in names.iter().take(MAX_WORKFLOWS) {
+            texts.extend(root.text(&format!("{WORKFLOWS}/{name}"))?);
+        }
+        Ok(texts)
+    }
+}
+
+/// The folders above a path, the nearest first; the last is the root, which is nothing.
+pub(in crate::init) fn list_folders(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.rmatch_indices('/').map(|(end, _)| &path[..end]);
+    let root = (!path.is_empty()).then_some("");
+    ends.chain(root)
+}

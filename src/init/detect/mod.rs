@@ -1,0 +1,79 @@
+//! What a repository is, told from the files at the top of it, or of a folder: its checks, and what a clean
+//! room needs before they can run.
+//!
+//! Nothing is run. Every command is put together from constants of this module: what a file says
+//! only decides whether the command is proposed, so a hostile file can add no word to one, but for the
+//! name of an environment or an option, of letters and digits, that its CI sets. Files
+//! are read up to a cap; links are not followed.
+
+mod check;
+mod files;
+mod javascript;
+mod native;
+mod python;
+mod runner;
+mod rust;
+
+pub(crate) use check::Proposed;
+pub(super) use files::Files;
+
+use super::error::Error;
+use cook_protocol::model::TreeEntry;
+use cook_protocol::trials::is_among_tests;
+use cook_repo::git::Repo;
+use files::list_folders;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What the settings of a repository could be; nothing in an empty one. A task runner's targets
+/// are taken only where no build tool brought a test of its own, since they mostly call it.
+///
+/// # Errors
+/// When a file that is there cannot be read.
+pub fn detect(root: &Path) -> Result<Proposed, Error> {
+    detect_in(&Files::new(root))
+}
+
+fn detect_in(files: &Files<'_>) -> Result<Proposed, Error> {
+    let mut found = Proposed::default();
+    rust::detect(files, &mut found)?;
+    native::detect(files, &mut found)?;
+    javascript::detect(files, &mut found)?;
+    python::detect(files, &mut found)?;
+    if !found.has_test() {
+        runner::detect(files, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// The same of each folder of a commit (full id) that these paths belong to: up from each of them to the nearest
+/// one that has tests to run. What lies among tests is no project of its own.
+///
+/// # Errors
+/// When a file that is there cannot be read.
+pub(crate) fn detect_around(
+    repo: &Repo,
+    (id, all): (&str, &BTreeMap<String, TreeEntry>),
+    paths: &BTreeSet<String>,
+) -> Result<BTreeMap<String, Proposed>, Error> {
+    let top = Files::of_commit(repo, id, all);
+    let mut looked_at: BTreeMap<&str, Proposed> = BTreeMap::new();
+    let mut chosen = BTreeMap::new();
+    for path in paths {
+        for dir in list_folders(path).filter(|dir| !is_among_tests(&format!("{dir}/"))) {
+            if !looked_at.contains_key(dir) {
+                looked_at.insert(dir, detect_in(&top.at(dir))?);
+            }
+            let Some(proposed) = looked_at.get(dir) else {
+                continue;
+            };
+            if !proposed.checks.is_empty() {
+                chosen.insert(dir.to_owned(), proposed.clone());
+            }
+            if proposed.has_test() {
+                break;
+            }
+        }
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,287 @@
+//! What a source states of a task, and the plan it makes.
+
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::machine::{MAX_SLICES, SliceGraph, id_is_valid};
+use cook_protocol::model::{Import, Plan, Priority, SchemaVersion, Slice, SliceStatus, TaskSource};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Characters of a made id.
+const MAX_MADE_ID: usize = 48;
+/// Words of a made id.
+const MADE_ID_WORDS: usize = 6;
+
+/// A place in a file, both from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct At {
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+/// One task, in the words of its source.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Task {
+    /// The id that the source gives; none = one is made of the text.
+    pub(super) id: Option<String>,
+    pub(super) goal: String,
+    /// Empty = the goal is what must hold.
+    pub(super) criteria: Vec<String>,
+    /// Empty = its own id.
+    pub(super) contracts: Vec<String>,
+    /// What whoever builds it must respect.
+    pub(super) notes: Vec<String>,
+    /// Ids of tasks that come first.
+    pub(super) after: Vec<String>,
+    /// 1 = first; none = by its place.
+    pub(super) priority: Option<u64>,
+    pub(super) ticked: bool,
+    /// Where it stands: a line.
+    pub(super) line: Option<usize>,
+    /// What finds it again in its source: its id, or its words.
+    pub(super) item: String,
+}
+
+impl Task {
+    /// Where it stands: its line, or, where values have none, which task it is.
+    fn place(&self, tasks: &[Task]) -> String {
+        let number = tasks.iter().position(|task| std::ptr::eq(task, self));
+        match (self.line, number) {
+            (Some(line), _) => format!("line {line}, column 1"),
+            (None, Some(number)) => format!("task {}", number + 1),
+            (None, None) => "a task".to_owned(),
+        }
+    }
+
+    /// Breaks its format.
+    fn refuse(&self, path: &str, tasks: &[Task], what: &str) -> Failure {
+        let place = self.place(tasks);
+        Refusal::new(Code::PlanMalformed, format!("`{path}` {place}: {what}")).into()
+    }
+}
+
+/// A plan as it is taken in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TakenPlan {
+    /// For the first `Bootstrapped` event.
+    pub import: Import,
+    /// The mission that stands beside the plan.
+    pub mission: String,
+    /// Tasks that were left out, and why.
+    pub findings: Vec<Finding>,
+    /// Tasks taken in.
+    pub tasks: usize,
+    /// Those of them that the source calls done.
+    pub ticked: usize,
+}
+
+/// What an importer read.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    pub(super) tasks: Vec<Task>,
+    pub(super) mission: Option<String>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// A plan that breaks its format, with the place.
+pub(super) fn refuse_form(path: &str, at: At, what: &str) -> Failure {
+    Refusal::new(
+        Code::PlanMalformed,
+        format!("`{path}` line {}, column {}: {what}", at.line, at.column),
+    )
+    .into()
+}
+
+/// A task that the source itself gave up.
+pub(super) fn note_left_out(path: &str, what: &str) -> Finding {
+    Finding::new(Code::ImportDropped, what.to_owned()).at(path.to_owned())
+}
+
+/// The plan that these tasks make.
+pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, Failure> {
+    let Tasks {
+        tasks,
+        mission,
+        findings,
+    } = read;
+    if tasks.is_empty() {
+        return Err(Refusal::new(Code::PlanEmpty, format!("`{path}` names no task")).into());
+    }
+    if tasks.len() > MAX_SLICES {
+        let what = format!("`{path}` names {} tasks", tasks.len());
+        return Err(Refusal::new(Code::PlanTooLarge, what).into());
+    }
+    for task in &tasks {
+        if task.goal.trim().is_empty() || task.item.trim().is_empty() {
+            return Err(task.refuse(path, &tasks, "it has no words"));
+        }
+    }
+    let ids = ids(path, &tasks)?;
+    let ticked = tasks.iter().filter(|task| task.ticked).count();
+    let count = tasks.len();
+    let mut sources = BTreeMap::new();
+    let mut slices = Vec::new();
+    for (task, id) in tasks.iter().zip(&ids) {
+        let after = task
+            .after
+            .iter()
+            .map(|before| find_id(path, task, id, before, &tasks, &ids));
+        let blocked_on = after.collect::<Result<Vec<String>, Failure>>()?;
+        sources.insert(
+            id.clone(),
+            TaskSource {
+                item: task.item.clone(),
+                at: task
+                    .line
+                    .map_or_else(|| path.to_owned(), |line| format!("{path}:{line}")),
+                ticked: task.ticked,
+            },
+        );
+        slices.push(slice(task, id, blocked_on, slices.len()));
+    }
+    let plan = Plan {
+        schema_version: SchemaVersion,
+        mission_anchor: mission.clone().unwrap_or_else(|| path.to_owned()),
+        last_reground_at: None,
+        plan_basis: format!(
+            "{} tasks of `{path}` ({layout}), {ticked} ticked there",
+            count
+        ),
+        candidate_slices: slices,
+    };
+    if let Some(circle) = SliceGraph::new(&plan).cycle() {
+        return Err(Refusal::new(
+            Code::DependencyCycle,
+            format!(
+                "tasks of `{path}` wait for one another in a circle: {}",
+                circle.join(" waits before ")
+            ),
+        )
+        .replace_hints([format!("take one of the dependencies out of `{path}`")])
+        .into());
+    }
+    Ok(TakenPlan {
+        import: Import {
+            layout: layout.to_owned(),
+            plan: Some(plan),
+            path: Some(path.to_owned()),
+            tasks: sources,
+            ..Import::default()
+        },
+        mission: mission.unwrap_or_else(|| format!("Finish what `{path}` lists")),
+        findings,
+        tasks: count,
+        ticked,
+    })
+}
+
+fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice {
+    let mut criteria: Vec<String> = Vec::new();
+    let stated = task.criteria.iter().map(|criterion| criterion.trim());
+    for criterion in stated.filter(|criterion| !criterion.is_empty()) {
+        if !criteria.iter().any(|seen| seen == criterion) {
+            criteria.push(criterion.to_owned());
+        }
+    }
+    if criteria.is_empty() {
+        criteria.push(task.goal.clone());
+    }
+    // An empty text is none.
+    let worded = |texts: &[String]| -> Vec<String> {
+        let texts = texts.iter().filter(|text| !text.trim().is_empty());
+        texts.cloned().collect()
+    };
+    let contracts = Some(worded(&task.contracts)).filter(|contracts| !contracts.is_empty());
+    let contracts = contracts.unwrap_or_else(|| vec![id.to_owned()]);
+    let place = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
+    Slice {
+        slice_id: id.to_owned(),
+        goal: task.goal.clone(),
+        acceptance_criteria: criteria,
+        contract_ids: contracts,
+        priority: Priority::from(task.priority.unwrap_or(place)),
+        status: SliceStatus::Planned,
+        blocked_on,
+        locked_notes: Some(worded(&task.notes)),
+        ..Slice::default()
+    }
+}
+
+/// The id of a task that another waits for.
+fn find_id(
+    path: &str,
+    task: &Task,
+    id: &str,
+    before: &str,
+    tasks: &[Task],
+    ids: &[String],
+) -> Result<String, Failure> {
+    let place = tasks
+        .iter()
+        .position(|other| other.id.as_deref() == Some(before));
+    place
+        .and_then(|place| ids.get(place).cloned())
+        .ok_or_else(|| {
+            let what = format!("task `{id}` waits for `{before}`, which is not a task there");
+            task.refuse(path, tasks, &what)
+        })
+}
+
+/// An id for each task, in order: the source's, else one made of its words.
+fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>, Failure> {
+    let mut stated: BTreeMap<&str, &Task> = BTreeMap::new();
+    for task in tasks {
+        let Some(id) = task.id.as_deref() else {
+            continue;
+        };
+        if let Some(first) = stated.insert(id, task) {
+            let place = task.place(tasks);
+            let first = first.place(tasks);
+            return Err(Refusal::new(
+                Code::SliceDuplicated,
+                format!("`{path}` {place}: it is called `{id}`, as {first} is"),
+            )
+            .replace_hints([format!("give each task of `{path}` an id of its own")])
+            .into());
+        }
+    }
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let ids = tasks.iter().zip(1..).map(|(task, number)| {
+        let wanted = task
+            .id
+            .as_deref()
+            .map_or_else(|| make_id(&task.goal), as_id);
+        let wanted = if wanted.is_empty() {
+            format!("task-{number}")
+        } else {
+            wanted
+        };
+        let mut id = wanted.clone();
+        let mut again = 2;
+        while !taken.insert(id.clone()) {
+            id = format!("{wanted}-{again}");
+            again += 1;
+        }
+        id
+    });
+    Ok(ids.collect())
+}
+
+/// A stated id as cook takes one.
+fn as_id(stated: &str) -> String {
+    if id_is_valid(stated) {
+        return stated.to_owned();
+    }
+    make_id(stated)
+}
+
+/// The first words of a text, as one.
+fn make_id(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty()).take(MADE_ID_WORDS);
+    let joined = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
+    joined
+        .chars()
+        .take(MAX_MADE_ID)
+        .collect::<String>()
+        .trim_end_matches('-')
+        .to_owned()
+}

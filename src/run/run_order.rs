@@ -1,0 +1,269 @@
+//! What was asked for when a run was begun, and the person who asked.
+
+use super::session_guard::Violation;
+use crate::service::{Applied, Workspace};
+use cook_agents::{Preset, Progress, Spent};
+use cook_protocol::diagnostic::{Failure, Finding};
+use cook_protocol::machine::Dispatch;
+use cook_protocol::model::{Access, Policy, Price, Role};
+use cook_repo::process::{Alarm, Clocks};
+use cook_repo::store::Recovery;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// The worktree.
+    pub dir: &'a Path,
+    /// The agent of every role, in place of the settings'.
+    pub agent: Option<&'a str>,
+    /// How many sessions at most; none = as many as it takes.
+    pub steps: Option<u64>,
+    /// Go on beside paths that are not committed.
+    pub goes_beside: bool,
+    /// Put what is not committed aside, and back when the run ends.
+    pub parks: bool,
+    /// How the worktree is seen.
+    pub opening: Opening,
+}
+
+/// How a driver sees its worktree, where that differs from how commands do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Opening {
+    /// Every command of the repository is trusted for this run (`--trust-repo`).
+    pub trusts_everything: bool,
+    /// Transitions are pushed together, by whoever holds the run.
+    pub pushes_later: bool,
+    /// The command of `[notify]` is told nothing.
+    pub tells_nobody: bool,
+}
+
+impl Opening {
+    /// Opens the worktree that `dir` lies in.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    pub(super) fn open(self, dir: &Path) -> Result<Workspace, Failure> {
+        let mut workspace = Workspace::open(dir)?;
+        workspace.trust_everything = self.trusts_everything;
+        workspace.pushes_later = self.pushes_later;
+        workspace.tells_nobody = self.tells_nobody;
+        Ok(workspace)
+    }
+}
+
+/// Who is told what a run will do, and asked what is not for cook to decide.
+pub trait Operator {
+    /// Shows one line of what there is to know.
+    fn show(&self, line: &str);
+
+    /// Tells what was done, or what is in the way.
+    fn note(&self, text: &str);
+
+    /// Tells what could not be done.
+    fn warn(&self, text: &str);
+
+    /// Asks a question; false where nobody is there to say yes.
+    fn agrees(&self, question: &str) -> bool;
+
+    /// Who looks on while agents work.
+    fn observer(&self) -> Box<dyn Observer>;
+}
+
+/// An agent that plays a role, and how.
+#[derive(Debug, Clone)]
+pub struct RoleAgent {
+    /// The agent.
+    pub preset: Preset,
+    /// Its model; none = its own choice.
+    pub model: Option<String>,
+    /// What it may do.
+    pub access: Access,
+    /// How long it may take.
+    pub clocks: Clocks,
+    /// What its tokens cost, where it does not tell itself.
+    pub price: Option<Price>,
+}
+
+/// Who plays which role: first choice first.
+pub type RoleAssignment = BTreeMap<Role, Vec<RoleAgent>>;
+
+/// How far a run goes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// Sessions.
+    pub steps: u64,
+    /// Wall time.
+    pub wall: Duration,
+    /// Millionths of a dollar that the workflow may cost; 0 = no limit.
+    pub cost_micro_usd: u64,
+    /// Tokens that its calls of unknown cost may take; none = no limit.
+    pub tokens: Option<u64>,
+    /// Requests to a model that one session may make; none = no limit.
+    pub requests: Option<u64>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The policy says so.
+    Policy(Policy),
+    /// As many sessions as were asked for.
+    Steps,
+    /// The time, or the money, of a run is used up.
+    Budget(String),
+    /// Nothing moves any more.
+    Stalled(String),
+    /// No agent could do the work.
+    Agents(String),
+    /// Somebody asked for it.
+    Asked,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Why it ended.
+    pub ended: Ended,
+    /// Sessions that were held.
+    pub sessions: u64,
+    /// Who would be next.
+    pub next: Dispatch,
+    /// Cost of those that said one.
+    pub cost_micro_usd: u64,
+    /// Calls whose cost is unknown.
+    pub unpriced: u64,
+    /// Whose session was ended before it reported, because somebody asked for it.
+    pub cut: Option<Role>,
+}
+
+impl Outcome {
+    /// No session was held.
+    pub(super) fn without_session(ended: Ended, next: Dispatch) -> Self {
+        Self {
+            ended,
+            sessions: 0,
+            next,
+            cost_micro_usd: 0,
+            unpriced: 0,
+            cut: None,
+        }
+    }
+}
+
+/// What a step came to.
+pub(super) enum Step {
+    Moved,
+    /// The end of a limit, or the network, was waited for.
+    Waited,
+    /// Nothing was recorded, and another attempt may help.
+    Nothing(String),
+    /// The agent could not play; another one may.
+    Another(String),
+    Ended(Ended),
+}
+
+/// What an observer is told.
+#[derive(Debug)]
+pub enum RunEvent<'a> {
+    /// A session of an earlier run was found unfinished and settled.
+    Recovered {
+        /// Whose it was.
+        role: Role,
+        /// What it had done that it may not.
+        breach: &'a Violation,
+    },
+    /// A session begins.
+    Begins {
+        /// The role.
+        role: Role,
+        /// Why it is its turn.
+        dispatch: &'a Dispatch,
+        /// Who plays it.
+        agent: &'a str,
+        /// How long it may be silent.
+        idle: Duration,
+    },
+    /// What an agent shows while it works.
+    Shows {
+        /// Which of the sessions that are held at once, by the order in which they began.
+        slot: usize,
+        /// What.
+        progress: Progress<'a>,
+    },
+    /// An agent has ended; its answer is not looked at yet.
+    Ends {
+        /// As in [`RunEvent::Shows`].
+        slot: usize,
+        /// What this run's calls have taken so far.
+        spent: &'a Spent,
+    },
+    /// The command of `[notify]` was not told of a change of the policy.
+    NotNotified(&'a Finding),
+    /// What a session left in the inbox was taken in, or not.
+    Inbox(&'a Finding),
+    /// The report was not usable and is asked for once more.
+    Repairs(&'a [Finding]),
+    /// The role did what it may not.
+    Breached {
+        /// The role.
+        role: Role,
+        /// What it did.
+        breach: &'a Violation,
+    },
+    /// What was not committed in the worktree changed while a session was held elsewhere: copies
+    /// of how it was.
+    Beside(&'a [String]),
+    /// `.agent/` was behind the log, and shows its tip now.
+    CaughtUp(&'a Recovery),
+    /// Lock files that a git of the session left which was ended, and that are removed.
+    Unlocked(&'a [PathBuf]),
+    /// The session gave no report, or the report was refused.
+    CameToNothing {
+        /// The role.
+        role: Role,
+        /// Why.
+        why: &'a str,
+    },
+    /// The report was taken.
+    Recorded {
+        /// The role.
+        role: Role,
+        /// What it led to.
+        applied: &'a Applied,
+        /// How long the session took.
+        took: Duration,
+        /// What it cost; none = unknown.
+        cost_micro_usd: Option<u64>,
+    },
+    /// cook re-grounded itself.
+    ByCook(&'a Applied),
+    /// cook may re-ground itself under this profile, and a model is asked here: why.
+    ModelAsked(&'a str),
+    /// A limit of the supplier's is waited for.
+    Waits {
+        /// Until when, RFC 3339.
+        until: &'a str,
+    },
+}
+
+/// Whoever looks on.
+pub trait Observer: Send {
+    /// Is told what happens.
+    fn observe(&mut self, event: &RunEvent);
+
+    /// What is to be called at once when somebody asks for an end.
+    fn alarm(&self) -> Option<Alarm> {
+        None
+    }
+}
+
+/// How many paths, with the verb.
+pub fn paths_are(paths: u64) -> String {
+    match paths {
+        1 => "1 path is".to_owned(),
+        paths => format!("{paths} paths are"),
+    }
+}
