@@ -84,10 +84,11 @@ impl KnownAgent {
 
     /// The names of those whose file has this line. For texts that every start of the
     /// program puts together, most of them for nothing: no file is parsed.
-    pub fn list_names_with(line: &str) -> impl Iterator<Item = &'static str> {
+    pub fn list_names_with(line: &str) -> impl Iterator<Item = &'static str> + use<> {
+        let line = format!("\n{line}\n");
         FILES
             .iter()
-            .filter(move |(_, text)| text.lines().any(|found| found == line))
+            .filter(move |(_, text)| text.contains(&line))
             .map(|(name, _)| *name)
     }
 
