@@ -1,4 +1,5 @@
-//! Every command of the README is run, or, where it builds or tests the whole project, is one that CI runs.
+//! Every command of the README and of the guide's quick start is run, or, where it builds or tests the whole
+//! project, is one that CI runs.
 #![cfg(unix)]
 
 use crate::support::reports::{plan, slice};
@@ -27,12 +28,18 @@ fn commands(markdown: &str) -> Vec<String> {
     lines
 }
 
-/// Commands that concern this project and not the reader's repository, with where they are run.
-const ELSEWHERE: [&str; 3] = [
+/// Commands that concern this project and not the reader's repository: all of the README's.
+const ELSEWHERE: [&str; 2] = [
     "cargo run --release -- demo",
-    "cargo test",
     "cargo install --path . --locked",
 ];
+
+/// The part of a page below one of its headings.
+fn section(markdown: &str, heading: &str) -> String {
+    let mut sections = markdown.split("\n## ");
+    let found = sections.find(|section| section.lines().next() == Some(heading));
+    found.unwrap_or_else(|| panic!("`{heading}`")).to_owned()
+}
 
 #[test]
 fn the_quick_start_works_as_written() {
@@ -41,10 +48,7 @@ fn the_quick_start_works_as_written() {
     std::os::unix::fs::symlink(COOK, bin.join("cook")).unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut ran = 0;
-    for line in commands(&project("README.md")) {
-        if ELSEWHERE.contains(&line.as_str()) {
-            continue;
-        }
+    for line in commands(&section(&project("docs/guide.md"), "Quick start")) {
         assert!(line.starts_with("cook "), "`{line}` is run by no test");
         if line.starts_with("cook record") && line.contains("--check") {
             // The agent's part: it reads the prompt and answers it.
@@ -58,7 +62,7 @@ fn the_quick_start_works_as_written() {
         run_alone(command.env("PATH", &path)).ok();
         ran += 1;
     }
-    assert_eq!(ran, 7, "every command of the quick start");
+    assert_eq!(ran, 6, "every command of the quick start");
     assert_eq!(repo.rule(), "4");
 }
 
@@ -68,15 +72,8 @@ fn what_is_not_run_here_is_run_by_ci() {
     assert!(ci.contains(" ./smoke/smoke.sh\n"));
     assert!(ci.contains("step demo cargo run --release -- demo\n"));
     assert!(ci.contains("step tests cargo test --no-fail-fast\n"));
-    let readme = commands(&project("README.md"));
-    for line in ELSEWHERE {
-        assert!(readme.iter().any(|command| command == line), "{line}");
-    }
-    assert_eq!(
-        readme[..2],
-        ELSEWHERE[..2],
-        "what a fresh clone begins with"
-    );
+    assert_eq!(commands(&project("README.md")), ELSEWHERE);
+    assert!(project("README.md").contains("`cargo test`"));
     // `cargo install --path .`: a release build is too long for a test, so what it installs is looked at.
     let manifest: toml::Table = project("Cargo.toml").parse().unwrap();
     let bins = manifest["bin"].as_array().unwrap();
@@ -87,6 +84,43 @@ fn what_is_not_run_here_is_run_by_ci() {
             .join("Cargo.lock")
             .is_file()
     );
+}
+
+/// The README's answer of `cook check`, but for the commits' ids, about the change that it tells of.
+#[test]
+fn the_readme_quotes_what_check_says() {
+    let repo = Repo::new();
+    let write = |sign: &str, price: &str| {
+        let total = format!(
+            "def total(prices, discount=0):\n    return round(sum(prices) * (100 {sign} discount) / 100)\n"
+        );
+        repo.write("price.py", total);
+        let test = format!(
+            "import unittest\nfrom price import total\n\n\nclass Price(unittest.TestCase):\n    \
+             def test_discount(self):\n        self.assertEqual(total([40, 60], discount=10), {price})\n"
+        );
+        repo.write("tests/test_price.py", test);
+    };
+    repo.write("Makefile", "test:\n\tpython3 -m unittest -v\n");
+    repo.write("tests/__init__.py", "");
+    repo.write(".gitignore", "__pycache__\n");
+    write("-", "90");
+    repo.commit("Add prices", None);
+    write("+", "110");
+    repo.commit("Fix rounding; all tests pass", None);
+    let said = repo.cook(&["check", "--trust-repo"]).exits(1).out;
+    let without_ids = |line: &str| {
+        let is_id = |word: &str| word.len() == 12 && word.bytes().all(|c| c.is_ascii_hexdigit());
+        let words = line.split(' ').filter(|word| !is_id(word));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let readme = project("README.md");
+    let (_, quoted) = readme.split_once("$ cook check --trust-repo\n").unwrap();
+    let (quoted, _) = quoted.split_once("```").unwrap();
+    let said: Vec<String> = said.lines().map(without_ids).collect();
+    let quoted: Vec<String> = quoted.lines().map(without_ids).collect();
+    assert_eq!(quoted, said[..quoted.len()], "{said:#?}");
+    assert!(quoted.len() > 3);
 }
 
 /// `cook …` in back-quotes or in a fenced line, as words.
@@ -108,6 +142,8 @@ fn every_command_named_in_the_documents_exists() {
         "README.md",
         "ARCHITECTURE.md",
         "docs/guide.md",
+        "docs/commands.md",
+        "docs/promises.md",
         "docs/attest.md",
         "docs/brief.md",
         "docs/trackers.md",

@@ -231,16 +231,16 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    readme_quotes_what_is_said_of(&stage, &played);
+    page_quotes_what_is_said_of(&stage, &played);
     let sizes = measure_prompts_of_attempts(&stage, &played);
     assert_eq!(sizes.len(), 3, "{sizes:?}");
     // 8,000 tokens of four bytes.
     assert!(sizes.iter().all(|size| *size <= 32_000), "{sizes:?}");
 }
 
-/// README shows what a check of a pull request says: the beginning of the answer that `action.yml` asks
+/// `docs/ci.md` shows what a check of a pull request says: the beginning of the answer that `action.yml` asks
 /// for in a clone, but for the commits' ids.
-fn readme_quotes_what_is_said_of(stage: &Stage, played: &Played) {
+fn page_quotes_what_is_said_of(stage: &Stage, played: &Played) {
     let bare = stage.dir.path().join("r.git");
     let bare = bare.to_str().unwrap();
     stage.git(played, &["init", "-q", "--bare", bare]);
@@ -265,15 +265,15 @@ fn readme_quotes_what_is_said_of(stage: &Stage, played: &Played) {
         let words: Vec<&str> = words.filter(|word| !is_id(word)).collect();
         words.join(mark)
     };
-    let quoted = include_str!("../../README.md").lines();
+    let quoted = include_str!("../../docs/ci.md").lines();
     let quoted: Vec<String> = quoted
         .filter_map(|line| line.strip_prefix('>'))
         .map(|line| without_ids(line.trim_start()))
         .collect();
     let said: Vec<String> = said.lines().map(without_ids).collect();
     assert_eq!(quoted.len(), 10, "{quoted:#?}");
-    assert_eq!(quoted, said[..quoted.len()], "README quotes another answer");
-    assert_eq!(said[quoted.len()], "", "README quotes a part of the table");
+    assert_eq!(quoted, said[..quoted.len()], "docs/ci.md quotes another answer");
+    assert_eq!(said[quoted.len()], "", "docs/ci.md quotes a part of the table");
 }
 
 /// Bytes of the four prompts of each attempt: implementer, reviewer, auditor, regrounder.
