@@ -1,8 +1,9 @@
 //! A file of statements that somebody else hands over: only what a listed key signed is parsed as one.
 
-use super::envelope::{Found, PAYLOAD, encode_signed};
-use super::make::DONE;
-use super::statement::{STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified};
+use super::make::{
+    DONE, PAYLOAD, STATEMENT, SVR, SignedPlace, Statement, TEST_RESULT, Tested, VERIFIER, Verified,
+    encode_signed,
+};
 use crate::signature::{self, Blob, NAMESPACE, Signer, to_armor};
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, Lines, clean, without_tags};
 use cook_protocol::schema;
@@ -55,7 +56,7 @@ pub(crate) struct Attested {
     pub by_hand: Vec<String>,
     /// Where in the file that stands.
     #[serde(skip)]
-    pub found: Found,
+    pub found: SignedPlace,
 }
 
 /// The keys that a reader looks at; what else stands in an envelope means nothing.
@@ -78,7 +79,7 @@ struct Signed {
     payload: Vec<u8>,
     signer: String,
     key: String,
-    found: Found,
+    found: SignedPlace,
 }
 
 /// Reads what listed keys signed about a commit.
@@ -220,7 +221,7 @@ fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed, Failure> {
                     payload,
                     signer,
                     key,
-                    found: Found {
+                    found: SignedPlace {
                         line: number,
                         signature: at,
                         is_armored,

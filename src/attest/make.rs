@@ -1,12 +1,10 @@
 //! Two statements from a verification that passed: what was verified, and what the gates said.
 
-use super::statement::{
-    Resource, STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified, Verifier,
-};
 use crate::anchor::Anchor;
 use crate::init::SETTINGS;
-use crate::judges::find_verdicts;
+use crate::judges::{Judged, find_verdicts};
 use crate::service::{self, Workspace};
+use crate::signature::{self, Blob, Key, NAMESPACE};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
 use cook_protocol::diagnostic::{Code, Failure, harmless_json};
 use cook_protocol::machine::{GateRun, list_votes};
@@ -14,8 +12,8 @@ use cook_protocol::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
 use cook_repo::git::Entry;
 use cook_repo::receipt::words;
 use cook_repo::remote::Side;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// This commit is proven done.
@@ -301,6 +299,188 @@ fn escape_uri(text: &str) -> String {
         }
     }
     uri
+}
+
+/// The type of every statement.
+pub(super) const STATEMENT: &str = "https://in-toto.io/Statement/v1";
+/// What a verification found.
+pub(super) const SVR: &str = "https://in-toto.io/attestation/svr/v0.2";
+/// What gates said.
+pub(super) const TEST_RESULT: &str = "https://in-toto.io/attestation/test-result/v0.1";
+/// The rules by which cook verifies; another number where a property comes to mean something else.
+pub(super) const VERIFIER: &str = "urn:cook:verify:1";
+
+/// A statement about subjects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Statement<P> {
+    #[serde(rename = "_type")]
+    pub of: String,
+    pub subject: Vec<Resource>,
+    #[serde(rename = "predicateType")]
+    pub predicate_type: String,
+    pub predicate: P,
+}
+
+/// Something that does not change, by its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Resource {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    #[serde(default)]
+    pub digest: BTreeMap<String, String>,
+}
+
+impl Resource {
+    /// With one digest.
+    pub fn new(kind: &str, id: impl Into<String>) -> Self {
+        Self {
+            digest: BTreeMap::from([(kind.to_owned(), id.into())]),
+            ..Self::default()
+        }
+    }
+
+    /// The same with a name.
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self {
+            name: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// The same with its place, where that is known.
+    pub fn at(self, uri: Option<String>) -> Self {
+        Self { uri, ..self }
+    }
+}
+
+/// Predicate of [`SVR`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Verified {
+    pub verifier: Verifier,
+    #[serde(rename = "timeCreated")]
+    pub time_created: String,
+    pub properties: Vec<String>,
+    /// The log's newest transition: an extension of cook's.
+    pub cook_log: Resource,
+    /// The commit that was found done, where it is another than the one that is attested: an extension of
+    /// cook's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cook_done: Option<Resource>,
+    /// What that one was merged into: an extension of cook's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cook_merged_into: Option<Resource>,
+    /// Whose word reviews, audits and votes are, and how many planted faults each caught: an extension of
+    /// cook's.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub cook_judges: Vec<Judged>,
+}
+
+/// Who verified, by which contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Verifier {
+    pub id: String,
+    pub policies: Vec<Resource>,
+}
+
+/// Predicate of [`TEST_RESULT`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Tested {
+    pub result: String,
+    pub configuration: Vec<Resource>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(default, rename = "passedTests")]
+    pub passed: Vec<String>,
+    #[serde(default, rename = "warnedTests")]
+    pub warned: Vec<String>,
+    #[serde(default, rename = "failedTests")]
+    pub failed: Vec<String>,
+}
+
+/// The type of what an envelope of ours holds.
+pub(super) const PAYLOAD: &str = "application/vnd.in-toto+json";
+
+/// A signed statement. The order of the fields is the order in the file.
+#[derive(Serialize)]
+struct Envelope {
+    payload: String,
+    #[serde(rename = "payloadType")]
+    payload_type: &'static str,
+    signatures: [Signature; 1],
+}
+
+#[derive(Serialize)]
+struct Signature {
+    keyid: String,
+    sig: String,
+}
+
+/// What is signed: the pre-authentication encoding of type and payload.
+pub(super) fn encode_signed(payload: &[u8]) -> Vec<u8> {
+    let head = format!("DSSEv1 {} {PAYLOAD} {} ", PAYLOAD.len(), payload.len());
+    [head.as_bytes(), payload].concat()
+}
+
+/// The statement in an envelope, signed; the key's fingerprint beside it.
+///
+/// # Errors
+/// `ssh_keygen_missing`, `signing_failed`.
+pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String), Failure> {
+    let signed = signature::sign(key, &encode_signed(statement.as_bytes()))?;
+    let Some(blob) = Blob::read(signed.as_bytes()) else {
+        let what = "`ssh-keygen` made something that is not a signature";
+        return Err(Failure::state(Code::SigningFailed, what));
+    };
+    let keyid = blob.fingerprint();
+    let envelope = Envelope {
+        payload: signature::encode(statement.as_bytes()),
+        payload_type: PAYLOAD,
+        signatures: [Signature {
+            keyid: keyid.clone(),
+            sig: signature::encode(&blob.bytes),
+        }],
+    };
+    let line = serde_json::to_string(&envelope).map_err(|error| {
+        Failure::state(Code::SigningFailed, "the envelope cannot be written").with_cause(&error)
+    })?;
+    Ok((line, keyid))
+}
+
+/// Where a signature that counts stands, and in which form.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SignedPlace {
+    /// The line of the file.
+    pub line: usize,
+    /// Which signature of the envelope it is, from 0.
+    pub signature: usize,
+    /// It is in OpenSSH's armor, not in base64 alone.
+    pub is_armored: bool,
+}
+
+/// How a line of a file is checked without cook, one command a line, for a shell.
+pub(crate) fn by_hand(file: &str, found: SignedPlace, signers: &str, who: &str) -> Vec<String> {
+    let [file, signers, who] = [file, signers, who].map(|word| shell_words::quote(word));
+    let take = format!("sed -n {}p {file} | jq -r", found.line);
+    let sig = format!("{take} '.signatures[{}].sig'", found.signature);
+    // Both alphabets of base64 are taken.
+    let plain = "tr -- -_ +/";
+    vec![
+        format!("{take} .payload | {plain} | base64 -d >payload.json"),
+        format!(
+            "(printf 'DSSEv1 {} {PAYLOAD} %d ' \"$(wc -c <payload.json)\"; cat payload.json) >signed",
+            PAYLOAD.len()
+        ),
+        match found.is_armored {
+            true => format!("{sig} >signature"),
+            false => format!(
+                "(echo '-----BEGIN SSH SIGNATURE-----'; {sig} | {plain} | fold -w 70; \
+                 echo '-----END SSH SIGNATURE-----') >signature"
+            ),
+        },
+        format!("ssh-keygen -Y verify -f {signers} -I {who} -n {NAMESPACE} -s signature <signed"),
+    ]
 }
 
 #[cfg(test)]

@@ -3,11 +3,8 @@
 //! The shapes are in-toto's (Statement v1, SVR v0.2, Test Result v0.1) and DSSE's; `docs/attest.md` names
 //! each source.
 
-mod envelope;
 mod foreign_statements;
 mod make;
-mod statement;
 
-pub(crate) use envelope::{by_hand, seal};
 pub(crate) use foreign_statements::{About, Attested, MAX_FILE, read};
-pub(crate) use make::{Found, Made, make, run_gates};
+pub(crate) use make::{Found, Made, by_hand, make, run_gates, seal};

@@ -1,7 +1,6 @@
 //! `cook ask`, `cook act`: asks an agent or several, or orders one to do something.
 
-use super::caller;
-use super::context::{Answer, Context, answer};
+use super::context::{self, Answer, Context, answer};
 use super::input::{self, free_text};
 use crate::run;
 use crate::service::Workspace;
@@ -20,8 +19,7 @@ use cook_repo::session::{
 };
 use cook_repo::thread;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -130,7 +128,7 @@ impl Request {
 }
 
 pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
-    caller::not_nested()?;
+    context::not_nested()?;
     let request = match &args.request {
         Some(file) => serde_json::from_slice(&input::read(Some(file))?)
             .map_err(|error| Failure::usage(format!("the request cannot be read: {error}")))?,
@@ -146,7 +144,7 @@ pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
 }
 
 pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
-    caller::not_nested()?;
+    context::not_nested()?;
     let request = Request::new(&args.say, args.agent.as_ref(), &args.call)?;
     call_one(context, request, &args.call, Action::Act)
 }

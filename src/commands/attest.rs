@@ -1,11 +1,10 @@
 //! `cook attest`: a verification as in-toto statements, and what somebody else's say.
 
-use super::context::{Answer, Context, answer};
+use super::context::{self, Answer, Context, answer};
+use super::input;
 use super::push::SigningArgs;
-use super::verify::{ProofArgs, VerifyScope};
-use super::{caller, input, runner_files, verify};
-use crate::attest;
-use crate::attest::{About, Attested, Found, Made};
+use super::verify::{self, ProofArgs, VerifyScope};
+use crate::attest::{self, About, Attested, Found, Made};
 use crate::view::{Page, Show, Tone};
 use clap::{Args, Subcommand};
 use cook_protocol::diagnostic::{Code, Failure, Finding};
@@ -68,7 +67,7 @@ pub(super) fn attest(context: &Context, args: &AttestArgs) -> Answer {
 fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     let key = match args.signing.sign {
         true => {
-            caller::require_user_by("--yes", args.yes)?;
+            context::require_user_by("--yes", args.yes)?;
             Some(args.signing.key(context, &context.workspace()?)?)
         }
         false => None,
@@ -94,7 +93,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
         context.screen.note(nothing);
         return answer(verified);
     }
-    let (gates, written) = runner_files::guard(|| attest::run_gates(&workspace))?;
+    let (gates, written) = context::guard(|| attest::run_gates(&workspace))?;
     let red = gates
         .iter()
         .filter(|run| run.gate.required && !run.has_passed());

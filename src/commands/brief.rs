@@ -1,15 +1,13 @@
 //! `cook brief`: what the next session must know. Every change of it passes the one reconciliation, as one
 //! transition.
 
-use super::caller::AsUser;
-use super::context::{Answer, Context, answer};
-use super::input::free_text;
-use super::transition::Recorded;
-use super::{caller, input, transition};
+use super::context::{self, Answer, AsUser, Context, answer};
+use super::input::{self, free_text};
+use super::transition::{self, Recorded};
+use crate::hooks;
 use crate::init::{read_text_file, write_text_file};
-use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief, Workspace};
+use crate::service::{self, Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief, Workspace};
 use crate::view::{Exit, Page, Show, Tone};
-use crate::{hooks, service};
 use clap::{Args, Subcommand};
 use cook_agents::hooks::Item;
 use cook_protocol::brief::{self, Artifact, Brief, Filled, Guide};
@@ -452,9 +450,9 @@ fn record(
 /// A person, or a script that says so, speaks for the user; everybody else does not.
 fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
     if author.as_user.as_user {
-        return caller::require_user(true);
+        return context::require_user(true);
     }
-    let user = Some(caller::anybody()).filter(|actor| *actor == Actor::User);
+    let user = Some(context::anybody()).filter(|actor| *actor == Actor::User);
     Ok(user.unwrap_or(Actor::Role))
 }
 
@@ -481,7 +479,7 @@ fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String, Failure> {
 }
 
 fn say(context: &Context, text: &str, session: Option<&String>, as_user: bool) -> Answer {
-    let actor = caller::require_user(as_user)?;
+    let actor = context::require_user(as_user)?;
     let event = Event::Said {
         text: input::read_argument(text)?.trim_end().to_owned(),
         session: session.cloned(),

@@ -1,7 +1,6 @@
 //! `cook calibrate`: how many planted faults does a judge catch?
 
-use super::caller;
-use super::context::{Answer, Context, answer};
+use super::context::{self, Answer, Context, answer};
 use super::live_line::Printer;
 use crate::calibrate::{Asked, JUDGES, Measured, measure};
 use crate::judges::{Kept, Known, joint_misses};
@@ -37,9 +36,9 @@ pub(super) struct CalibrateArgs {
 }
 
 pub(super) fn calibrate(context: &Context, args: &CalibrateArgs) -> Answer {
-    caller::not_nested()?;
+    context::not_nested()?;
     let mut workspace = context.workspace()?;
-    caller::not_apart(&workspace)?;
+    context::not_apart(&workspace)?;
     workspace.trust_everything = args.trust_repo;
     let roles: Vec<Role> = match &args.role {
         Some(role) => Role::parse(role).into_iter().collect(),

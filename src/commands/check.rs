@@ -1,9 +1,7 @@
 //! `cook check`: is what was just claimed true of this commit?
 
-use super::context::{Answer, Context, answer};
-use super::progress::Progress;
+use super::context::{self, Answer, Context, Progress, answer};
 use super::transition::note;
-use super::{caller, runner_files};
 use crate::check::{Ask, Checked, Line, Runs, Truth, check};
 use crate::service::Workspace;
 use crate::view::{Exit, Format, Page, Results, Show, Tone};
@@ -44,7 +42,7 @@ pub(super) struct CheckArgs {
 
 pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
     let mut workspace = context.workspace()?;
-    caller::not_apart(&workspace)?;
+    context::not_apart(&workspace)?;
     workspace.trust_everything = args.trust_repo;
     let asked = |commit: Option<&str>, base: Option<&str>, workspace: &mut Workspace| {
         let ask = Ask {
@@ -59,7 +57,7 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
         };
         let progress = Progress::begin(context.screen);
         let tell = |text: &str| progress.tell(text);
-        let (mut checked, written) = runner_files::guard(|| check(workspace, &ask, &tell))?;
+        let (mut checked, written) = context::guard(|| check(workspace, &ask, &tell))?;
         if let Some(written) = written {
             let next = written.code.hint();
             let line = Line::new(written.code, Weight::Refuses, written.message, next);

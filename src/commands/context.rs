@@ -1,12 +1,18 @@
-//! What every command gets, and how it answers.
+//! What a command is called with, and by whom: its place, its screen, who may do what, how it says that it is at work.
 
-use super::caller;
 use crate::service::Workspace;
-use crate::view;
-use crate::view::{Page, Screen, Show};
-use cook_protocol::diagnostic::Failure;
+use crate::view::{self, Page, Screen, Show};
+use clap::Args;
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::model::{Actor, Role};
+use cook_repo::process::{ROLE_VARIABLE, agent_marker, session_marker};
+use cook_repo::room::RunnerFiles;
+use cook_repo::thread;
 use serde::Serialize;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// What every command gets.
 pub(super) struct Context {
@@ -21,7 +27,7 @@ impl Context {
     /// Opens the worktree.
     pub fn workspace(&self) -> Result<Workspace, Failure> {
         let mut workspace = Workspace::open(&self.dir)?;
-        workspace.attended = caller::is_attended();
+        workspace.attended = is_attended();
         Ok(workspace)
     }
 }
@@ -46,4 +52,179 @@ impl Show for PromptAnswer {
     fn has_json(&self) -> bool {
         false
     }
+}
+
+// Who is calling: a person, a script, or something an agent started
+// (`protocol/completion.md#what-is-the-users-alone`).
+
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct AsUser {
+    /// Called by a script on a person's behalf; recorded as such
+    #[arg(long)]
+    pub as_user: bool,
+}
+
+/// Lets a person through, or a script that says so; refuses an agent's environment.
+pub(super) fn require_user(as_user: bool) -> Result<Actor, Failure> {
+    require_user_by("--as-user", as_user)
+}
+
+/// The same for a command whose flag for scripts has another name.
+pub(super) fn require_user_by(flag: &str, said: bool) -> Result<Actor, Failure> {
+    if let Some(why) = agent_around() {
+        return Err(user_only(&why));
+    }
+    match (std::io::stdin().is_terminal(), said) {
+        (true, false) => Ok(Actor::User),
+        (_, true) => Ok(Actor::Script),
+        (false, false) => Err(user_only("standard input is not a terminal").hint(format!(
+            "a script of yours may say `{flag}`; the log then says that a script did it"
+        ))),
+    }
+}
+
+fn user_only(why: &str) -> Failure {
+    Refusal::new(Code::UserOnly, format!("only a person may do this: {why}")).into()
+}
+
+/// Who to write down for a command that is open to everybody.
+pub(super) fn anybody() -> Actor {
+    match (agent_around(), std::io::stdin().is_terminal()) {
+        (Some(_), _) => Actor::Role,
+        (None, true) => Actor::User,
+        (None, false) => Actor::Script,
+    }
+}
+
+/// Somebody at a terminal can be asked for a password.
+pub(super) fn is_attended() -> bool {
+    std::io::stdin().is_terminal() && agent_around().is_none()
+}
+
+/// What says that an agent is around this process.
+pub(super) fn agent_around() -> Option<String> {
+    agent_marker()
+        .map(|name| format!("`{name}` is set"))
+        .or_else(session_marker)
+}
+
+/// Inside a role session only that role's report is taken.
+pub(super) fn refuse_other_role(role: Role) -> Result<(), Failure> {
+    let Ok(mine) = std::env::var(ROLE_VARIABLE) else {
+        return Ok(());
+    };
+    if mine.is_empty() || Role::parse(&mine) == Some(role) {
+        return Ok(());
+    }
+    Err(inside_role(format!(
+        "this is a session of `{mine}`; it cannot hand in a report of the {role}"
+    )))
+}
+
+/// Nothing is written into a worktree from a throwaway one that stands for it.
+pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
+    let what = "this place stands for another worktree, and nothing is done there from here";
+    match workspace.from_apart {
+        false => Ok(()),
+        true => Err(inside_role(what).hint("look here as much as you like")),
+    }
+}
+
+/// Who pauses the work: everybody may, and only the words of a person bind. A role that cook plays stops it by its
+/// report, not by a command.
+pub(super) fn find_pauser(as_user: bool) -> Result<Actor, Failure> {
+    if let Some(why) = session_marker() {
+        return Err(inside_role(format!(
+            "a session that cook started does not pause the work: {why}"
+        )));
+    }
+    if as_user {
+        return require_user(true);
+    }
+    Ok(match is_attended() {
+        true => Actor::User,
+        false => Actor::Role,
+    })
+}
+
+/// An agent that cook started may not start another.
+pub(super) fn not_nested() -> Result<(), Failure> {
+    match session_marker() {
+        None => Ok(()),
+        Some(why) => Err(inside_role(format!(
+            "an agent that cook started may not start another: {why}"
+        ))),
+    }
+}
+
+fn inside_role(what: impl Into<String>) -> Failure {
+    Refusal::new(Code::InsideRole, what).into()
+}
+
+// What takes long says what it is doing, to a person at a terminal: from its second second on.
+
+/// What ends sooner says nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is being done, where that is to be said, and whether it is time to.
+pub(super) struct Progress(Screen, Arc<Mutex<(Option<String>, bool)>>);
+
+impl Progress {
+    pub(super) fn begin(screen: Screen) -> Self {
+        let said = Arc::new(Mutex::new((None, false)));
+        let waits = Arc::clone(&said);
+        let wait = move || {
+            std::thread::sleep(PATIENCE);
+            let mut said = hold(&waits);
+            said.1 = true;
+            said.0.iter().for_each(|text: &String| screen.note(text));
+        };
+        // Where there is no thread for it, each is said at once.
+        if screen.redraws && thread::spawn(wait).is_err() {
+            hold(&said).1 = true;
+        }
+        Self(screen, said)
+    }
+
+    pub(super) fn tell(&self, text: &str) {
+        let mut said = hold(&self.1);
+        if said.1 {
+            self.0.note(text);
+        }
+        said.0 = Some(text.to_owned());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        hold(&self.1).0 = None;
+    }
+}
+
+fn hold<T>(said: &Mutex<T>) -> MutexGuard<'_, T> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// The files by which a step speaks to its CI runner, held while gates run.
+
+/// Does what runs gates; what was written to the runner meanwhile is put back and named, also where
+/// the work failed.
+pub(super) fn guard<T>(
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(T, Option<Finding>), Failure> {
+    let failure = |error: io::Error| {
+        let what = "the files by which a step speaks to its CI runner";
+        Failure::state(Code::NotWritable, what).with_cause(&error)
+    };
+    let files = RunnerFiles::remember().map_err(failure)?;
+    let done = work();
+    let written = files.put_back().map_err(failure)?;
+    let finding = (!written.is_empty()).then(|| {
+        let what = format!(
+            "while gates ran, something wrote what `{}` names; it was put back",
+            written.join("`, `")
+        );
+        Finding::new(Code::RunnerFilesWritten, what)
+    });
+    Ok((done?, finding))
 }

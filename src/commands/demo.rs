@@ -1,7 +1,7 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
-use super::context::{Answer, Context, answer};
-use super::{caller, live_line};
+use super::context::{self, Answer, Context, answer};
+use super::live_line;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, why};
 use crate::run::{Observer, RunEvent};
 use crate::view::{Dispatched, Page, Screen, Show, Tone};
@@ -11,6 +11,7 @@ use cook_protocol::machine::{quote_word, short};
 use cook_repo::process::{Alarm, on_path};
 use serde::Serialize;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// How long `--slow` rests after each step.
@@ -31,7 +32,7 @@ pub(super) struct DemoArgs {
 }
 
 pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
-    caller::not_nested()?;
+    context::not_nested()?;
     let screen = context.screen;
     let dir = context.dir_is_named.then_some(context.dir.as_path());
     let demo = Demo::prepare(dir, args.with, None)?;
@@ -177,4 +178,19 @@ fn show_caught(page: &mut Page, catch: &CaughtViolation) {
         };
         page.line(&format!("           kept: `{command}`"));
     }
+}
+
+// `cook scripted-agent`, hidden: a script in an agent's place.
+
+#[derive(Debug, Args)]
+pub(super) struct ScriptedAgentArgs {
+    /// A script, or the file that holds it
+    pub script: String,
+    /// As a preset gives them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<String>,
+}
+
+pub(super) fn play(args: &ScriptedAgentArgs) -> ExitCode {
+    cook_agents::scripted::play(&args.script, &args.rest)
 }

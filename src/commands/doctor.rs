@@ -1,9 +1,9 @@
 //! `cook doctor`: is the set-up sound, and which settings are in force; the log's objects, the agents that are
 //! here, and what was set aside.
 
-use super::context::{Answer, Context, PromptAnswer, answer};
+use super::context::{self, Answer, Context, PromptAnswer, answer};
 use super::transition::note;
-use super::{caller, trust};
+use super::trust;
 use crate::service::Workspace;
 use crate::view::{Page, Show, Tone, VerifyAnswer};
 use crate::{hooks, run};
@@ -111,12 +111,12 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
     }
     findings.extend(hooks::install::unseen(&workspace));
     if args.probe {
-        caller::not_nested()?;
+        context::not_nested()?;
         let (heard, silent) = run::probe(&workspace, args.agent.as_deref())?;
         checked.extend(heard);
         findings.extend(silent);
     }
-    if let Some(marker) = caller::agent_around() {
+    if let Some(marker) = context::agent_around() {
         checked.push(format!("an agent is around this process ({marker}): commands that are yours alone are refused here"));
     }
     answer(VerifyAnswer::new("doctor", checked, findings))
@@ -302,7 +302,7 @@ fn rescue(context: &Context, command: &RescueCommand) -> Answer {
             });
         }
         RescueCommand::Restore { id, to } => {
-            caller::not_apart(&workspace)?;
+            context::not_apart(&workspace)?;
             let id = &find_copy(&copies, id)?.id;
             let written = store.rescue_restore(id, &[], &context.dir.join(to), false)?;
             let lines = written.iter();

@@ -1,7 +1,6 @@
 //! `cook gate`: runs gates now and keeps receipts.
 
-use super::caller;
-use super::context::{Answer, Context, answer};
+use super::context::{self, Answer, Context, answer};
 use crate::anchor::describe_failed;
 use crate::init::OF_FOLDER;
 use crate::measure;
@@ -9,8 +8,7 @@ use crate::service::Workspace;
 use crate::view::{Exit, Page, Show, Tone};
 use clap::Args;
 use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
-use cook_protocol::machine;
-use cook_protocol::machine::GateRun;
+use cook_protocol::machine::{self, GateRun};
 use cook_protocol::model::{Caches, GateSpec, Receipt};
 use cook_repo::git::Repo;
 use cook_repo::receipt::{Gates, Receipts, plan_gate};
@@ -40,7 +38,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let folders: Vec<&str> = folders.map(|(dir, _)| dir).collect();
     workspace.propose_gates_in(&folders)?;
     let gates = choose_gates(&workspace, args)?;
-    caller::not_apart(&workspace).map_err(|mut refusal| {
+    context::not_apart(&workspace).map_err(|mut refusal| {
         // It would run beside what is not committed there, which is why this place is apart.
         let here = gates.iter();
         let here = here.map(|gate| format!("to see it here, run `{}`", gate.run));

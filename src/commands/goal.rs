@@ -1,11 +1,10 @@
 //! `cook goal`: sets a goal that commands decide, says how far it is, drops it.
 
-use super::caller::AsUser;
 use super::check::show_lines;
-use super::context::{Answer, Context, answer};
+use super::context::{self, Answer, AsUser, Context, answer};
+use super::hooks;
 use super::input::free_text;
 use super::transition::{TransitionAnswer, note};
-use super::{caller, hooks};
 use crate::check::Line;
 use crate::hooks::install::list_installed;
 use crate::service::{self, Draft, Workspace};
@@ -70,9 +69,9 @@ pub(super) fn goal(context: &Context, args: &GoalArgs) -> Answer {
 }
 
 fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
-    let actor = caller::require_user(args.as_user.as_user)?;
+    let actor = context::require_user(args.as_user.as_user)?;
     let mut workspace = context.workspace()?;
-    caller::not_apart(&workspace)?;
+    context::not_apart(&workspace)?;
     let draft = Draft {
         words,
         checks: &args.check,
@@ -117,7 +116,7 @@ fn find(workspace: &Workspace) -> Result<Snapshot, Failure> {
 
 fn look(context: &Context, args: &GoalArgs) -> Answer {
     if args.show_hidden {
-        caller::require_user(args.as_user.as_user)?;
+        context::require_user(args.as_user.as_user)?;
     }
     let workspace = context.workspace()?;
     let snapshot = find(&workspace)?;
@@ -126,7 +125,7 @@ fn look(context: &Context, args: &GoalArgs) -> Answer {
         let found = goal.filter_map(|goal| goal.found.as_ref()).next();
         return answer(GoalAnswer::new(&snapshot, GoalState::Dropped, found, true));
     }
-    caller::not_apart(&workspace)?;
+    context::not_apart(&workspace)?;
     let standing = service::look_at_goal(&workspace, snapshot)?;
     match standing.snapshot.goal() {
         Some(goal) if args.show_hidden => {
@@ -151,7 +150,7 @@ fn look(context: &Context, args: &GoalArgs) -> Answer {
 }
 
 fn drop_goal(context: &Context, args: &GoalArgs) -> Answer {
-    let actor = caller::require_user(args.as_user.as_user)?;
+    let actor = context::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     let snapshot = find(&workspace)?;
     let mut words = "the goal is dropped; its commits and its log stay".to_owned();

@@ -1,8 +1,18 @@
-//! `cook help`: the commands that most people need, all of them, or one in full.
+//! What the program says of itself: `cook help`, `explain`, `completions`, and `cook` alone, which says what is here and what comes next.
 
-use super::context::{Answer, PromptAnswer, answer};
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::transition::note;
+use crate::check::{describe_place, find_base};
+use crate::hooks::install::list_installed;
+use crate::service::{Workspace, dispatch_now};
 use clap::{Args, Command};
-use cook_protocol::diagnostic::{Code, Failure};
+use cook_agents::hooks::layout::Purpose;
+use cook_agents::presets;
+use cook_protocol::diagnostic::{CATALOGUE, Code, Failure, Family, Lines, Severity, clean};
+use cook_protocol::machine::{ASK_GOAL, quote_word, short};
+use cook_protocol::model::GateSpec;
+use cook_repo::process::on_path;
+use cook_repo::receipt::Receipts;
 
 /// What most people need, in the order in which they meet it.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];
@@ -109,6 +119,196 @@ fn man(mut command: clap::Command) -> Answer {
         write(subcommand.name(name), &mut text)?;
     }
     answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
+}
+
+// `cook` alone: what was found in this repository, what is known of its last commit, and the one command that
+// comes next.
+
+pub(super) fn overview(context: &Context, program: &clap::Command) -> Answer {
+    match context.workspace() {
+        Ok(workspace) => note("overview", describe(workspace)?),
+        Err(failure) if failure.code == Code::NotARepository => {
+            note("overview", first_commands(program))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// How the gates stand at HEAD.
+#[derive(Clone, Copy, PartialEq)]
+enum Gates {
+    /// There is none, or one has no receipt of HEAD.
+    NotRun,
+    /// A command that is not trusted.
+    Untrusted,
+    Red,
+    Green,
+}
+
+fn describe(mut workspace: Workspace) -> Result<Vec<String>, Failure> {
+    let mut lines = Vec::new();
+    let mut tell = |what: &str, text: &str| lines.push(format!("{what:<8}{text}"));
+    let commit = workspace.repo.head()?.commit;
+    let mut standing = Gates::NotRun;
+    if let Some(commit) = &commit {
+        // The gates that `cook check` would run.
+        let base = find_base(&workspace.repo, commit, None)?;
+        let (is_found, _) = workspace.propose_gates_for(&base.commit, commit)?;
+        let gates = workspace.config()?.gate_specs();
+        let from = if is_found {
+            ", found in the repository"
+        } else {
+            ""
+        };
+        for gate in &gates {
+            let (name, run, place) = (&gate.name, &gate.run, describe_place(gate));
+            tell("gate", &format!("{name}: `{run}`{place}{from}"));
+        }
+        if gates.is_empty() {
+            tell("gate", "none that says anything about the last change");
+        }
+        standing = find_standing(&workspace, commit, &gates)?;
+    }
+    let agents = list_agents(&workspace)?;
+    tell("agents", &join(&agents));
+    let purposes = [Purpose::Check, Purpose::Workflow].into_iter();
+    let hooks = purposes.flat_map(|purpose| list_installed(&workspace, purpose));
+    let hooks: Vec<String> = hooks.map(|agent| agent.name().to_owned()).collect();
+    tell("hooks", &join(&hooks));
+    // Where there is a log, it says what is asked of HEAD.
+    if let (_, Some(snapshot)) = workspace.current()? {
+        let (due, _) = dispatch_now(&workspace, Some(&snapshot))?;
+        tell("work", &clean(&due.action, Lines::Fold));
+        tell("next:", snapshot.goal().map_or("cook next", |_| ASK_GOAL));
+        return Ok(lines);
+    }
+    let Some(commit) = commit else {
+        tell("HEAD", "there is no commit yet");
+        tell("next:", "git commit");
+        return Ok(lines);
+    };
+    let at = short(&commit);
+    let verdict = match standing {
+        Gates::Untrusted | Gates::NotRun => format!("{at} was not asked yet"),
+        Gates::Red => format!("a gate is red at {at}"),
+        Gates::Green => format!("every gate is green at {at}"),
+    };
+    tell("HEAD", &verdict);
+    tell("next:", &suggest(standing, &agents, &hooks));
+    Ok(lines)
+}
+
+fn list_agents(workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = presets(workspace.config()?);
+    let sound = all.values().filter_map(|preset| preset.as_ref().ok());
+    let here = sound.filter(|preset| on_path(preset.bin(), &path).is_some());
+    Ok(here.map(|preset| preset.name().to_owned()).collect())
+}
+
+fn find_standing(
+    workspace: &Workspace,
+    commit: &str,
+    gates: &[GateSpec],
+) -> Result<Gates, Failure> {
+    let trust = workspace.trust()?;
+    let receipts = Receipts::of(&workspace.repo)?;
+    let tree = workspace.repo.find_tree(commit)?;
+    let mut standing = if gates.is_empty() {
+        Gates::NotRun
+    } else {
+        Gates::Green
+    };
+    for gate in gates {
+        match receipts.find_gate(gate, &tree, None)? {
+            Some(receipt) if receipt.has_passed() => {}
+            Some(_) => return Ok(Gates::Red),
+            None if !trust.is_trusted(&gate.run) => standing = Gates::Untrusted,
+            None if standing == Gates::Green => standing = Gates::NotRun,
+            None => {}
+        }
+    }
+    Ok(standing)
+}
+
+/// The one next command where no log says what is due.
+fn suggest(standing: Gates, agents: &[String], hooks: &[String]) -> String {
+    match (standing, agents.first()) {
+        (Gates::Untrusted, _) => "cook check --trust-repo".to_owned(),
+        (Gates::Green, Some(agent)) if hooks.is_empty() => {
+            format!("cook hooks install {} --check", quote_word(agent))
+        }
+        (Gates::Green, _) => {
+            "cook goal \"WHAT YOU WANT\" --check \"A COMMAND THAT FAILS TODAY\"".to_owned()
+        }
+        _ => "cook check".to_owned(),
+    }
+}
+
+fn join(names: &[String]) -> String {
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    }
+}
+
+// `cook completions`: what a shell completes.
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// For which shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+pub(super) fn completions(mut command: clap::Command, args: &CompletionsArgs) -> Answer {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "cook", &mut text);
+    answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
+}
+
+// `cook explain`: what a code means, and what to do.
+
+#[derive(Debug, Args)]
+pub(super) struct ExplainArgs {
+    /// The code, as it stands in brackets; without one every code is listed
+    pub code: Option<String>,
+}
+
+pub(super) fn explain(args: &ExplainArgs) -> Answer {
+    let mut text = String::new();
+    let Some(code) = &args.code else {
+        for code in CATALOGUE {
+            text.push_str(&format!("{:<32}{}\n", code.id(), code.meaning()));
+        }
+        return answer(PromptAnswer(text));
+    };
+    let Some(code) = CATALOGUE.iter().find(|known| known.id() == code) else {
+        let what = format!("there is no code `{}`", code.escape_debug());
+        return Err(Failure::usage(what).hint("run `cook explain`, which lists every code"));
+    };
+    answer(PromptAnswer(format!(
+        "{code}: {}\n  {}\n  next: {}\n",
+        code.meaning(),
+        describe_effect(code.family(), code.severity()),
+        code.hint()
+    )))
+}
+
+fn describe_effect(family: Family, severity: Severity) -> &'static str {
+    match (family, severity) {
+        (Family::Report, _) => "The report is refused as a whole, and nothing is written.",
+        (Family::Refusal, _) => "The event is not taken, and nothing is written. Exit code 4.",
+        (Family::Failure, _) => "The command cannot run. Exit code 2, 3 or 7.",
+        (Family::Finding, Severity::Note) => "A note: it changes no exit code.",
+        (Family::Finding, Severity::Warning) => {
+            "A warning: `cook verify` passes, unless an option such as `--strict` asks for more; `cook check` may fail."
+        }
+        (Family::Finding, Severity::NeedsReground) => {
+            "A re-ground puts it right; `cook verify` fails with `--strict`."
+        }
+        (Family::Finding, Severity::Error) => "An error: `cook verify` fails.",
+    }
 }
 
 #[cfg(test)]

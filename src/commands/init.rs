@@ -1,25 +1,23 @@
 //! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
 
-use super::caller::AsUser;
-use super::context::{Answer, Context, answer};
-use super::input::free_text;
-use super::transition::{NoteAnswer, TransitionAnswer, note};
-use super::trial::Trial;
-use super::{caller, input, taken_plan, trial, trust};
-use crate::init::{FileOutcome, SETTINGS, TRACKED, plans};
-use crate::service::{Applied, Workspace};
-use crate::{init, service};
+use super::context::{self, Answer, AsUser, Context, answer};
+use super::input::{self, free_text};
+use super::transition::{self, NoteAnswer, TransitionAnswer, Trial, note};
+use super::trust;
+use crate::init::{self, FileOutcome, SETTINGS, TRACKED, plans};
+use crate::service::{self, Applied, Workspace};
+use crate::verify::measure_worths;
 use clap::Args;
 use cook_agents::presets;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, list_with_verb};
-use cook_protocol::machine::{self, Rule};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun, list_with_verb};
+use cook_protocol::machine::{self, Rule, quote_word};
 use cook_protocol::model::{Actor, Assurance, Event, Profile, STOP_VERIFIER, Snapshot};
 use cook_repo::git::Repo;
 use cook_repo::process::on_path;
-use cook_repo::store::Store;
+use cook_repo::store::{Store, Tip};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -60,20 +58,20 @@ pub(super) struct InitArgs {
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     if args.tick {
-        return taken_plan::tick(context, args.as_user.as_user);
+        return tick(context, args.as_user.as_user);
     }
     let given = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
     if let Some(id) = &args.log {
-        caller::require_user(args.as_user.as_user)?;
+        context::require_user(args.as_user.as_user)?;
         take_log(context, id)?;
     }
     let (workspace, was_lost) = crate::run::open_whole(&context.dir)?;
-    caller::not_apart(&workspace)?;
+    context::not_apart(&workspace)?;
     if was_lost {
         let what = "the log was gone, and is put back from the copy that a killed run left";
         context.screen.note(what);
     }
-    let user = caller::require_user(args.as_user.as_user);
+    let user = context::require_user(args.as_user.as_user);
     if args.as_user.as_user || args.assurance.is_some() {
         user.as_ref().map_err(Clone::clone)?;
     }
@@ -86,9 +84,9 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let event = done.prepare(given, args.from.as_deref(), args.assurance, anew)?;
     let is_new = (args.commit && done.commit_contract()?) || done.wrote_settings;
     let applied = done.record(event)?;
-    let is_person = caller::agent_around().is_none();
+    let is_person = context::agent_around().is_none();
     let gates = match is_new && !args.skip_gates && is_person {
-        true => trial::try_gates(context, args.gate_time, &mut done.findings)?,
+        true => transition::try_gates(context, args.gate_time, &mut done.findings)?,
         false => Vec::new(),
     };
     let next = applied.as_ref().map(|applied| &applied.step.next);
@@ -174,7 +172,7 @@ impl<'a> SetUp<'a> {
         let missing = workspace.repo.contract_missing()?;
         let taken = from.map(|from| plans::read(root, from)).transpose()?;
         if let (Some(before), Some(tip), Some(from)) = (&snapshot, &tip, from) {
-            let line = taken_plan::begin_anew(workspace, tip, before, from, &self.user)?;
+            let line = begin_anew(workspace, tip, before, from, &self.user)?;
             self.lines.push(line);
             snapshot = None;
         }
@@ -184,7 +182,7 @@ impl<'a> SetUp<'a> {
         if snapshot.is_none() {
             imported = init::import::read(&root.join(".agent"))?;
             if taken.is_none() && imported.is_none() {
-                self.lines.extend(taken_plan::offers(root));
+                self.lines.extend(offers(root));
             }
         }
         if workspace.store.is_none() {
@@ -197,10 +195,10 @@ impl<'a> SetUp<'a> {
             self.findings.append(&mut imported.findings);
         }
         let import = match (imported, taken) {
-            (Some(_), Some(_)) => return Err(taken_plan::refuse_two()),
+            (Some(_), Some(_)) => return Err(refuse_two()),
             (imported, None) => imported.map(|imported| imported.import),
             (None, Some(taken)) => {
-                self.lines.push(taken_plan::describe(&taken));
+                self.lines.push(describe(&taken));
                 self.findings.extend(taken.findings);
                 Some(taken.import)
             }
@@ -216,7 +214,7 @@ impl<'a> SetUp<'a> {
             }));
         };
         let settings = self.take_settings(&snapshot, settings);
-        if profile != snapshot.profile && caller::agent_around().is_some() {
+        if profile != snapshot.profile && context::agent_around().is_some() {
             let what =
                 "the profile differs from the log's; only a person's `cook init` takes it in";
             let finding = Finding::new(Code::ContractEdited, what);
@@ -395,7 +393,7 @@ impl<'a> SetUp<'a> {
             }
             return Ok(None);
         };
-        let applied = service::transition(self.workspace, &event, caller::anybody())?;
+        let applied = service::transition(self.workspace, &event, context::anybody())?;
         self.findings.extend(applied.findings.iter().cloned());
         let anchor = &applied.step.snapshot.state.mission_anchor;
         let line = match anchor == machine::NO_MISSION {
@@ -435,7 +433,7 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
     let (_, snapshot) = workspace.current()?;
     let is_known = snapshot.is_some_and(|snapshot| !snapshot.mission.is_empty())
         || init::find_mission(workspace.repo.root())?.is_some();
-    if is_known || context.screen.json || !caller::is_attended() {
+    if is_known || context.screen.json || !context::is_attended() {
         return Ok(None);
     }
     context.screen.note(
@@ -492,4 +490,103 @@ fn find_start(workspace: &Workspace) -> Result<String, Failure> {
             false => format!("cook init --commit && {start}"),
         },
     )
+}
+
+// `cook init --from`: a plan that is there already, and its ticks.
+
+/// Ticks what holds in the file that the plan was taken from.
+pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
+    context::require_user(as_user)?;
+    let workspace = Workspace::open(&context.dir)?;
+    let (_, snapshot) = workspace.require()?;
+    let worths = measure_worths(&workspace, &snapshot)?;
+    let ticked = plans::tick(workspace.repo.root(), &snapshot, &worths)?;
+    let path = &ticked.path;
+    let items = ticked.items.iter();
+    let items = items.map(|item| format!("ticked in {path}: {item}"));
+    let back = ticked.taken_back.iter();
+    let back = back.map(|(item, why)| format!("took the tick back in {path}: {item}: {why}"));
+    let mut lines: Vec<String> = items.chain(back).collect();
+    if lines.is_empty() && ticked.untold.is_empty() {
+        lines.push(format!("nothing to tick in {path}: what holds is ticked"));
+    }
+    let left = ticked.left.iter();
+    lines.extend(left.map(|(item, why)| format!("left as it is in {path}: {item}: {why}")));
+    let untold = ticked.untold.iter();
+    lines.extend(
+        untold.map(|item| {
+            format!("left, as it stands in {path} no longer, or more than once: {item}")
+        }),
+    );
+    note("init", lines)
+}
+
+/// Plans that lie there and were not named.
+pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
+    plans::list_plans(root).into_iter().map(|(path, plan)| {
+        let what = format!(
+            "`{path}` ({}, {} tasks, {} ticked)",
+            plan.import.layout, plan.tasks, plan.ticked
+        );
+        format!(
+            "a plan is here, and was not taken in: {what}; `cook init --from {}` takes it in while nothing has begun",
+            quote_word(&path)
+        )
+    })
+}
+
+/// Takes the workflow out of the way of a plan, where nothing but `cook init` was recorded in it: the
+/// one that begins with the plan comes in its place. What is to be said of it.
+pub(super) fn begin_anew(
+    workspace: &Workspace,
+    tip: &Tip,
+    snapshot: &Snapshot,
+    from: &str,
+    as_user: &Result<Actor, Failure>,
+) -> Result<String, Failure> {
+    let has_plan = !snapshot.plan.candidate_slices.is_empty();
+    let mut entries = workspace.store()?.entries()?;
+    let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
+    if has_plan || is_begun || service::check_unseen(workspace).is_err() {
+        let what =
+            format!("the workflow has begun with a plan of its own: `{from}` is not taken in");
+        let mission = format!("Do what {from} lists; its boxes are claims, not proof");
+        let mission = quote_word(&mission);
+        let hints = [
+            format!("let the next re-ground plan it: `cook plan refocus --mission {mission}`"),
+            "or begin with it beside this work: `git worktree add PATH`, and `cook init --from` there".to_owned(),
+        ];
+        return Err(Refusal::new(Code::DoesNotApply, what)
+            .replace_hints(hints)
+            .into());
+    }
+    as_user.as_ref().map_err(Clone::clone)?;
+    let kept = service::leave_workflow(workspace, tip)?;
+    Ok(format!(
+        "nothing had begun, so the log begins again with the plan; what `cook init` recorded before is kept as `{kept}`"
+    ))
+}
+
+/// The name of the event that `cook init` records.
+const BOOTSTRAPPED: &str = "bootstrapped";
+
+/// Older state and a plan are both there.
+pub(super) fn refuse_two() -> Failure {
+    let what = "`.agent/` holds the plan of an older workflow, and `--from` names another";
+    let hint = "run `cook init` without `--from` to go on with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first";
+    Refusal::new(Code::PlanAmbiguous, what)
+        .replace_hints([hint])
+        .into()
+}
+
+/// What was taken in, and what its ticks are worth.
+pub(super) fn describe(taken: &plans::TakenPlan) -> String {
+    let import = &taken.import;
+    let (path, layout) = (import.path.as_deref().unwrap_or_default(), &import.layout);
+    let tasks = count_noun(taken.tasks as u64, "task");
+    let claimed = match taken.ticked {
+        0 => String::new(),
+        ticked => format!("; {ticked} ticked there, which nothing proves yet"),
+    };
+    format!("took {tasks} from {path} ({layout}){claimed}")
 }

@@ -2,34 +2,23 @@
 //! arguments in it; they are put together here.
 
 // What several commands need.
-mod caller;
-mod caught;
 mod context;
-mod event_summary;
 mod input;
 mod live_line;
-mod progress;
 pub mod published;
-mod runner_files;
-mod taken_plan;
 mod transition;
-mod trial;
 
 // The commands.
 mod ask;
 mod attest;
 mod brief;
 mod calibrate;
-mod cancel;
 mod check;
-mod completions;
 mod demo;
 mod doctor;
-mod explain;
 mod gate;
 mod goal;
 mod help;
-mod hook;
 mod hooks;
 mod init;
 mod issue;
@@ -37,22 +26,17 @@ mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod next;
-mod overview;
 mod pause;
 mod plan;
-mod pull;
 mod pull_request;
 mod push;
 mod record;
 mod report;
-mod resume;
 mod run;
-mod scripted_agent;
 mod session;
 mod status;
 mod strength;
 mod trust;
-mod undo;
 mod verify;
 
 use crate::view::{self, ColorChoice, Exit, Format, Screen};
@@ -143,20 +127,20 @@ enum Command {
     /// The transitions, newest first; one of them, or what changed between two
     Log(log::LogArgs),
     /// Take transitions back (user only)
-    Undo(undo::UndoArgs),
+    Undo(pause::UndoArgs),
     /// Change the plan or the mission (user only); list the acceptance criteria
     #[command(subcommand)]
     Plan(plan::PlanCommand),
     /// Stop the work until `cook resume`
     Pause(pause::PauseArgs),
     /// Resume stopped work: an answer, more budget, trust (user only)
-    Resume(resume::ResumeArgs),
+    Resume(pause::ResumeArgs),
     /// End the workflow (user only)
-    Cancel(cancel::CancelArgs),
+    Cancel(pause::CancelArgs),
     /// What the next session must know; keep a checkpoint, recover a lost context
     Brief(Box<brief::BriefArgs>),
     /// Answer an agent's lifecycle event (agents call this)
-    Hook(hook::HookArgs),
+    Hook(hooks::HookArgs),
     /// Install, check or remove the hooks of an agent
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
@@ -173,7 +157,7 @@ enum Command {
     /// Push the log to a remote, beside its branch
     Push(push::PushArgs),
     /// Take the log in from a remote, also in a fresh clone
-    Pull(pull::PullArgs),
+    Pull(push::PullArgs),
     /// A page about the work and its proof, or the text of a pull request
     Report(report::ReportArgs),
     /// Serve the Model Context Protocol on stdin and stdout (agents start this)
@@ -182,14 +166,14 @@ enum Command {
     /// Check the set-up and the log; list agents and what was set aside
     Doctor(doctor::DoctorArgs),
     /// Explain a code that cook printed
-    Explain(explain::ExplainArgs),
+    Explain(help::ExplainArgs),
     /// Shell completions
-    Completions(completions::CompletionsArgs),
+    Completions(help::CompletionsArgs),
     /// The commands that most people need; `--all` for every one, a name for one in full
     Help(help::HelpArgs),
     /// Stand in for an agent by a script (for tests and demonstrations)
     #[command(hide = true)]
-    ScriptedAgent(scripted_agent::ScriptedAgentArgs),
+    ScriptedAgent(demo::ScriptedAgentArgs),
 }
 
 impl Command {
@@ -210,7 +194,7 @@ pub fn main() -> ExitCode {
         Err(error) => return not_parsed(&error),
     };
     if let Some(Command::ScriptedAgent(args)) = &cli.command {
-        return scripted_agent::play(args);
+        return demo::play(args);
     }
     let (named, command) = cli.command.as_ref().map_or((None, "cook"), Command::format);
     let format = match (cli.json, named) {
@@ -230,7 +214,7 @@ pub fn main() -> ExitCode {
     };
     let answer = match cli.command {
         Some(command) => run(&context, command),
-        None => overview::overview(&context, &Cli::command()),
+        None => help::overview(&context, &Cli::command()),
     };
     let exit = match answer {
         Ok(answer) => screen.answer(answer.as_ref()),
@@ -242,8 +226,8 @@ pub fn main() -> ExitCode {
 /// clap's own text: help and version on stdout with 0, the rest on stderr with 2;
 /// whoever asked for JSON gets the failure in JSON too.
 fn not_parsed(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() && hook::is_hook_call() {
-        return hook::not_parsed(error).into();
+    if error.use_stderr() && hooks::is_hook_call() {
+        return hooks::not_parsed(error).into();
     }
     if !error.use_stderr() {
         // That of the program itself, and of no command.
@@ -306,13 +290,13 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Status(args) => status::status(context, &args),
         Command::Issue(command) => issue::issue(context, &command),
         Command::Log(args) => log::log(context, &args),
-        Command::Undo(args) => undo::undo(context, &args),
+        Command::Undo(args) => pause::undo(context, &args),
         Command::Plan(command) => plan::plan(context, &command),
         Command::Pause(args) => pause::pause(context, &args),
-        Command::Resume(args) => resume::resume(context, &args),
-        Command::Cancel(args) => cancel::cancel(context, &args),
+        Command::Resume(args) => pause::resume(context, &args),
+        Command::Cancel(args) => pause::cancel(context, &args),
         Command::Brief(args) => brief::brief(context, &args),
-        Command::Hook(args) => hook::hook(context, &args),
+        Command::Hook(args) => hooks::hook(context, &args),
         Command::Hooks(command) => hooks::hooks(context, &command),
         Command::Ask(args) => ask::ask(context, &args),
         Command::Act(args) => ask::act(context, &args),
@@ -321,13 +305,13 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Session(args) => session::session(context, &args),
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
         Command::Push(args) => push::push(context, &args),
-        Command::Pull(args) => pull::pull(context, &args),
+        Command::Pull(args) => push::pull(context, &args),
         Command::Report(args) => report::report(context, &args),
         #[cfg(feature = "mcp")]
         Command::Mcp => mcp::serve(context),
         Command::Doctor(args) => doctor::doctor(context, &args),
-        Command::Explain(args) => explain::explain(&args),
-        Command::Completions(args) => completions::completions(Cli::command(), &args),
+        Command::Explain(args) => help::explain(&args),
+        Command::Completions(args) => help::completions(Cli::command(), &args),
         Command::Help(args) => help::help(Cli::command(), &args),
     }
 }

@@ -1,11 +1,16 @@
-//! `cook pause`: stops the work.
+//! `cook pause`, `resume`, `cancel` and `undo`: the work is stopped, goes on, is ended, and what was recorded is taken back.
 
-use super::caller::{self, AsUser};
-use super::context::{Answer, Context};
-use super::input::free_text;
+use super::context::{self, Answer, AsUser, Context};
+use super::input::{self, free_text};
 use super::transition;
+use crate::init;
+use crate::service::{self, Workspace};
 use clap::Args;
-use cook_protocol::model::{Actor, Event, PAUSED_BY_HAND};
+use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
+use cook_protocol::machine::CONTRACT_TEXTS;
+use cook_protocol::model::{
+    Actor, CANCELLED_BY_HAND, Count, Event, Limits, PAUSED_BY_HAND, Resume, WaitingKind,
+};
 
 const UNHEARD: &str = "paused; what you gave as the reason binds nobody: no person is at a terminal, and `--as-user` was not said";
 
@@ -21,7 +26,7 @@ pub(super) struct PauseArgs {
 pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
     let why = args.why.clone();
     let why = why.unwrap_or_else(|| PAUSED_BY_HAND.to_owned());
-    let actor = caller::find_pauser(args.by.as_user)?;
+    let actor = context::find_pauser(args.by.as_user)?;
     // Nobody is known to have said it: the words are kept as a reason alone.
     let summary = match (actor, &args.why) {
         (Actor::Role, Some(_)) => UNHEARD,
@@ -33,4 +38,214 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
         actor,
         summary,
     )
+}
+
+// `cook resume`: leaves a stopped state.
+
+#[derive(Debug, Args)]
+pub(super) struct ResumeArgs {
+    /// The answer to the question (`-` = standard input)
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+    pub answer: Option<String>,
+    /// A command that is now trusted
+    #[arg(long, value_name = "COMMAND")]
+    pub trust: Vec<String>,
+    /// More budget: `steps=20`, `attempts=2`, `cost=5.00`
+    #[arg(long, alias = "budget", value_name = "KEY=N", num_args = 1..)]
+    pub add: Vec<String>,
+    /// Ask the judges again
+    #[arg(long)]
+    pub new_wave: bool,
+    /// Void the review of the slice in work
+    #[arg(long)]
+    pub review_again: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
+    let actor = context::require_user(args.as_user.as_user)?;
+    let workspace = context.workspace()?;
+    let text = args.answer.as_deref();
+    let resume = Resume {
+        answer: text.map(input::read_argument).transpose()?,
+        trust: args.trust.clone(),
+        settings: false,
+        budget: parse_budget(&args.add)?,
+        new_wave: args.new_wave,
+        review_again: args.review_again,
+    };
+    let (_, snapshot) = workspace.require()?;
+    let budget_alone = Resume {
+        budget: resume.budget.clone(),
+        ..Resume::default()
+    };
+    let is_budget_alone = resume.budget.is_some() && resume == budget_alone;
+    // A stopped workflow is resumed by the command that its state names: more budget brings no cancelled work
+    // back.
+    if let Some(waiting) = &snapshot.ledger.waiting
+        && is_budget_alone
+        && waiting.kind == WaitingKind::Cancel
+    {
+        let what = format!("the work does not wait for more budget: {}", waiting.what);
+        let hint = format!("run `{}`", waiting.exit);
+        return Err(Refusal::new(Code::DoesNotApply, what).hint(hint).into());
+    }
+    let summary = match resume.answer {
+        Some(_) => "answered",
+        None if is_budget_alone => "budget extended",
+        None => "resumed",
+    };
+    // Once all of the command line is known to be right.
+    for command in &args.trust {
+        workspace.trust()?.trust(command)?;
+    }
+    // An answer that becomes the mission is written into `mission.md` too, once it is known that the command
+    // applies.
+    let mission = resume.answer.clone();
+    let mission = mission.filter(|_| snapshot.mission.is_empty());
+    let event = Event::Resumed(resume);
+    if let Some(mission) = mission {
+        service::dry_run(&workspace, &event, actor)?;
+        init::write_mission(workspace.repo.root(), &mission)?;
+    }
+    transition::record(&workspace, &event, actor, summary)
+}
+
+/// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
+fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let mut limits = Limits::default();
+    for word in words {
+        let wrong = |why: &str| Failure::usage(format!("`{word}`: {why}"));
+        let Some((key, value)) = word.split_once('=') else {
+            let how = "write KEY=N, with steps, attempts, cost or wall as KEY";
+            return Err(wrong(how));
+        };
+        let count = || match value.parse::<u64>() {
+            Ok(number @ 1..=1_000_000) => Ok(Some(number)),
+            _ => Err(wrong("not a number from 1 to 1000000")),
+        };
+        match key {
+            "steps" => limits.steps = count()?,
+            "attempts" => limits.attempts_per_slice = count()?,
+            "cost" => match value.parse::<f64>() {
+                Ok(dollars @ 0.01..=1_000_000.0) => {
+                    limits.cost_micro_usd = Some((dollars * 1_000_000.0).round() as u64);
+                }
+                _ => return Err(wrong("not an amount from 0.01 to 1000000")),
+            },
+            "wall" => {
+                let span = humantime::parse_duration(value);
+                span.map_err(|_| wrong("not a time span such as 2h"))?;
+                limits.wall = Some(value.to_owned());
+            }
+            _ => {
+                let known = "unknown budget; steps, attempts, cost and wall exist";
+                return Err(wrong(known));
+            }
+        }
+    }
+    Ok(Some(limits))
+}
+
+// `cook cancel`: ends the workflow.
+
+#[derive(Debug, Args)]
+pub(super) struct CancelArgs {
+    /// Why
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
+    pub why: Option<String>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
+    let actor = context::require_user(args.as_user.as_user)?;
+    let why = args.why.clone();
+    let why = why.unwrap_or_else(|| CANCELLED_BY_HAND.to_owned());
+    let done = "cancelled; nothing was deleted";
+    transition::record(
+        &context.workspace()?,
+        &Event::Cancelled { why },
+        actor,
+        done,
+    )
+}
+
+// `cook undo`: what the user takes back.
+
+#[derive(Debug, Args)]
+pub(super) struct UndoArgs {
+    /// Back to how it was after this transition (default: before the newest)
+    #[arg(default_value = "@-")]
+    pub operation: String,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
+    let actor = context::require_user(args.as_user.as_user)?;
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    let store = workspace.store()?;
+    let target = store.entry(&args.operation)?;
+    let mut undone = Vec::new();
+    let mut operations = Vec::new();
+    for meta in store.entries()? {
+        let meta = meta?;
+        if meta.seq <= target.seq {
+            break;
+        }
+        undone.push(meta.seq);
+        operations.push(meta.commit);
+    }
+    if operations.is_empty() {
+        let what = "that is the newest transition; nothing comes after it";
+        return Err(Refusal::new(Code::UndoTooFar, what).into());
+    }
+    let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
+    let (taken, seq) = (
+        count_noun(operations.len() as u64, "transition"),
+        target.seq,
+    );
+    let summary = format!("{taken} taken back to #{seq}{later}");
+    let event = Event::Undone {
+        to: Box::new(target.snapshot),
+        to_seq: Count(target.seq),
+        undone,
+        operations,
+    };
+    let (_, now) = workspace.require()?;
+    if let Event::Undone { to, .. } = &event
+        && to.mission != now.mission
+        && !workspace
+            .contract_differs(Some(&now))?
+            .contains(&CONTRACT_TEXTS[0].to_owned())
+    {
+        service::dry_run(&workspace, &event, actor)?;
+        init::write_mission(workspace.repo.root(), &to.mission)?;
+    }
+    transition::record(&workspace, &event, actor, &summary)
+}
+
+/// The user's repository is not touched; what came later is named.
+fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, Failure> {
+    let Some(since) = since else {
+        return Ok(String::new());
+    };
+    let head = workspace.repo.head()?;
+    let range = workspace.repo.range(&head, since, false)?;
+    if range.commits.is_empty() {
+        return Ok(String::new());
+    }
+    let names = range.commits.iter().rev().take(10);
+    let names: Vec<String> = names.map(|commit| format!("{:.12}", commit.id)).collect();
+    let (later, names) = (
+        count_noun(range.commits.len() as u64, "later commit"),
+        names.join(", "),
+    );
+    Ok(format!("; your repository keeps its {later} ({names})"))
 }

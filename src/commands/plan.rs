@@ -1,12 +1,11 @@
 //! `cook plan`: changes of the plan that are the user's, and its acceptance criteria.
 
-use super::caller::AsUser;
-use super::context::{Answer, Context, answer};
-use super::input::free_text;
-use super::{caller, input, transition};
-use crate::service::Workspace;
+use super::context::{self, Answer, AsUser, Context, answer};
+use super::input::{self, free_text};
+use super::transition;
+use crate::init;
+use crate::service::{self, Workspace};
 use crate::view::{Page, Show, Tone};
-use crate::{init, service};
 use clap::{Args, Subcommand};
 use cook_protocol::diagnostic::{Code, Failure, Refusal};
 use cook_protocol::machine::CONTRACT_TEXTS;
@@ -50,7 +49,7 @@ pub(super) struct AdoptArgs {
 }
 
 fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
-    let actor = caller::require_user(args.as_user.as_user)?;
+    let actor = context::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     workspace.require()?;
     if args.branch {
@@ -111,7 +110,7 @@ pub(super) struct RefocusArgs {
 }
 
 fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
-    let actor = caller::require_user(args.as_user.as_user)?;
+    let actor = context::require_user(args.as_user.as_user)?;
     let mission = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?
         .ok_or_else(|| Failure::usage("the mission is missing"))?;
     let workspace = context.workspace()?;
@@ -308,6 +307,6 @@ fn correct(context: &Context, command: &CriteriaCommand) -> Answer {
             )
         }
     };
-    let actor = caller::require_user(as_user.as_user)?;
+    let actor = context::require_user(as_user.as_user)?;
     transition::record(&context.workspace()?, &event, actor, summary)
 }

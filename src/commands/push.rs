@@ -1,16 +1,16 @@
-//! `cook push`: the log to a remote, beside its branch.
+//! `cook push` and `cook pull`: the log to a git remote beside its branch, and from one.
 
-use super::caller;
-use super::context::{Answer, Context, answer};
-use crate::service::{Public, Workspace};
-use crate::signature::{Blob, Key, signing_key};
+use super::context::{self, Answer, AsUser, Context, answer};
+use crate::service::{self, Public, Workspace};
+use crate::signature::{self, Blob, Key, signing_key};
+use crate::verify;
 use crate::view::{Page, Show, Tone};
-use crate::{service, signature, verify};
 use clap::Args;
-use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
-use cook_protocol::model::Event;
-use cook_repo::remote::{Mark, Plan, Restore, Side};
-use cook_repo::store::{Contents, Signed};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
+use cook_protocol::machine::quote_word;
+use cook_protocol::model::{Event, is_branch_name};
+use cook_repo::remote::{Manner, Mark, Plan, Pulled, Restore, Side};
+use cook_repo::store::{Contents, Place, Signed};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -40,16 +40,16 @@ pub(super) struct PushArgs {
 
 pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     let workspace = context.workspace()?;
-    caller::not_apart(&workspace)?;
+    context::not_apart(&workspace)?;
     if args.restore || args.signing.sign || args.no_keep || !args.allow_secret.is_empty() {
-        caller::require_user_by("--yes", args.yes)?;
+        context::require_user_by("--yes", args.yes)?;
     }
     let signing = &args.signing;
     let key = signing.sign.then(|| signing.key(context, &workspace));
     let key = key.transpose()?;
     let (_, snapshot) = workspace.require()?;
     let branch = service::branch(&workspace, Some(&snapshot))?;
-    let attended = caller::is_attended();
+    let attended = context::is_attended();
     let named = args.remote.as_deref();
     let remote = service::remote(&workspace, named, &branch, Side::Push, attended)?;
     let head = workspace.repo.head()?.commit;
@@ -73,7 +73,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         remote.note(Mark::Withheld, &branch, &plan.to)?;
     }
     let is_expected = remote.is_expected(&branch)?;
-    let says_so = (named.is_some() || args.yes) && caller::agent_around().is_none();
+    let says_so = (named.is_some() || args.yes) && context::agent_around().is_none();
     if !args.dry_run && !is_expected && says_so {
         remote.note(Mark::Allowed, &branch, &plan.to)?;
     }
@@ -109,7 +109,7 @@ fn vouch(
     key: &Key,
     yes: bool,
 ) -> Result<(String, bool), Failure> {
-    let actor = caller::require_user_by("--yes", yes)?;
+    let actor = context::require_user_by("--yes", yes)?;
     let store = workspace.store()?;
     let (tip, _) = workspace.require()?;
     if store.event(&tip.commit)? == Event::Signed
@@ -153,9 +153,11 @@ fn confirm(
         );
     }
     let refused = || Failure::from(Refusal::new(Code::PushUnconfirmed, summary.clone()));
-    caller::require_user(yes).map_err(|failure| match yes || caller::agent_around().is_some() {
-        true => failure,
-        false => refused(),
+    context::require_user(yes).map_err(|failure| {
+        match yes || context::agent_around().is_some() {
+            true => failure,
+            false => refused(),
+        }
     })?;
     if yes {
         return Ok(());
@@ -309,5 +311,175 @@ impl Show for PushAnswer {
         if self.pushed && is_alone {
             page.line("  the log alone: the repository's `pre-push` hook was not run");
         }
+    }
+}
+
+// `cook pull`: the log from a remote, also where this clone has none yet.
+
+#[derive(Debug, Args)]
+pub(super) struct PullArgs {
+    /// A remote, or its address (default: `[log] remote`, else the branch's)
+    #[arg(value_name = "REMOTE")]
+    pub remote: Option<String>,
+    /// Do nothing where both sides have transitions that the other lacks
+    #[arg(long)]
+    pub keep_mine: bool,
+    /// Take the log there as it is, also where it was set back or is another one than this clone has seen
+    #[arg(long, conflicts_with = "keep_mine")]
+    pub accept: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+    /// Whose log, where no branch is checked out
+    #[arg(long, value_name = "BRANCH")]
+    pub branch: Option<String>,
+}
+
+pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
+    let workspace = context.workspace()?;
+    context::not_apart(&workspace)?;
+    if args.accept {
+        context::require_user(args.as_user.as_user)?;
+    }
+    let (_, snapshot) = workspace.current()?;
+    let branch = match (&args.branch, workspace.repo.head()?.branch) {
+        (Some(named), _) if !is_branch_name(named) => {
+            let what = format!("`{named}` cannot be the name of a branch");
+            return Err(Failure::usage(what));
+        }
+        (Some(named), None) => named.clone(),
+        (Some(named), Some(here)) if *named != here => {
+            let what = format!("`--branch` names `{named}`, and `{here}` is checked out");
+            return Err(Failure::usage(what));
+        }
+        _ => service::branch(&workspace, snapshot.as_ref())?,
+    };
+    let store = workspace.store.as_ref();
+    // Nobody records while another log takes this one's place.
+    let _lease = store.map(|store| store.lease("pull")).transpose()?;
+    let named = args.remote.as_deref();
+    let attended = context::is_attended();
+    let remote = service::remote(&workspace, named, &branch, Side::Fetch, attended)?;
+    let head = workspace.repo.head()?.commit;
+    let pulled = match args.accept {
+        true => remote.pull(store, &branch, Manner::Accept)?,
+        false if args.keep_mine => remote.pull(store, &branch, Manner::KeepMine)?,
+        false => remote.pull(store, &branch, Manner::Usual)?,
+    };
+    let is_theirs = pulled.ahead_of.is_none();
+    let mut done = PullAnswer::new(
+        &workspace.place(),
+        remote.show(),
+        branch.clone(),
+        pulled,
+        head.as_deref(),
+    );
+    if !is_theirs {
+        return answer(done);
+    }
+    // A fresh clone has a log by now. It is taken in, whatever comes of looking at it.
+    let looked = context.workspace();
+    match looked.and_then(|now| verify::tell_signer(&now, &remote, &branch)) {
+        Ok((signer, unsigned)) => {
+            done.signer = signer;
+            done.findings.extend(unsigned);
+        }
+        Err(failure) => done.miss("who signed it cannot be read", failure),
+    }
+    let brought = context.workspace();
+    if let Err(failure) = brought.and_then(|now| verify::bring_files(now, &remote, &branch)) {
+        done.miss("files that it rests on could not be fetched", failure);
+    }
+    answer(done)
+}
+
+/// What a pull took in.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct PullAnswer {
+    /// Its name or address.
+    remote: String,
+    /// Whose log it is.
+    branch: String,
+    /// The log's newest transition, by its commit.
+    operation: String,
+    /// Its number.
+    seq: u64,
+    /// Transitions that are new here.
+    transitions: u64,
+    /// There was no log here before.
+    is_fresh: bool,
+    /// The ref of the log that keeps transitions which the remote lacks; null where there are none.
+    set_aside: Option<String>,
+    /// Who signed the newest transition, of those whom the base branch lists; null where nobody did, or
+    /// nobody is listed.
+    signer: Option<String>,
+    findings: Vec<Finding>,
+}
+
+impl PullAnswer {
+    fn miss(&mut self, what: &str, failure: Failure) {
+        let what = format!("it is pulled, and {what}: {}", failure.message);
+        self.findings.push(Finding::new(failure.code, what));
+    }
+
+    fn new(
+        place: &Place,
+        remote: String,
+        branch: String,
+        pulled: Pulled,
+        head: Option<&str>,
+    ) -> Self {
+        let mut findings = pulled.findings;
+        let set_aside = pulled.set_aside.map(|aside| {
+            let log = quote_word(&place.log_dir().display().to_string());
+            let transitions = count_noun(aside.transitions, "transition");
+            let name = &aside.name;
+            let what = format!("{transitions} of this clone that `{remote}` lacks are kept: `git --git-dir={log} log {name}`");
+            findings.push(Finding::new(Code::TransitionsSetAside, what));
+            aside.name
+        });
+        let (from, of) = (shell_words::quote(&remote), shell_words::quote(&branch));
+        if let Some(there) = pulled.branch.filter(|there| Some(there.as_str()) != head) {
+            let what = format!(
+                "branch `{branch}` of `{remote}` stands at {there:.12}, and HEAD does not: `git pull --no-rebase {from} {of}`, or `cook push`; where it was rewritten there and nothing here is yours: `git fetch {from} {of}`, then `git reset --keep FETCH_HEAD`"
+            );
+            findings.push(Finding::new(Code::BranchElsewhere, what));
+        }
+        Self {
+            remote,
+            branch,
+            operation: pulled.tip.commit,
+            seq: pulled.tip.seq,
+            transitions: pulled.transitions,
+            is_fresh: pulled.is_fresh,
+            set_aside,
+            signer: None,
+            findings,
+        }
+    }
+}
+
+impl Show for PullAnswer {
+    fn human(&self, page: &mut Page) {
+        if let Some(who) = &self.signer {
+            page.row("signed by", who);
+        }
+        let (branch, remote, seq) = (&self.branch, &self.remote, self.seq);
+        if self.transitions == 0 && self.set_aside.is_none() {
+            let text = format!("the log of `{branch}` is up to date with `{remote}` (#{seq})");
+            page.line(&text);
+            return;
+        }
+        page.add_toned(Tone::Good, &format!("pulled #{seq}"));
+        let transitions = count_noun(self.transitions, "transition");
+        page.line(&format!(
+            "  {transitions} from `{remote}` for branch `{branch}`"
+        ));
+        if self.is_fresh {
+            page.line("  this clone has the log now: `cook status` shows where the work stands");
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 }

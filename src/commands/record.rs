@@ -1,12 +1,12 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
-use super::context::{Answer, Context, PromptAnswer, answer};
-use super::event_summary::summarize_taken;
-use super::transition::TransitionAnswer;
-use super::{caller, init, input, transition};
-use crate::service::{Applied, Foresight, Workspace};
+use super::context::{self, Answer, Context, PromptAnswer, answer};
+use super::log::summarize_taken;
+use super::transition::{self, TransitionAnswer};
+use super::{init, input};
+use crate::hooks;
+use crate::service::{self, Applied, Foresight, Workspace};
 use crate::view::{Exit, Page, Show, Tone, finding_line};
-use crate::{hooks, service};
 use clap::Args;
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
 use cook_protocol::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule};
@@ -52,7 +52,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     if args.repair_prompt {
         return repair_prompt(context, role, parsed, &text);
     }
-    caller::refuse_other_role(role)?;
+    context::refuse_other_role(role)?;
     let workspace = context.workspace()?;
     let config = workspace.config()?;
     if role == Role::Implementer && config.rules.strength != StrengthRule::Off {

@@ -1,9 +1,8 @@
 //! `cook report --html`: the work and its proof as a page.
 
-use super::caught::{REPORTS, list_catches};
 use super::context::{Answer, Context, answer};
 use super::input;
-use super::pull_request::{PrArgs, pull_request};
+use super::pull_request::{PrArgs, REPORTS, list_catches, pull_request};
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::service::Workspace;

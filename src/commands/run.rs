@@ -1,13 +1,11 @@
 //! `cook run`: agents drive the workflow.
 
 use super::ask::store;
-use super::caller;
-use super::context::{Answer, Context, answer};
+use super::context::{self, Answer, Context, answer};
 use super::live_line::Printer;
-use crate::run::{Ended, Held, Observer, Opening, Operator, Order, Outcome, paths_are};
-use crate::service::{RunEstimate, Workspace};
+use crate::run::{self, Ended, Held, Observer, Opening, Operator, Order, Outcome, paths_are};
+use crate::service::{self, RunEstimate, Workspace};
 use crate::view::{Dispatched, Exit, Page, Screen, Show, Tone, describe_policy};
-use crate::{run, service};
 use clap::Args;
 use cook_protocol::diagnostic::count_noun;
 use cook_protocol::model::{Policy, Role};
@@ -61,7 +59,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
         let calls = store(&workspace)?.lines()?;
         return answer(service::estimate_run(&workspace, &calls)?);
     }
-    caller::not_nested()?;
+    context::not_nested()?;
     let opening = Opening {
         trusts_everything: args.trust_repo,
         pushes_later: args.from.is_some(),
@@ -79,8 +77,8 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
     let mut held = match &args.from {
         None => run::hold(&order, &terminal)?,
         Some(remote) => {
-            caller::not_apart(&Workspace::open(&context.dir)?)?;
-            run::step_from(&order, &terminal, remote, caller::is_attended())?
+            context::not_apart(&Workspace::open(&context.dir)?)?;
+            run::step_from(&order, &terminal, remote, context::is_attended())?
         }
     };
     held.is_one_step = args.once;

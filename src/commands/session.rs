@@ -1,9 +1,9 @@
 //! `cook session`: what was said to agents.
 
 use super::ask::{find_ref, store};
-use super::context::{Answer, Context, PromptAnswer, answer};
+use super::context::{self, Answer, Context, PromptAnswer, answer};
+use super::input;
 use super::transition::note;
-use super::{caller, input};
 use crate::run;
 use crate::service::Workspace;
 use crate::view::{Page, Show, Tone, VerifyAnswer};
@@ -17,8 +17,7 @@ use cook_repo::session::{
 };
 use cook_repo::store::Store;
 use serde::Serialize;
-use serde_json::Map;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -325,7 +324,7 @@ fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
 
 /// The agent's own interface on a fork: what is typed there changes nothing here.
 fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
-    caller::not_nested()?;
+    context::not_nested()?;
     let name = find_ref(store, text, None, &mut Vec::new())?;
     let mut entry = read_entry(store, name)?;
     // An exchange and a series say which window they are in.

@@ -1,9 +1,7 @@
 //! `cook strength`: would the gates notice a defect in what a change brought?
 
-use super::caller;
-use super::context::{Answer, Context, answer};
-use super::progress::Progress;
-use super::{input, runner_files};
+use super::context::{self, Answer, Context, Progress, answer};
+use super::input;
 use crate::measure::{Reverted, Survivor};
 use crate::strength::{Ask, MAX_REPORT, Measured, Reported, measure, read_report};
 use crate::view::{Exit, Page, Show, Tone, finding_line};
@@ -45,7 +43,7 @@ pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
         return answer(StrengthAnswer::from_reported(reported, args.minimum));
     }
     let mut workspace = context.workspace()?;
-    caller::not_apart(&workspace)?;
+    context::not_apart(&workspace)?;
     workspace.trust_everything = args.trust_repo;
     let budget = workspace.config()?.strength;
     let ask = Ask {
@@ -56,7 +54,7 @@ pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
     };
     let progress = Progress::begin(context.screen);
     let tell = |text: &str| progress.tell(text);
-    let (measured, written) = runner_files::guard(|| measure(&mut workspace, &ask, &tell))?;
+    let (measured, written) = context::guard(|| measure(&mut workspace, &ask, &tell))?;
     answer(StrengthAnswer::from_measured(
         measured,
         args.minimum,

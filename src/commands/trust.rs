@@ -1,13 +1,10 @@
 //! `cook trust`: lets cook run a command.
 
-use super::caller;
-use super::caller::AsUser;
-use super::context::{Answer, Context, answer};
+use super::context::{self, Answer, AsUser, Context, answer};
 use super::input::free_text;
 use super::transition::{TransitionAnswer, note};
 use crate::init::{Contract, FileOutcome, SETTINGS};
-use crate::service;
-use crate::service::Workspace;
+use crate::service::{self, Workspace};
 use clap::Args;
 use cook_agents::Preset;
 use cook_protocol::diagnostic::{Code, Failure, Finding};
@@ -57,7 +54,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
         }
         return note("trust_list", lines);
     }
-    let actor = caller::require_user(args.as_user.as_user)?;
+    let actor = context::require_user(args.as_user.as_user)?;
     if args.tools {
         trust.trust_tools()?;
         return note("trusted", tools(&trust));
@@ -200,7 +197,7 @@ pub(super) fn trust_written(
         return Ok(());
     }
     let named = commands.join(" · ");
-    if let Some(marker) = caller::agent_around() {
+    if let Some(marker) = context::agent_around() {
         lines.push(format!("gates, not trusted yet because {marker}: {named}"));
         return Ok(());
     }

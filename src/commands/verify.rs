@@ -1,11 +1,9 @@
 //! `cook verify`: recomputes everything.
 
-use super::context::{Answer, Context, answer};
-use super::{caller, runner_files};
-use crate::service::Workspace;
-use crate::verify::{Answered, CommitStanding, Compared, Outcome, Rerun};
+use super::context::{self, Answer, Context, answer};
+use crate::service::{self, Workspace};
+use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
 use crate::view::{Format, VerifyAnswer};
-use crate::{service, verify};
 use clap::{Args, ValueEnum};
 use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::model::{Caches, Event, STOP_VERIFIER};
@@ -111,7 +109,7 @@ fn write_down(workspace: &Workspace) -> Result<(), Failure> {
     let is_red = |finding: &Finding| finding.code == Code::RoomRed;
     let waits = dispatch.waits_for_gates() || dispatch.findings.iter().any(is_red);
     if waits && workspace.trust()?.is_trusted(STOP_VERIFIER) && !workspace.from_apart {
-        service::transition(workspace, &Event::Verified, caller::anybody())?;
+        service::transition(workspace, &Event::Verified, context::anybody())?;
     }
     Ok(())
 }
@@ -176,7 +174,7 @@ pub(super) fn ask(
         verify::accept_goal(&mut workspace, args.goal.as_deref())?;
     }
     let look = || look(&workspace, args, scope, id, compared);
-    let guarded = runner_files::guard(look);
+    let guarded = context::guard(look);
     let (mut looked, written) =
         guarded.map_err(|failure| verify::blame_source(&workspace, failure))?;
     looked.findings.extend(written);

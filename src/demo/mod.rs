@@ -6,11 +6,9 @@
 
 mod caught_culprits;
 mod demo_repository;
-mod story;
-mod why;
 
-pub(crate) use caught_culprits::CaughtViolation;
-pub(crate) use why::why;
+pub(crate) use caught_culprits::{CaughtViolation, why};
+pub(crate) use demo_repository::Culprit;
 
 use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::service::Workspace;
@@ -18,11 +16,10 @@ use caught_culprits::{Recorder, Seen};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
 use cook_protocol::model::{Policy, Snapshot};
+use demo_repository::Story;
 use demo_repository::make_failure;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-pub(crate) use story::Culprit;
-use story::Story;
 
 /// How long a demonstration may take before it counts as stuck.
 const WALL: Duration = Duration::from_secs(300);

@@ -3,14 +3,14 @@
 //! made anew when they are out of date.
 
 use super::detect::{Proposed, detect};
-use super::error::Error;
-use super::files::{Mode, Tree};
-use super::gitignore::with_block;
+use super::files::{Mode, Tree, too_large, unwritable};
 use super::mission::{MAX_MISSION_BYTES, project_name};
-use super::scripts::{control_plane_script, is_generated, may_replace, stop_script};
+use cook_protocol::diagnostic::Failure;
 use cook_protocol::diagnostic::{Code, Finding};
+use cook_protocol::digest::sha256;
 use cook_protocol::model::{
-    CachePath, Command, CommandIn, CommandLine, Config, GateTable, Profile, RepoPath,
+    CONTRACT_FILES, CachePath, Command, CommandIn, CommandLine, Config, GateSpec, GateTable, Place,
+    Profile, RepoPath,
 };
 use cook_protocol::schema::{MAX_DOCUMENT_BYTES, read_document};
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ pub struct Contract {
 ///
 /// # Errors
 /// [`Error`]; files written before it stay, and a second run goes on from there.
-pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Error> {
+pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Failure> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
     let proposed = detect(root)?;
@@ -107,7 +107,7 @@ pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Er
 ///
 /// # Errors
 /// [`Error`].
-pub fn write_mission(root: &Path, mission: &str) -> Result<(), Error> {
+pub fn write_mission(root: &Path, mission: &str) -> Result<(), Failure> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
     write_mission_text(tree, mission)
@@ -117,31 +117,26 @@ pub fn write_mission(root: &Path, mission: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error`].
-pub fn write_profile(root: &Path, profile: &Profile) -> Result<(), Error> {
+pub fn write_profile(root: &Path, profile: &Profile) -> Result<(), Failure> {
     write_profile_text(Tree::new(root), profile)
 }
 
-fn write_profile_text(tree: Tree<'_>, profile: &Profile) -> Result<(), Error> {
+fn write_profile_text(tree: Tree<'_>, profile: &Profile) -> Result<(), Failure> {
     let path = ".agent/profile.json";
-    let mut text = serde_json::to_string_pretty(profile).map_err(|error| Error::Write {
-        path: path.to_owned(),
-        source: error.into(),
-    })?;
+    let mut text =
+        serde_json::to_string_pretty(profile).map_err(|error| unwritable(path, &error.into()))?;
     text.push('\n');
     tree.write(path, text.as_bytes(), Mode::Data)
 }
 
-fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Error> {
+fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Failure> {
     let path = ".agent/mission.md";
     let mut text = mission.trim().to_owned();
     if !text.is_empty() {
         text.push('\n');
     }
     if text.len() as u64 > MAX_MISSION_BYTES {
-        return Err(Error::TooLarge {
-            path: path.to_owned(),
-            cap: MAX_MISSION_BYTES,
-        });
+        return Err(too_large(path, MAX_MISSION_BYTES));
     }
     tree.write(path, text.as_bytes(), Mode::Data)
 }
@@ -157,7 +152,7 @@ impl Contract {
         self.files.push(ContractFile { path, outcome });
     }
 
-    fn gitignore(&mut self, tree: Tree<'_>) -> Result<(), Error> {
+    fn gitignore(&mut self, tree: Tree<'_>) -> Result<(), Failure> {
         let path = ".gitignore";
         let existing = tree.bytes(path, MAX_KEPT_BYTES)?;
         let wanted = with_block(existing.as_deref().unwrap_or_default());
@@ -178,7 +173,7 @@ impl Contract {
         tree: Tree<'_>,
         path: &'static str,
         text: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Failure> {
         let outcome = if tree.has_file(path)? {
             FileOutcome::Kept
         } else {
@@ -190,7 +185,7 @@ impl Contract {
     }
 
     /// `cook.toml` as it stands.
-    fn config(&mut self, tree: Tree<'_>) -> Result<(), Error> {
+    fn config(&mut self, tree: Tree<'_>) -> Result<(), Failure> {
         let bytes = tree.bytes(SETTINGS, MAX_KEPT_BYTES)?.unwrap_or_default();
         match Config::parse(&String::from_utf8_lossy(&bytes)) {
             Ok(config) => self.config = Some(config),
@@ -202,7 +197,7 @@ impl Contract {
         Ok(())
     }
 
-    fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<(), Error> {
+    fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<(), Failure> {
         let path = ".agent/mission.md";
         let existing = tree.bytes(path, MAX_MISSION_BYTES)?;
         let blank = existing
@@ -223,7 +218,7 @@ impl Contract {
         Ok(())
     }
 
-    fn profile(&mut self, tree: Tree<'_>, root: &Path) -> Result<(), Error> {
+    fn profile(&mut self, tree: Tree<'_>, root: &Path) -> Result<(), Failure> {
         let path = ".agent/profile.json";
         if let Some(bytes) = tree.bytes(path, MAX_DOCUMENT_BYTES as u64)? {
             match read_document::<Profile>(&bytes, MAX_DOCUMENT_BYTES) {
@@ -240,7 +235,7 @@ impl Contract {
         Ok(())
     }
 
-    fn script(&mut self, tree: Tree<'_>, path: &'static str, made: &str) -> Result<(), Error> {
+    fn script(&mut self, tree: Tree<'_>, path: &'static str, made: &str) -> Result<(), Failure> {
         let Some(existing) = tree.bytes(path, MAX_KEPT_BYTES)? else {
             tree.write(path, made.as_bytes(), Mode::Script)?;
             self.note(path, FileOutcome::Created);
@@ -303,7 +298,7 @@ fn config_text(proposed: &Proposed) -> String {
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub(crate) fn propose_settings(root: &Path) -> Result<Config, Error> {
+pub(crate) fn propose_settings(root: &Path) -> Result<Config, Failure> {
     Ok(Config::parse(&config_text(&detect(root)?)).unwrap_or_default())
 }
 
@@ -379,4 +374,213 @@ fn list<T: AsRef<str>>(words: &[T]) -> Option<String> {
         .map(|word| format!("\"{}\"", word.as_ref()))
         .collect();
     (!quoted.is_empty()).then(|| format!("[{}]", quoted.join(", ")))
+}
+
+// The two verify scripts. Each carries a marker line with two digests: of the
+// gates it was made from, and of its own text. The first tells a script that is
+// out of date with `cook.toml`, the second one that a person has edited; an
+// edited or hand-made script is never replaced.
+
+const CONTROL_PLANE: &str =
+    include_str!("../../templates/agent/verify_completion_control_plane.sh");
+const STOP: &str = include_str!("../../templates/agent/verify_completion_stop.sh");
+const MARKER: &str = "# generated by cook:";
+
+/// Raised when a script made from the same gates has to be made anew.
+const FORMAT: u32 = 2;
+
+/// `verify_completion_control_plane.sh`.
+pub fn control_plane_script() -> String {
+    seal(CONTROL_PLANE, &compute_digest(&[]))
+}
+
+/// `verify_completion_stop.sh` for these gates.
+pub fn stop_script(gates: &[GateSpec]) -> String {
+    let mut lines = String::new();
+    for gate in list_required(gates) {
+        // A gate is words, not a script: what bash would read into them stays as it is written.
+        let words = shell_words::split(&gate.run).unwrap_or_default();
+        let run = match gate.dir.as_str() {
+            "" => shell_words::join(words),
+            dir => format!(
+                "(cd -- {} && {})",
+                shell_words::quote(dir),
+                shell_words::join(words)
+            ),
+        };
+        let heading = shell_words::quote(&gate.name).into_owned();
+        lines.push_str(&format!("\nheading {heading}\n{run}\n"));
+    }
+    let body = STOP.replace("@CHECKS@\n", &lines);
+    seal(&body, &compute_digest(gates))
+}
+
+/// Whether the script is cook's own, unedited, and made from other gates than these.
+pub fn stop_verifier_is_stale(gates: &[GateSpec], script: &str) -> bool {
+    Seal::of(script).is_some_and(|seal| seal.gates != compute_digest(gates))
+}
+
+/// What becomes of a script that is there, given the one that would be made now.
+pub(super) fn may_replace(existing: &str, made: &str) -> bool {
+    match (Seal::of(existing), Seal::of(made)) {
+        (Some(existing), Some(made)) => existing.gates != made.gates,
+        _ => false,
+    }
+}
+
+/// Whether cook made the script and nobody has edited it.
+pub(super) fn is_generated(script: &str) -> bool {
+    Seal::of(script).is_some()
+}
+
+/// The gates that a stop rests on: one that needs the worktree proves nothing.
+fn list_required(gates: &[GateSpec]) -> impl Iterator<Item = &GateSpec> {
+    gates
+        .iter()
+        .filter(|gate| gate.required && gate.place == Place::CleanRoom)
+}
+
+/// The marker of a script whose text is as cook wrote it.
+struct Seal {
+    gates: String,
+}
+
+impl Seal {
+    fn of(script: &str) -> Option<Self> {
+        let script = script.replace("\r\n", "\n");
+        let line = script.lines().find(|line| line.starts_with(MARKER))?;
+        let mut words = line[MARKER.len()..].split_whitespace();
+        let gates = words.next()?.strip_prefix("gates=")?;
+        let text = words.next()?.strip_prefix("text=")?;
+        let body = script.replacen(line, "@MARKER@", 1);
+        (text == short_digest(&body)).then(|| Self {
+            gates: gates.to_owned(),
+        })
+    }
+}
+
+fn seal(body: &str, gates: &str) -> String {
+    let marker = format!("{MARKER} gates={gates} text={}", short_digest(body));
+    body.replacen("@MARKER@", &marker, 1)
+}
+
+fn compute_digest(gates: &[GateSpec]) -> String {
+    let mut text = format!("{FORMAT}\n");
+    for gate in list_required(gates) {
+        text.push_str(&format!("{}\t{}", gate.name, gate.run));
+        text.extend((!gate.dir.is_empty()).then(|| format!("\t{}", gate.dir)));
+        text.push('\n');
+    }
+    short_digest(&text)
+}
+
+/// The first 16 hexadecimal digits of the SHA-256.
+fn short_digest(text: &str) -> String {
+    sha256(text)[..16].to_owned()
+}
+
+// The marked block in `.gitignore`: execution state stays out of git, the
+// contract stays in. Bytes in, bytes out; the user's own lines and line ends stay.
+
+/// First line of the block.
+const BEGIN: &str = "# >>> cook: the state of the work stays out of git, its contract stays in";
+/// What the first line begins with in every version.
+const BEGIN_MARK: &[u8] = b"# >>> cook";
+/// Last line of the block.
+const END: &str = "# <<< cook";
+
+/// Files under `.agent/` that git tracks (`protocol/completion.md#files`).
+pub const TRACKED: [&str; 6] = [
+    CONTRACT_FILES[0],
+    CONTRACT_FILES[1],
+    CONTRACT_FILES[2],
+    CONTRACT_FILES[3],
+    CONTRACT_FILES[4],
+    ".agent/cook.toml",
+];
+
+/// Files there that a user may add, and that are the repository's too: who may sign a log's tip.
+const MAY_BE_TRACKED: [&str; 1] = [".agent/allowed_signers"];
+
+/// The patterns. The directory itself is taken back in, because git looks at no
+/// `!` line below a directory that an earlier pattern left out.
+fn patterns() -> Vec<String> {
+    let mut lines = vec!["!.agent/".to_owned(), ".agent/*".to_owned()];
+    let tracked = TRACKED.iter().chain(&MAY_BE_TRACKED);
+    lines.extend(tracked.map(|path| format!("!{path}")));
+    lines.push("/CONTINUE.md".to_owned());
+    lines
+}
+
+/// `.gitignore` with the block in it: where one stands it is brought up to date in
+/// place, else it comes last. Equal to `existing` when nothing has to change.
+pub fn with_block(existing: &[u8]) -> Vec<u8> {
+    let end_of_line: &[u8] = if existing.windows(2).any(|pair| pair == b"\r\n") {
+        b"\r\n"
+    } else {
+        b"\n"
+    };
+    let patterns = patterns();
+    let mut out = Vec::with_capacity(existing.len() + 512);
+    let mut placed = false;
+    let lines: Vec<&[u8]> = existing.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut at = 0;
+    while at < lines.len() {
+        if !lines[at].starts_with(BEGIN_MARK) {
+            out.extend_from_slice(lines[at]);
+            at += 1;
+            continue;
+        }
+        let (length, kept) = block(&lines[at..], &patterns);
+        at += length;
+        if !placed {
+            push_block(&mut out, &patterns, end_of_line);
+            placed = true;
+        }
+        kept.iter().for_each(|line| out.extend_from_slice(line));
+    }
+    if !placed {
+        if !out.is_empty() && !out.ends_with(b"\n") {
+            out.extend_from_slice(end_of_line);
+        }
+        push_block(&mut out, &patterns, end_of_line);
+    }
+    out
+}
+
+fn push_block(out: &mut Vec<u8>, patterns: &[String], end_of_line: &[u8]) {
+    for line in [BEGIN]
+        .into_iter()
+        .chain(patterns.iter().map(String::as_str))
+        .chain([END])
+    {
+        out.extend_from_slice(line.as_bytes());
+        out.extend_from_slice(end_of_line);
+    }
+}
+
+/// How many lines the block that begins here has, and which of them somebody else
+/// wrote into it; those are kept, after the block. A block that has lost its last
+/// line ends before the first line that is not cook's.
+fn block<'a>(lines: &[&'a [u8]], patterns: &[String]) -> (usize, Vec<&'a [u8]>) {
+    let ours = |line: &[u8]| {
+        let line = line.trim_ascii();
+        line.is_empty() || patterns.iter().any(|pattern| pattern.as_bytes() == line)
+    };
+    let body = &lines[1..];
+    let next = body
+        .iter()
+        .position(|line| line.starts_with(BEGIN_MARK))
+        .unwrap_or(body.len());
+    let is_end = |line: &&[u8]| line.trim_ascii() == END.as_bytes();
+    match body[..next].iter().position(is_end) {
+        Some(end) => {
+            let kept = body[..end].iter().copied().filter(|line| !ours(line));
+            (end + 2, kept.collect())
+        }
+        None => (
+            1 + body.iter().take_while(|line| ours(line)).count(),
+            Vec::new(),
+        ),
+    }
 }

@@ -1,7 +1,7 @@
 //! Reading and writing in someone else's repository: no link is followed, reads
 //! are capped, a write is a temporary file in `.agent/tmp/` and a rename.
 
-use super::Error;
+use cook_protocol::diagnostic::{Code, Failure, Refusal};
 use cook_repo::disk::{self, Durable, Links, NewFile};
 use std::fs;
 use std::io::ErrorKind;
@@ -35,7 +35,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether a plain file stands there.
-    pub(super) fn has_file(&self, path: &str) -> Result<bool, Error> {
+    pub(super) fn has_file(&self, path: &str) -> Result<bool, Failure> {
         stands(
             &self.at(path),
             path,
@@ -45,52 +45,41 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether a directory stands there.
-    pub(super) fn has_directory(&self, path: &str) -> Result<bool, Error> {
+    pub(super) fn has_directory(&self, path: &str) -> Result<bool, Failure> {
         is_directory(&self.at(path), path)
     }
 
     /// A file's bytes, if it is there and holds no more than `cap`.
-    pub(super) fn bytes(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn bytes(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, Failure> {
         if !self.has_file(path)? {
             return Ok(None);
         }
-        let failed = |source| Error::Read {
-            path: path.to_owned(),
-            source,
-        };
-        match disk::read(&self.at(path), cap, Links::Refuse) {
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => Err(Error::TooLarge {
-                path: path.to_owned(),
-                cap,
-            }),
-            read => read.map_err(failed),
-        }
+        disk::read(&self.at(path), cap, Links::Refuse).map_err(|error| match error.kind() {
+            ErrorKind::FileTooLarge => too_large(path, cap),
+            _ => unreadable(path).with_cause(&error),
+        })
     }
 
     /// The same as text.
-    pub(super) fn text(&self, path: &str, cap: u64) -> Result<Option<String>, Error> {
-        let Some(bytes) = self.bytes(path, cap)? else {
-            return Ok(None);
-        };
-        String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| Error::NotText {
-                path: path.to_owned(),
-            })
+    pub(super) fn text(&self, path: &str, cap: u64) -> Result<Option<String>, Failure> {
+        let text = self.bytes(path, cap)?.map(String::from_utf8).transpose();
+        text.map_err(|_| {
+            Failure::state(Code::InputUnreadable, format!("`{path}` is not UTF-8 text"))
+        })
     }
 
     /// Makes `.agent/` and `.agent/tmp/` where they are missing.
-    pub(super) fn make_agent_directories(&self) -> Result<(), Error> {
+    pub(super) fn make_agent_directories(&self) -> Result<(), Failure> {
         for path in [AGENT.to_owned(), format!("{AGENT}/tmp")] {
             if !self.has_directory(&path)? {
-                fs::create_dir(self.at(&path)).map_err(|source| Error::Write { path, source })?;
+                fs::create_dir(self.at(&path)).map_err(|error| unwritable(&path, &error))?;
             }
         }
         Ok(())
     }
 
     /// Puts a file there, whole or not at all. A file that was there keeps its permissions.
-    pub(super) fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), Error> {
+    pub(super) fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), Failure> {
         // What is no file is not replaced.
         self.has_file(path)?;
         let bits = match mode {
@@ -101,19 +90,26 @@ impl<'a> Tree<'a> {
             .mode(disk::Mode::Kept(bits))
             .scratch(&self.at(&format!("{AGENT}/tmp")))
             .write(bytes)
-            .map_err(|source| Error::Write {
-                path: path.to_owned(),
-                source,
-            })
+            .map_err(|error| unwritable(path, &error))
     }
 
     /// Lets everybody who may read the file run it. True when that was new.
-    pub(super) fn make_runnable(&self, path: &str) -> Result<bool, Error> {
-        runnable(&self.at(path)).map_err(|source| Error::Write {
-            path: path.to_owned(),
-            source,
-        })
+    pub(super) fn make_runnable(&self, path: &str) -> Result<bool, Failure> {
+        runnable(&self.at(path)).map_err(|error| unwritable(path, &error))
     }
+}
+
+pub(super) fn unwritable(path: &str, error: &std::io::Error) -> Failure {
+    Failure::state(Code::NotWritable, format!("`{path}` cannot be written")).with_cause(error)
+}
+
+fn unreadable(path: &str) -> Failure {
+    Failure::state(Code::InputUnreadable, format!("`{path}` cannot be read"))
+}
+
+pub(super) fn too_large(path: &str, cap: u64) -> Failure {
+    let what = format!("`{path}` is larger than {cap} bytes");
+    Failure::state(Code::InputTooLarge, what)
 }
 
 /// Whether something of that kind stands there; a link, and whatever else does, is an error.
@@ -122,23 +118,20 @@ fn stands(
     shown: &str,
     is_kind: fn(&fs::FileType) -> bool,
     otherwise: &'static str,
-) -> Result<bool, Error> {
+) -> Result<bool, Failure> {
     let what = match fs::symlink_metadata(path) {
         Ok(found) if is_kind(&found.file_type()) => return Ok(true),
         Ok(found) if found.is_symlink() => "a symbolic link",
         Ok(_) => otherwise,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        Err(source) => {
-            let path = shown.to_owned();
-            return Err(Error::Read { path, source });
-        }
+        Err(error) => return Err(unreadable(shown).with_cause(&error)),
     };
-    let path = shown.to_owned();
-    Err(Error::Unsafe { path, what })
+    let what = format!("`{shown}` is {what}");
+    Err(Failure::state(Code::AgentDirUnsafe, what))
 }
 
 /// Whether a directory stands there; anything else that does is an error.
-pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool, Error> {
+pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool, Failure> {
     stands(path, shown, fs::FileType::is_dir, "no directory")
 }
 
@@ -156,4 +149,71 @@ fn runnable(path: &Path) -> std::io::Result<bool> {
 #[cfg(not(unix))]
 fn runnable(_path: &Path) -> std::io::Result<bool> {
     Ok(false)
+}
+
+// One text file of the user's that cook writes when it is told to: `CONTINUE.md`, the
+// agent guide. Never outside the worktree, never through a link, whole or not at all.
+
+/// Bytes such a file may have.
+pub(super) const MAX: u64 = 4 << 20;
+
+fn unsafe_path(path: &str, what: &str) -> Failure {
+    Refusal::new(Code::PathUnsafe, format!("`{path}` is {what}")).into()
+}
+
+/// A link in the way is the path's fault, not that of `.agent/`.
+fn failure(failure: Failure) -> Failure {
+    match failure.code {
+        Code::AgentDirUnsafe => Refusal::new(Code::PathUnsafe, failure.message).into(),
+        _ => failure,
+    }
+}
+
+/// Objects to a path that may not be written.
+fn check(root: &Path, path: &str) -> Result<(), Failure> {
+    let refuse = |what| unsafe_path(path, what);
+    let parts: Vec<&str> = path.split('/').collect();
+    let plain =
+        |part: &&str| !matches!(*part, "" | "." | "..") && !part.contains(['\\', '\0', ':']);
+    if !parts.iter().all(plain) || path.chars().any(char::is_control) {
+        return Err(refuse("not a plain path inside the worktree"));
+    }
+    let own = |part: &str| {
+        [".git", ".agent"]
+            .iter()
+            .any(|own| part.eq_ignore_ascii_case(own))
+    };
+    if parts.iter().any(|part| own(part)) {
+        return Err(refuse("git's or cook's own"));
+    }
+    let mut directory = String::new();
+    for part in &parts[..parts.len() - 1] {
+        directory.push_str(part);
+        if !is_directory(&root.join(&directory), &directory).map_err(failure)? {
+            return Err(refuse("in a directory that is not there"));
+        }
+        directory.push('/');
+    }
+    Ok(())
+}
+
+/// The file's text; none when it is not there.
+///
+/// # Errors
+/// A path that leaves the worktree or goes through a link, a file that is not text.
+pub fn read_text_file(root: &Path, path: &str) -> Result<Option<String>, Failure> {
+    check(root, path)?;
+    Tree::new(root).text(path, MAX).map_err(failure)
+}
+
+/// Puts the text there. A file that was there keeps its permissions.
+///
+/// # Errors
+/// As [`read_text_file`], and a file that cannot be written.
+pub fn write_text_file(root: &Path, path: &str, text: &str) -> Result<(), Failure> {
+    check(root, path)?;
+    let tree = Tree::new(root);
+    tree.make_agent_directories()?;
+    tree.write(path, text.as_bytes(), Mode::Data)
+        .map_err(failure)
 }

@@ -1,8 +1,8 @@
 //! What the work is for and what the repository is called, as its files tell it.
 
 use super::detect::Files;
-use super::error::Error;
 use super::files::Tree;
+use cook_protocol::diagnostic::Failure;
 use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::model::mission_anchor;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub struct FoundMission {
 ///
 /// # Errors
 /// A mission file that is a link, too large, or not text.
-pub fn find_mission(root: &Path) -> Result<Option<FoundMission>, Error> {
+pub fn find_mission(root: &Path) -> Result<Option<FoundMission>, Failure> {
     let tree = Tree::new(root);
     for source in [".agent/mission.md", "mission.md", "MISSION.md"] {
         if let Some(text) = tree.text(source, MAX_MISSION_BYTES)? {
@@ -107,7 +107,7 @@ fn is_decoration(line: &str) -> bool {
 ///
 /// # Errors
 /// A manifest that is there and cannot be read.
-pub fn project_name(root: &Path) -> Result<String, Error> {
+pub fn project_name(root: &Path) -> Result<String, Failure> {
     let files = Files::new(root);
     let manifests = [
         ("Cargo.toml", "/package/name"),
@@ -147,7 +147,7 @@ fn presentable(name: &str) -> String {
 }
 
 /// The last part of the module path that is not a major version.
-fn go_name(files: &Files<'_>) -> Result<Option<String>, Error> {
+fn go_name(files: &Files<'_>) -> Result<Option<String>, Failure> {
     let manifest = files.text("go.mod")?.unwrap_or_default();
     let path = manifest
         .lines()

@@ -8,23 +8,19 @@
 
 mod contract;
 mod detect;
-mod error;
 mod files;
-mod gitignore;
 pub mod import;
 mod mission;
 pub mod plans;
-mod scripts;
-mod text_file;
 
 pub(crate) use contract::{
     Contract, OF_FOLDER, SETTINGS, propose_for, propose_settings, setup_settings,
 };
-pub use contract::{FileOutcome, write_contract, write_mission, write_profile};
+pub use contract::{
+    FileOutcome, TRACKED, control_plane_script, stop_script, stop_verifier_is_stale, with_block,
+    write_contract, write_mission, write_profile,
+};
 pub use detect::detect;
 pub(crate) use detect::{Proposed, detect_around};
-pub use error::Error;
-pub use gitignore::{TRACKED, with_block};
+pub(crate) use files::{read_text_file, write_text_file};
 pub use mission::{find_mission, project_name};
-pub use scripts::{control_plane_script, stop_script, stop_verifier_is_stale};
-pub(crate) use text_file::{read_text_file, write_text_file};

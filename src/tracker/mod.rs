@@ -8,24 +8,21 @@
 //! twice; whatever a tracker says is data and is cleaned before it goes on.
 
 mod beads_tracker;
-mod interface;
 mod plan_tracker;
 mod ready_issues;
 mod tracked_issue;
 mod tracker_memory;
-mod tracker_place;
 
-pub(crate) use beads_tracker::open;
-pub use beads_tracker::{Beads, Bounds};
-pub use interface::{Attempt, Commented, Tracker, TrackerError};
+pub use beads_tracker::{Actor, Beads, Bounds, Found};
+pub(crate) use beads_tracker::{find, is_own_file, open};
 pub(crate) use plan_tracker::PlanTracker;
 pub use ready_issues::list_unblocked_by;
 pub(crate) use ready_issues::with_parents_type;
+pub use tracked_issue::{
+    Attempt, Commented, Holder, Issue, IssueStatus, Link, NewIssue, Tracker, TrackerError,
+};
 pub(crate) use tracked_issue::{Brief, Comment, ReadyIssue, ReadyList, is_id, split_mark};
-pub use tracked_issue::{Holder, Issue, IssueStatus, Link, NewIssue};
 pub use tracker_memory::{Entry, Memory, replay};
 pub(crate) use tracker_memory::{
     MemoryError, Outage, list_issues, list_owed, may_claim, may_close, settle,
 };
-pub use tracker_place::{Actor, Found};
-pub(crate) use tracker_place::{find, is_own_file};

@@ -4,10 +4,9 @@
 //! else, so `claim` and `close` succeed exactly where that has happened. What is said
 //! about a slice is an entry of the checkpoint trail.
 
-use super::interface::{Attempt, Closed, Commented, Tracker, TrackerError};
 use super::tracked_issue::{
-    Brief, Comment, Holder, Issue, IssueStatus, Link, NewIssue, Reach, ReadyIssue, ReadyList,
-    is_id, line, text,
+    Attempt, Brief, Closed, Comment, Commented, Holder, Issue, IssueStatus, Link, NewIssue, Reach,
+    ReadyIssue, ReadyList, Tracker, TrackerError, is_id, line, text,
 };
 use cook_protocol::digest::sha256;
 use cook_protocol::machine::SliceGraph;

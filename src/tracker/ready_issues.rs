@@ -3,8 +3,9 @@
 //! The first few issues are looked into side by side under one deadline; what
 //! does not come in time is left out and the row says that it is not complete.
 
-use super::interface::{Tracker, TrackerError};
-use super::tracked_issue::{Brief, Holder, Issue, Link, Reach, ReadyIssue, ReadyList};
+use super::tracked_issue::{
+    Brief, Holder, Issue, Link, Reach, ReadyIssue, ReadyList, Tracker, TrackerError,
+};
 use cook_repo::thread;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;

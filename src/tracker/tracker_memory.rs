@@ -5,8 +5,7 @@
 //! lost: then comments are searched for their keys and issues are looked at again,
 //! and nothing happens twice. A file of a newer cook is left alone.
 
-use super::interface::{Attempt, Commented, Tracker, TrackerError};
-use super::tracked_issue::{carries, is_id};
+use super::tracked_issue::{Attempt, Commented, Tracker, TrackerError, carries, is_id};
 use cook_protocol::model::{Plan, Slice, SliceStatus};
 use cook_repo::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};

@@ -4,22 +4,16 @@
 
 mod cost;
 mod dispatched;
-mod exit;
-mod formats;
 pub(crate) mod html_page;
 mod page;
-mod plan_graph;
-mod results;
+pub(crate) mod results;
 mod screen;
 mod verify_answer;
 
 pub(crate) use cost::{CostAnswer, tell_dollars};
 pub(crate) use dispatched::{Dispatched, Judgments, describe_policy, dispatch_lines};
-pub(crate) use exit::Exit;
-pub(crate) use formats::{Format, markdown};
-pub(crate) use page::{Page, Tone};
-pub(crate) use plan_graph::{GraphAnswer, GraphForm};
-pub(crate) use results::{Results, Weight, plain};
+pub(crate) use page::{Exit, Page, Tone};
+pub(crate) use results::{Format, Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
 pub(crate) use verify_answer::VerifyAnswer;
 pub(crate) use {screen::Failed, verify_answer::Verified};

@@ -3,12 +3,21 @@
 //! Invariant: each text in it is one line without control, direction or hidden characters, at most
 //! [`LONGEST`] characters long. A format has only its own signs left to take the meaning from.
 
+use super::page::json_text;
 use crate::anchor::Anchor;
 use crate::check::{FilePlace, Line};
 use crate::verify::{Criterion, ProofVerdict};
+use clap::ValueEnum;
 use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Lines, Severity, clean, without_tags,
+    Code, Failure, FailureKind, Finding, Lines, Severity, clean, count_noun, without_tags,
 };
+use cook_protocol::digest::sha256;
+use cook_repo::disk::open_to_append;
+use maud::{Markup, PreEscaped, html};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
 
 /// Characters of one text.
 const LONGEST: usize = 2000;
@@ -246,5 +255,553 @@ pub(crate) fn shorten(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// How a command answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Human,
+    /// For programs: the same as --json
+    Json,
+    /// Commands of a GitHub workflow, its job summary and outputs
+    Github,
+    /// A table for a pull request
+    Markdown,
+    /// JUnit XML: a suite for each slice, a case for each criterion
+    Junit,
+    /// SARIF 2.1.0: a rule for each code
+    Sarif,
+}
+
+impl Format {
+    /// A result in it; none where the answer's own text is asked for.
+    pub(super) fn render(self, results: &Results) -> Option<String> {
+        match self {
+            Self::Human | Self::Json => None,
+            Self::Github => Some(commands(results)),
+            Self::Markdown => Some(markdown(results)),
+            Self::Junit => Some(junit(results)),
+            Self::Sarif => Some(json_text(&sarif(results))),
+        }
+    }
+}
+
+// SARIF 2.1.0: a rule for each code, a result for each finding.
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The document.
+pub fn sarif(results: &Results) -> Value {
+    let mut codes: Vec<Code> = results.found.iter().map(|found| found.code).collect();
+    codes.sort();
+    codes.dedup();
+    let found = results.found.iter();
+    let proofs = results.proofs.iter().map(|(proof, _)| proof);
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "cook",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": codes.iter().map(|code| rule(*code)).collect::<Vec<_>>(),
+            }},
+            // One category for each question, so that uploads of both stand beside each other.
+            "automationDetails": {"id": format!("{}/", results.command.replace(' ', "-"))},
+            "invocations": [{"executionSuccessful": !results.is_failure}],
+            "columnKind": "unicodeCodePoints",
+            "results": found.map(|found| result(found, &codes)).collect::<Vec<_>>(),
+            "properties": {
+                "passed": results.passed,
+                "verdict": results.verdict,
+                "head": results.head,
+                "checked": results.checked,
+                "criteria": proofs.collect::<Vec<_>>(),
+            },
+        }],
+    })
+}
+
+fn rule(code: Code) -> Value {
+    let mut rule = json!({
+        "id": code.id(),
+        "shortDescription": {"text": code.meaning()},
+        "fullDescription": {"text": code.meaning()},
+    });
+    if !code.hint().is_empty() {
+        rule["help"] = json!({"text": code.hint()});
+    }
+    rule
+}
+
+fn result(found: &Found, codes: &[Code]) -> Value {
+    let path = found.file.as_ref().map(|file| file.path.as_str());
+    let key = format!("{}\n{}\n{}", found.code, path.unwrap_or(""), found.message);
+    json!({
+        "ruleId": found.code.id(),
+        "ruleIndex": codes.iter().position(|code| *code == found.code),
+        "level": found.weight.level(),
+        "message": {"text": found.with_next(&found.message)},
+        "locations": [location(found)],
+        "partialFingerprints": {"cook/v1": sha256(key)},
+    })
+}
+
+/// Code scanning takes no result without a file: what is about the commit as a whole says so there.
+fn location(found: &Found) -> Value {
+    let Some(file) = &found.file else {
+        return json!({"physicalLocation": {"artifactLocation": {
+            "uri": "the-commit-as-a-whole",
+            "description": {"text": "no file of it"},
+        }}});
+    };
+    let mut place = json!({"artifactLocation": {
+        "uri": uri(&file.path),
+        "uriBaseId": "%SRCROOT%",
+    }});
+    if let Some(line) = file.line {
+        place["region"] = json!({"startLine": line});
+    }
+    json!({"physicalLocation": place})
+}
+
+/// A path below the root as a relative reference.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+// Commands, outputs and the summary of a workflow on GitHub.
+//
+// Invariant: each line is one command of ours. The runner reads `::name …::` at the start of a line
+// and the older `##[name …]` anywhere in one, so a text of somebody's stands only behind a command
+// and is escaped as the runner's own toolkit does.
+
+/// The verdict, then a command for each finding: GitHub shows ten of a kind for each step.
+pub fn commands(results: &Results) -> String {
+    let level = match results.passed {
+        true => "notice",
+        false => "error",
+    };
+    let verdict = format!("{}: {}", results.word(), results.verdict);
+    let mut text = command(level, &[("title", results.command)], &verdict);
+    for found in &results.found {
+        text.push_str(&finding(results, found));
+    }
+    text
+}
+
+fn finding(results: &Results, found: &Found) -> String {
+    let level = found.weight.level().replace("note", "notice");
+    let title = format!("{}: {}", results.command, found.code);
+    let line = found.file.as_ref().and_then(|file| file.line);
+    let line = line.map(|line| line.to_string());
+    let mut properties = vec![("title", title.as_str())];
+    if let Some(file) = &found.file {
+        properties.push(("file", &file.path));
+        properties.extend(line.as_deref().map(|line| ("line", line)));
+    }
+    command(&level, &properties, &found.with_next(&found.message))
+}
+
+fn command(name: &str, properties: &[(&str, &str)], message: &str) -> String {
+    let properties: Vec<String> = properties
+        .iter()
+        .map(|(key, value)| format!("{key}={}", escape_property(value)))
+        .collect();
+    let message = escape_data(message);
+    format!("::{name} {}::{message}\n", properties.join(","))
+}
+
+fn escape_data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+fn escape_property(text: &str) -> String {
+    escape_data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Text beside the commands, on whatever stream: no line of it is one.
+pub fn harmless(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    for line in text.replace("##[", "## [").split_inclusive('\n') {
+        if line.trim_start().starts_with("::") {
+            harmless.push_str("| ");
+        }
+        harmless.push_str(line);
+    }
+    harmless
+}
+
+/// Writes what a job on GitHub shows and hands on, its summary and the step's outputs, where the runner wants
+/// them; nothing without a runner. It is written when the last gate is over.
+pub fn write_down(results: &Results) -> Result<(), Failure> {
+    let head = results.head.as_deref().unwrap_or_default();
+    // One line each: no text in the results holds a line end.
+    let outputs = format!(
+        "passed={}\nverdict={}\nhead={head}\nfailing={}\nfindings={}\n",
+        results.passed,
+        results.verdict,
+        results.list_failing().len(),
+        results.found.len()
+    );
+    // People read the summary: it does not say what the outputs could not.
+    let texts = [
+        ("GITHUB_OUTPUT", outputs),
+        ("GITHUB_STEP_SUMMARY", markdown(results)),
+    ];
+    for (name, text) in texts {
+        let Some(path) = std::env::var_os(name).filter(|path| !path.is_empty()) else {
+            continue;
+        };
+        let path = Path::new(&path);
+        let written = open_to_append(path).and_then(|mut it| it.write_all(text.as_bytes()));
+        written.map_err(|error| {
+            let file = path.display();
+            let what = format!("`{file}`, which `{name}` names, could not be written");
+            let hint = format!("let `{name}` name a file that can be written, or unset it");
+            Failure::state(Code::OutputUnwritable, what)
+                .with_cause(&error)
+                .replace_hints([hint])
+        })?;
+    }
+    Ok(())
+}
+
+// JUnit's XML as Jenkins and others read it: a suite for each slice with a case for each criterion, and
+// one suite for what is about the commit as a whole.
+
+/// How a case ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Passed,
+    Skipped,
+    Failed,
+    /// Nothing is known.
+    Broken,
+}
+
+struct Case {
+    name: String,
+    ending: Ending,
+    /// The type of what is wrong.
+    kind: &'static str,
+    why: String,
+}
+
+/// The document.
+pub fn junit(results: &Results) -> String {
+    let mut suites = vec![(results.command, list_of_whole(results))];
+    for (proof, fails) in &results.proofs {
+        let anchor = proof.anchor.as_deref().unwrap_or("nothing");
+        let kind = proof.verdict.id();
+        let case = Case {
+            name: proof.text.clone(),
+            ending: match (fails, proof.verdict) {
+                (true, _) => Ending::Failed,
+                (false, ProofVerdict::NotReproducible) => Ending::Skipped,
+                (false, _) => Ending::Passed,
+            },
+            kind,
+            why: format!("{kind}: {anchor}: {}", proof.why),
+        };
+        let of_slices = &mut suites[1..];
+        match of_slices.iter_mut().find(|(name, _)| *name == proof.slice) {
+            Some((_, cases)) => cases.push(case),
+            None => suites.push((&proof.slice, vec![case])),
+        }
+    }
+    write_xml(results.command, &suites)
+}
+
+/// The verdict, what was looked at, and what no criterion is about.
+fn list_of_whole(results: &Results) -> Vec<Case> {
+    let case = |name: &str, ending, kind, why| Case {
+        name: name.to_owned(),
+        ending,
+        kind,
+        why,
+    };
+    let mut cases = Vec::new();
+    if !results.is_failure {
+        // A verdict that no finding stands for is a case too: a reader counts cases.
+        let ending = match results.passed || !results.list_failing().is_empty() {
+            true => Ending::Passed,
+            false => Ending::Failed,
+        };
+        let why = format!("{}: {}", results.word(), results.verdict);
+        cases.push(case("answered", ending, "failed", why));
+    }
+    let looked_at = results.checked.iter();
+    cases.extend(looked_at.map(|line| case(line, Ending::Passed, "", String::new())));
+    for found in results.found.iter().filter(|found| !found.is_of_criterion) {
+        let ending = match found.weight {
+            Weight::Fails if results.is_failure => Ending::Broken,
+            Weight::Fails => Ending::Failed,
+            Weight::Look | Weight::Note => Ending::Passed,
+        };
+        let why = found.with_next(&found.with_place());
+        cases.push(case(found.code.id(), ending, found.code.id(), why));
+    }
+    cases
+}
+
+fn write_xml(command: &str, suites: &[(&str, Vec<Case>)]) -> String {
+    fn count<'a>(cases: impl Iterator<Item = &'a Case>, ending: Ending) -> usize {
+        cases.filter(|case| case.ending == ending).count()
+    }
+    let all = || suites.iter().flat_map(|(_, cases)| cases);
+    let text = html! {
+        (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"))
+        testsuites name=(command) tests=(all().count())
+            failures=(count(all(), Ending::Failed)) errors=(count(all(), Ending::Broken)) {
+            @for (name, cases) in suites {
+                testsuite name=(name) tests=(cases.len())
+                    failures=(count(cases.iter(), Ending::Failed))
+                    errors=(count(cases.iter(), Ending::Broken))
+                    skipped=(count(cases.iter(), Ending::Skipped)) {
+                    @for case in cases {
+                        testcase classname=(name) name=(without_nothing(&case.name)) { (explain(case)) }
+                    }
+                }
+            }
+        }
+    };
+    text.into_string() + "\n"
+}
+
+/// What XML has no way to hold goes.
+fn without_nothing(text: &str) -> String {
+    text.replace(['\u{fffe}', '\u{ffff}'], "")
+}
+
+/// The element that says how a case ended.
+fn explain(case: &Case) -> Markup {
+    let why = without_nothing(&case.why);
+    let first = why.lines().next().unwrap_or_default();
+    html! {
+        @match case.ending {
+            Ending::Passed if why.is_empty() => {}
+            Ending::Passed => system-out { (why) },
+            Ending::Skipped => skipped { (why) },
+            Ending::Failed => failure type=(case.kind) message=(first) { (why) },
+            Ending::Broken => error type=(case.kind) message=(first) { (why) },
+        }
+    }
+}
+
+// Markdown for a pull request or a job's summary.
+//
+// Invariant: a text of somebody's stands in code, with every sign that Markdown or HTML reads as a
+// reference to the character: there it marks up nothing, links nothing, closes no table, names no
+// person and no issue.
+
+/// Characters of a cell, rows of a table.
+const CELL: usize = 300;
+const ROWS: usize = 100;
+/// Bytes: GitHub drops a step's summary of more than 1 MiB.
+const SUMMARY: usize = 900_000;
+
+/// The verdict, the criteria with what their proof is worth, what was found, what was looked at.
+pub fn markdown(results: &Results) -> String {
+    let sign = sign(results.passed);
+    let mut text = format!("### {sign} `{}` {}\n\n", results.command, results.word());
+    let _ = writeln!(text, "{}\n", code(&results.verdict));
+    tables(&mut text, results);
+    if let Some(head) = &results.head {
+        let _ = writeln!(text, "Commit {}", code(head));
+    }
+    cut(text, SUMMARY)
+}
+
+/// What is longer than a forge takes ends at a line's end, and says so.
+pub(crate) fn cut(mut text: String, longest: usize) -> String {
+    if text.len() > longest {
+        let line = text.as_bytes()[..longest].iter().rposition(|b| *b == b'\n');
+        text.truncate(line.map_or(0, |at| at + 1));
+        text.push_str("\n*Cut here: a forge takes no more. `cook verify` says all of it.*\n");
+    }
+    text
+}
+
+pub(crate) fn sign(passed: bool) -> &'static str {
+    match passed {
+        true => "✅",
+        false => "❌",
+    }
+}
+
+/// The criteria, what was found, what was looked at.
+pub(crate) fn tables(text: &mut String, results: &Results) {
+    if !results.proofs.is_empty() {
+        let rows = results.proofs.iter().map(|(proof, fails)| {
+            let sign = match (fails, proof.verdict) {
+                (true, _) => "❌",
+                (false, ProofVerdict::Recorded | ProofVerdict::NotReproducible) => "⚠️",
+                (false, _) => "✅",
+            };
+            [
+                sign.to_owned(),
+                code(&proof.slice),
+                code(&proof.text),
+                proof.verdict.id().replace('_', " "),
+                proof.anchor.as_deref().map_or("none".to_owned(), code),
+            ]
+        });
+        let heads = ["", "slice", "criterion", "proof", "evidence"];
+        table(text, heads, rows, ("criterion", "criteria"));
+    }
+    if !results.found.is_empty() {
+        let rows = results.found.iter().map(|found| {
+            let weight = match found.weight {
+                Weight::Fails => "❌ fails",
+                Weight::Look => "⚠️ look",
+                Weight::Note => "ℹ️ note",
+            };
+            [
+                weight.to_owned(),
+                format!("`{}`", found.code),
+                code(&found.with_place()),
+                code(&found.next),
+            ]
+        });
+        let heads = ["", "found", "what", "next"];
+        table(text, heads, rows, ("finding", "findings"));
+    }
+    if !results.checked.is_empty() {
+        let count = count_noun(results.checked.len() as u64, "line");
+        let _ = writeln!(
+            text,
+            "<details><summary>What was looked at ({count})</summary>\n"
+        );
+        for line in results.checked.iter().take(ROWS) {
+            let _ = writeln!(text, "- {}", code(line));
+        }
+        text.push_str("\n</details>\n\n");
+    }
+}
+
+/// A table of cells that are Markdown already, and how many more rows there are, of what.
+pub(crate) fn table<const N: usize>(
+    text: &mut String,
+    heads: [&str; N],
+    rows: impl ExactSizeIterator<Item = [String; N]>,
+    (one, many): (&str, &str),
+) {
+    let more = rows.len().saturating_sub(ROWS);
+    let _ = writeln!(text, "| {} |", heads.join(" | "));
+    let _ = writeln!(text, "|{}", "---|".repeat(N));
+    for row in rows.take(ROWS) {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    if more > 0 {
+        let noun = if more == 1 { one } else { many };
+        let _ = writeln!(text, "\n{more} more {noun} not shown here.");
+    }
+    text.push('\n');
+}
+
+/// Somebody's words over several lines, as a quotation.
+pub(crate) fn quote_lines(text: &str, longest: usize) -> String {
+    let text = without_tags(&clean(text, Lines::Keep));
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let mut quoted = String::new();
+    for line in lines.iter().take(longest) {
+        let _ = writeln!(quoted, "> {}  ", code(line.trim()));
+    }
+    if lines.len() > longest {
+        quoted.push_str("> …\n");
+    }
+    quoted.push('\n');
+    quoted
+}
+
+/// Somebody's words on one line, as code.
+pub(crate) fn code(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("<code>{}</code>", escape(&shorten(text, CELL)))
+}
+
+/// References for what Markdown or HTML reads; a link's beginning is none any more.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut before = [' '; 3];
+    while let Some(c) = rest.next() {
+        let is_link = match c {
+            ':' => rest.peek() == Some(&'/'),
+            '.' => before.iter().all(|c| c.eq_ignore_ascii_case(&'w')),
+            c => "&<>|*_`[]\\~$@#!".contains(c),
+        };
+        match is_link {
+            true => {
+                let _ = write!(escaped, "&#{};", u32::from(c));
+            }
+            false => escaped.push(c),
+        }
+        before = [before[1], before[2], c];
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_becomes_a_command() {
+        let text = "100%\r\n::error::x, a:b";
+        assert_eq!(
+            command("error", &[("title", text)], text),
+            "::error title=100%25%0D%0A%3A%3Aerror%3A%3Ax%2C a%3Ab::100%25%0D%0A::error::x, a:b\n"
+        );
+        assert_eq!(
+            harmless(" ::add-mask::x\n##[error]y\n"),
+            "|  ::add-mask::x\n## [error]y\n"
+        );
+    }
+}
+
+#[cfg(test)]
+mod markdown_tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_wrote_is_only_shown() {
+        for (text, shown) in [
+            ("a | b", "a &#124; b"),
+            ("`</code>`", "&#96;&#60;/code&#62;&#96;"),
+            (
+                "@someone #1 ![x](y)",
+                "&#64;someone &#35;1 &#33;&#91;x&#93;(y)",
+            ),
+            (
+                "http://a www.b src/a.rs:1",
+                "http&#58;//a www&#46;b src/a.rs:1",
+            ),
+        ] {
+            assert_eq!(code(text), format!("<code>{shown}</code>"));
+        }
+        assert_eq!(cut("é\né\n".to_owned(), 6), "é\né\n");
+        assert!(cut("é\né\n".to_owned(), 5).starts_with("é\n\n*Cut here"));
     }
 }

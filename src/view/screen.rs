@@ -1,8 +1,7 @@
 //! The one place that prints. stdout carries the answer, stderr everything else.
 
-use super::exit::Exit;
-use super::formats::{Format, harmless, write_down};
-use super::page::{Page, Tone, json_text};
+use super::page::{Exit, Page, Tone, json_text};
+use super::results::{Format, harmless, write_down};
 use super::{Answer, Results, to_json};
 use cook_protocol::diagnostic::{
     Code, Failure, Finding, Lines, PriorRefs, Severity, clean, without_tags,

@@ -78,8 +78,8 @@ fn is_stale(root: &TempDir, script: &str) -> bool {
     stop_verifier_is_stale(&gates(root), script)
 }
 
-fn code<T: std::fmt::Debug>(result: Result<T, cook::init::Error>) -> Code {
-    Failure::from(result.unwrap_err()).code
+fn code<T: std::fmt::Debug>(result: Result<T, Failure>) -> Code {
+    result.unwrap_err().code
 }
 
 /// A directory with links to these programs and nothing else, as a PATH.

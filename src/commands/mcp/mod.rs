@@ -5,8 +5,6 @@
 //!
 //! [docs/mcp.md]: ../../../docs/mcp.md
 
-mod call;
-mod documents;
 mod pipe;
 mod server;
 mod tools;

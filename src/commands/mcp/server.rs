@@ -1,17 +1,20 @@
 //! What the server says of itself, lists, and does when it is called.
 
-use super::super::context::Context;
-use super::{call, documents, tools};
+use super::tools;
+use crate::commands::context::Context;
+use crate::service::{self, DEFAULT_BYTES};
 use crate::view::{ColorChoice, Format, Screen};
-use cook_protocol::diagnostic::Failure;
+use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::KnownAgent;
+use cook_repo::disk::{self, Links};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+    ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use serde::Serialize;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -117,7 +120,7 @@ impl ServerHandler for Server {
         let dir = self.dir.clone();
         let over = context.ct.clone();
         let session = find_session(&context);
-        let work = move || call::run(&dir, line, session, || over.is_cancelled());
+        let work = move || tools::run(&dir, line, session, || over.is_cancelled());
         Ok(self.run(&context, work).await??.into())
     }
 
@@ -126,7 +129,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(documents::list()))
+        Ok(ListResourcesResult::with_all_items(list_documents()))
     }
 
     async fn read_resource(
@@ -142,12 +145,12 @@ impl ServerHandler for Server {
                 dir_is_named: true,
                 screen: quiet,
             };
-            documents::read(&here, &request.uri)
+            read_document(&here, &request.uri)
         };
         match self.run(&context, work).await? {
             Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
             Ok(None) => {
-                let known: Vec<String> = documents::list().into_iter().map(|one| one.uri).collect();
+                let known: Vec<String> = list_documents().into_iter().map(|one| one.uri).collect();
                 let what = format!("unknown resource; the resources are {}", known.join(", "));
                 Err(ErrorData::resource_not_found(what, None))
             }
@@ -174,4 +177,94 @@ fn find_session(context: &RequestContext<RoleServer>) -> Option<(String, String)
 fn unreadable(failure: &Failure) -> ErrorData {
     let data = json!({"code": failure.code, "hints": failure.hints, "causes": failure.causes});
     ErrorData::internal_error(failure.message.clone(), Some(data))
+}
+
+// The resources: what the log and the repository hold, for reading.
+
+/// Bytes of a mission that are read.
+const MAX_MISSION: u64 = 1 << 20;
+
+/// URI, name, media type, what it is.
+const DOCUMENTS: [(&str, &str, &str, &str); 4] = [
+    (
+        "cook://mission",
+        "mission",
+        "text/markdown",
+        "What the project is to become, in the user's words",
+    ),
+    (
+        "cook://plan",
+        "plan",
+        "application/json",
+        "The plan as the log holds it: slices, their order and where they stand",
+    ),
+    (
+        "cook://criteria",
+        "criteria",
+        "application/json",
+        "The acceptance criteria of every slice, with the evidence that they have",
+    ),
+    (
+        "cook://brief",
+        "brief",
+        "text/markdown",
+        "What the next session must know",
+    ),
+];
+
+/// As they are listed.
+pub(super) fn list_documents() -> Vec<Resource> {
+    let listed = DOCUMENTS.iter().map(|(uri, name, kind, says)| {
+        Resource::new(*uri, *name)
+            .with_description(*says)
+            .with_mime_type(*kind)
+    });
+    listed.collect()
+}
+
+/// One of them; none when there is none of that URI.
+pub(super) fn read_document(
+    context: &Context,
+    uri: &str,
+) -> Result<Option<ResourceContents>, Failure> {
+    let Some((uri, name, kind, _)) = DOCUMENTS.iter().find(|(known, ..)| *known == uri) else {
+        return Ok(None);
+    };
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let text = match *name {
+        "mission" => {
+            let path = workspace.repo.root().join(".agent/mission.md");
+            let text = disk::read_text(&path, MAX_MISSION, Links::Refuse);
+            text.map_err(|error| {
+                let what = "`.agent/mission.md` cannot be read";
+                Failure::state(Code::InputUnreadable, what).with_cause(&error)
+            })?
+            .unwrap_or_default()
+        }
+        "plan" => pretty(&snapshot.plan),
+        "criteria" => {
+            let slices = snapshot.plan.candidate_slices.iter().map(|slice| {
+                json!({
+                    "slice_id": slice.slice_id,
+                    "status": slice.status,
+                    "acceptance_criteria": slice.acceptance_criteria,
+                    "evidence": slice.evidence,
+                })
+            });
+            pretty(&slices.collect::<Vec<_>>())
+        }
+        _ => {
+            service::assemble(&workspace)?
+                .within(Some(DEFAULT_BYTES))
+                .text
+        }
+    };
+    Ok(Some(
+        ResourceContents::text(text, *uri).with_mime_type(*kind),
+    ))
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -1,9 +1,10 @@
 //! The files of a folder, in a worktree or in a commit, read up to a cap.
 
-use crate::init::error::Error;
 use crate::init::files::Tree;
+use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::TreeEntry;
 use cook_repo::git::{Entry, Repo};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -86,18 +87,18 @@ impl<'a> Files<'a> {
     }
 
     /// A file's text, with what is not UTF-8 replaced; none when no plain file is there.
-    pub(in crate::init) fn text(&self, path: &str) -> Result<Option<String>, Error> {
+    pub(in crate::init) fn text(&self, path: &str) -> Result<Option<String>, Failure> {
         let place = self.place(path);
         let bytes = match self.from {
             From::Worktree { tree, .. } => match tree.bytes(&place, MAX_BYTES) {
-                Err(Error::TooLarge { .. }) => Some(Vec::new()),
-                Err(Error::Unsafe { .. }) => None,
+                Err(failure) if failure.code == Code::InputTooLarge => Some(Vec::new()),
+                Err(failure) if failure.code == Code::AgentDirUnsafe => None,
                 read => read?,
             },
             From::Commit { repo, id, .. } if self.has(path) => {
-                let failed = |failure: cook_protocol::diagnostic::Failure| Error::Read {
-                    path: place.clone(),
-                    source: std::io::Error::other(failure.to_string()),
+                let failed = |failure: Failure| {
+                    let what = format!("`{place}` cannot be read");
+                    Failure::state(Code::InputUnreadable, what).with_cause(&failure)
                 };
                 Some(match repo.entry(id, &place).map_err(failed)? {
                     Entry::File { bytes, .. } if bytes.len() as u64 <= MAX_BYTES => bytes,
@@ -110,7 +111,7 @@ impl<'a> Files<'a> {
     }
 
     /// The same of a file that commits hold: what git ignores is in no clone.
-    pub(super) fn read_committed(&self, path: &str) -> Result<Option<String>, Error> {
+    pub(super) fn read_committed(&self, path: &str) -> Result<Option<String>, Failure> {
         match self.list_ignored(&[path]).is_empty() {
             true => self.text(path),
             false => Ok(None),
@@ -204,7 +205,7 @@ impl<'a> Files<'a> {
     }
 
     /// The texts of the repository's workflows, by their names.
-    pub(super) fn read_workflows(&self) -> Result<Vec<String>, Error> {
+    pub(super) fn read_workflows(&self) -> Result<Vec<String>, Failure> {
         let root = self.at("");
         let mut names = root.list_names(WORKFLOWS);
         names.retain(|name| name.ends_with(".yml") || name.ends_with(".yaml"));
@@ -222,4 +223,108 @@ pub(in crate::init) fn list_folders(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.rmatch_indices('/').map(|(end, _)| &path[..end]);
     let root = (!path.is_empty()).then_some("");
     ends.chain(root)
+}
+
+// What is found: commands that say whether the repository is in order, and what a clean room
+// needs so that they can.
+
+/// One command that says whether the repository is in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    pub(super) tool: &'static str,
+    /// What it asks: `test`, `lint`, `build` and the like.
+    pub kind: &'static str,
+    /// The command; plain words with one blank between them.
+    pub run: Cow<'static, str>,
+    /// The file that says so.
+    pub source: &'static str,
+    /// Part of the stop verifier, and red is a must-fix finding.
+    pub required: bool,
+    /// It fetches what it needs, where no setup does.
+    pub network: bool,
+}
+
+impl Check {
+    pub(super) fn new(
+        tool: &'static str,
+        kind: &'static str,
+        source: &'static str,
+        run: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            tool,
+            kind,
+            run: run.into(),
+            source,
+            required: true,
+            network: false,
+        }
+    }
+
+    pub(super) fn with_network(mut self, network: bool) -> Self {
+        self.network = network;
+        self
+    }
+}
+
+/// What the settings of a repository could be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Proposed {
+    /// In the order in which they should run.
+    pub checks: Vec<Check>,
+    /// Directories that stay from run to run.
+    pub cache: Vec<&'static str>,
+    /// Commands that come before the checks in a clone, each with its folder.
+    pub setup: Vec<(String, String)>,
+    /// Files whose change makes them run again, from the root.
+    pub setup_inputs: Vec<String>,
+    /// A setup rests on files that cannot be named: every commit makes it run again.
+    pub setup_always: bool,
+}
+
+impl Proposed {
+    pub(super) fn add(&mut self, check: Check) {
+        self.checks.push(check);
+    }
+
+    pub(super) fn add_caches(&mut self, dirs: &[&'static str]) {
+        for dir in dirs {
+            if !self.cache.contains(dir) {
+                self.cache.push(dir);
+            }
+        }
+    }
+
+    /// Commands that make a clone fit to run, and the files that decide what they bring; no file =
+    /// they cannot be named.
+    pub(super) fn add_setup<T: Into<String>>(
+        &mut self,
+        files: &Files<'_>,
+        commands: impl IntoIterator<Item = T>,
+        inputs: &[&'static str],
+    ) {
+        let commands = commands.into_iter().map(Into::into);
+        self.setup
+            .extend(commands.map(|run| (files.dir().to_owned(), run)));
+        let inputs_here = inputs.iter().map(|path| files.place(path));
+        self.setup_inputs.extend(inputs_here);
+        self.setup_always |= inputs.is_empty();
+        if self.setup_always {
+            self.setup_inputs.clear();
+        }
+    }
+
+    /// One of the checks runs tests.
+    pub fn has_test(&self) -> bool {
+        self.checks.iter().any(|check| check.kind == "test")
+    }
+
+    /// A check's own name: `test`, or `npm-test` where `test` is taken.
+    pub fn name_check(&self, check: &Check) -> String {
+        let alike = self.checks.iter().filter(|other| other.kind == check.kind);
+        match alike.count() {
+            1 => check.kind.to_owned(),
+            _ => format!("{}-{}", check.tool, check.kind),
+        }
+    }
 }

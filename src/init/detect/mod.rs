@@ -6,44 +6,27 @@
 //! name of an environment or an option, of letters and digits, that its CI sets. Files
 //! are read up to a cap; links are not followed.
 
-mod check;
 mod files;
-mod javascript;
-mod native;
-mod python;
-mod runner;
-mod rust;
+mod tools;
 
-pub(crate) use check::Proposed;
 pub(super) use files::Files;
+pub(crate) use files::Proposed;
 
-use super::error::Error;
+use cook_protocol::diagnostic::Failure;
 use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::is_among_tests;
 use cook_repo::git::Repo;
 use files::list_folders;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use tools::detect_in;
 
-/// What the settings of a repository could be; nothing in an empty one. A task runner's targets
-/// are taken only where no build tool brought a test of its own, since they mostly call it.
+/// What the settings of a repository could be; nothing in an empty one.
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub fn detect(root: &Path) -> Result<Proposed, Error> {
+pub fn detect(root: &Path) -> Result<Proposed, Failure> {
     detect_in(&Files::new(root))
-}
-
-fn detect_in(files: &Files<'_>) -> Result<Proposed, Error> {
-    let mut found = Proposed::default();
-    rust::detect(files, &mut found)?;
-    native::detect(files, &mut found)?;
-    javascript::detect(files, &mut found)?;
-    python::detect(files, &mut found)?;
-    if !found.has_test() {
-        runner::detect(files, &mut found)?;
-    }
-    Ok(found)
 }
 
 /// The same of each folder of a commit (full id) that these paths belong to: up from each of them to the nearest
@@ -55,7 +38,7 @@ pub(crate) fn detect_around(
     repo: &Repo,
     (id, all): (&str, &BTreeMap<String, TreeEntry>),
     paths: &BTreeSet<String>,
-) -> Result<BTreeMap<String, Proposed>, Error> {
+) -> Result<BTreeMap<String, Proposed>, Failure> {
     let top = Files::of_commit(repo, id, all);
     let mut looked_at: BTreeMap<&str, Proposed> = BTreeMap::new();
     let mut chosen = BTreeMap::new();

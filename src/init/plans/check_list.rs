@@ -1,7 +1,8 @@
 //! Markdown check lists: items with a box, what is nested below each, and the heading they stand under.
 
-use super::task::{At, refuse_form};
+use super::task::{At, Task, Tasks, refuse_form};
 use cook_protocol::diagnostic::{Failure, Lines, clean};
+use std::collections::BTreeMap;
 
 /// One item of the outermost level.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,4 +266,198 @@ fn detail(line: &str) -> String {
         &without_comments(body.get(bullet..).unwrap_or(body)),
         Lines::Fold,
     )
+}
+
+// Tasks of a check list: spec-kit, OpenSpec, and lists that follow no tool.
+
+/// The tasks of a list, each with the id that its text begins with where the tool gives one.
+pub(super) fn read_marked(path: &str, text: &str, stated: Stated) -> Result<Tasks, Failure> {
+    let items = items(path, text)?;
+    let mut tasks: Vec<Task> = items.iter().map(|item| make_marked(item, stated)).collect();
+    if stated == Stated::Numbered {
+        tell_apart(&mut tasks);
+    }
+    Ok(Tasks {
+        tasks,
+        ..Tasks::default()
+    })
+}
+
+/// A number says where an item stands, and a list may count wrongly: the second of a number gets another id.
+fn tell_apart(tasks: &mut [Task]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for id in tasks.iter_mut().filter_map(|task| task.id.as_mut()) {
+        let times = seen.entry(id.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            *id = format!("{id}-{times}");
+        }
+    }
+}
+
+/// How the words of an item name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stated {
+    /// `T012 [P] [US1] words`.
+    SpecKit,
+    /// `1.2 words`.
+    Numbered,
+    /// Not at all.
+    Never,
+}
+
+fn make_marked(item: &Item, stated: Stated) -> Task {
+    let mut task = Task {
+        goal: item.text.clone(),
+        criteria: item.parts.clone(),
+        notes: item.details.clone(),
+        ticked: item.ticked,
+        line: Some(item.at.line),
+        item: item.text.clone(),
+        ..Task::default()
+    };
+    match stated {
+        Stated::SpecKit => spec_kit(&mut task),
+        Stated::Numbered => {
+            if let Some((number, words)) = split_number(&item.text) {
+                task.id = Some(number.to_owned());
+                task.goal = words.to_owned();
+            }
+        }
+        Stated::Never => {}
+    }
+    task
+}
+
+/// `T012 [P] [US1] words`: the story is the contract that it serves.
+fn spec_kit(task: &mut Task) {
+    let text = task.goal.clone();
+    let Some((id, mut rest)) = text.split_once(' ').filter(|(id, _)| is_spec_kit_id(id)) else {
+        return;
+    };
+    while let Some((label, after)) = rest
+        .trim_start()
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
+        if label.starts_with("US") {
+            task.contracts.push(label.to_owned());
+        }
+        rest = after;
+    }
+    if rest.trim().is_empty() {
+        return;
+    }
+    task.id = Some(id.to_owned());
+    task.goal = rest.trim().to_owned();
+}
+
+fn is_spec_kit_id(word: &str) -> bool {
+    let digits = word.strip_prefix('T').unwrap_or_default();
+    let digits = digits.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `1.2 words`, `3. words`: the number and the words.
+pub(super) fn split_number(text: &str) -> Option<(&str, &str)> {
+    let (number, words) = text.split_once(' ')?;
+    let number = number.trim_end_matches(['.', ')', ':']);
+    let mut parts = number.split('.');
+    let is_number =
+        parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    (is_number && !words.trim().is_empty()).then_some((number, words.trim()))
+}
+
+// `.kiro/specs/NAME/`: `tasks.md`, with the criteria of `requirements.md` that each task names.
+
+pub(super) fn read_kiro(path: &str, text: &str, requirements: &str) -> Result<Tasks, Failure> {
+    let criteria = criteria(requirements);
+    let items = items(path, text)?;
+    let tasks = items
+        .iter()
+        .map(|item| make_kiro(item, &criteria))
+        .collect();
+    Ok(Tasks {
+        tasks,
+        ..Tasks::default()
+    })
+}
+
+fn make_kiro(item: &Item, criteria: &BTreeMap<String, String>) -> Task {
+    // `[ ]*` marks one that may be left out.
+    let text = item.text.trim_start_matches('*').trim();
+    let (id, goal) = split_number(text).map_or((None, text), |(id, goal)| (Some(id), goal));
+    let mut task = Task {
+        id: id.map(str::to_owned),
+        goal: goal.to_owned(),
+        ticked: item.ticked,
+        line: Some(item.at.line),
+        item: item.text.clone(),
+        ..Task::default()
+    };
+    for part in &item.parts {
+        let part = part.trim_start_matches('*').trim();
+        task.criteria.push(
+            split_number(part)
+                .map_or(part, |(_, words)| words)
+                .to_owned(),
+        );
+    }
+    for detail in &item.details {
+        let Some(named) = read_requirements(detail) else {
+            task.notes.push(detail.clone());
+            continue;
+        };
+        for number in named {
+            if let Some(criterion) = criteria.get(&number) {
+                task.criteria.push(criterion.clone());
+            }
+            if !task.contracts.contains(&number) {
+                task.contracts.push(number);
+            }
+        }
+    }
+    task
+}
+
+/// `_Requirements: 1.1, 2.3_`.
+fn read_requirements(detail: &str) -> Option<Vec<String>> {
+    let plain = detail.trim_matches(['_', '*', ' ']);
+    let list = plain
+        .strip_prefix("Requirements:")
+        .or_else(|| plain.strip_prefix("Requirement:"))?;
+    let numbers = list
+        .split([',', ' '])
+        .map(|word| word.trim_matches(['_', '*', '.']));
+    Some(
+        numbers
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+/// The criteria of a requirements file, as `REQUIREMENT.CRITERION`.
+fn criteria(text: &str) -> BTreeMap<String, String> {
+    let mut criteria = BTreeMap::new();
+    let mut requirement = String::new();
+    let mut listed = false;
+    for (_, line) in lines(text) {
+        let heading = line.trim_start_matches('#');
+        if heading.len() < line.len() {
+            let heading = heading.trim();
+            if let Some(number) = heading.strip_prefix("Requirement ") {
+                let digits = number
+                    .split(|c: char| !c.is_ascii_digit() && c != '.')
+                    .next();
+                requirement = digits.unwrap_or_default().trim_end_matches('.').to_owned();
+                listed = false;
+            } else {
+                listed = heading.eq_ignore_ascii_case("Acceptance Criteria");
+            }
+        } else if listed && let Some((number, words)) = split_number(line.trim()) {
+            criteria.insert(format!("{requirement}.{number}"), clean(words, Lines::Fold));
+        }
+    }
+    criteria
 }

@@ -1,14 +1,18 @@
 //! Which tool a plan is of, and reading it.
 
-use super::marked::{self, Stated};
-use super::place::{candidates, read_file_at};
+use super::MAX_PLAN_BYTES;
+use super::check_list::{Stated, items, read_kiro, read_marked};
+use super::json_plans::{read_beads, read_issues, read_prd, read_task_master};
 use super::task::{TakenPlan, Tasks, take};
-use super::{MAX_PLAN_BYTES, beads, issues, kiro, prd, task_master};
 use crate::init::files::Tree;
 use crate::init::mission::opening;
+use crate::init::{read_text_file, write_text_file};
 use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::model::{PlanSource, Snapshot};
 use serde_json::Value;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path};
 
 /// The formats that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,14 +151,14 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
             .unwrap_or_default())
     };
     let mut read: Tasks = match kind {
-        Kind::SpecKit => marked::tasks(path, text, Stated::SpecKit)?,
-        Kind::OpenSpec => marked::tasks(path, text, Stated::Numbered)?,
-        Kind::CheckList => marked::tasks(path, text, Stated::Never)?,
-        Kind::Kiro => kiro::tasks(path, text, &near("requirements.md")?)?,
-        Kind::TaskMaster => task_master::tasks(path, text, tag)?,
-        Kind::Prd => prd::tasks(path, text)?,
-        Kind::GithubIssues => issues::tasks(path, text)?,
-        Kind::Beads => beads::tasks(path, text)?,
+        Kind::SpecKit => read_marked(path, text, Stated::SpecKit)?,
+        Kind::OpenSpec => read_marked(path, text, Stated::Numbered)?,
+        Kind::CheckList => read_marked(path, text, Stated::Never)?,
+        Kind::Kiro => read_kiro(path, text, &near("requirements.md")?)?,
+        Kind::TaskMaster => read_task_master(path, text, tag)?,
+        Kind::Prd => read_prd(path, text)?,
+        Kind::GithubIssues => read_issues(path, text)?,
+        Kind::Beads => read_beads(path, text)?,
     };
     let stated = match kind {
         Kind::SpecKit => opening(&near("spec.md")?),
@@ -164,4 +168,240 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
     };
     read.mission = read.mission.or(stated);
     take(path, kind.id(), read)
+}
+
+// Where plans lie.
+
+/// Names of a directory that are looked at.
+const MAX_NAMES: usize = 200;
+
+/// Files that hold a plan, where a tool or a habit puts them.
+const FILES: [&str; 13] = [
+    ".taskmaster/tasks/tasks.json",
+    "tasks/tasks.json",
+    "prd.json",
+    ".ralph/prd.json",
+    "scripts/ralph/prd.json",
+    ".beads/issues.jsonl",
+    "PLAN.md",
+    "plan.md",
+    "IMPLEMENTATION_PLAN.md",
+    "TODO.md",
+    "todo.md",
+    "TASKS.md",
+    "tasks.md",
+];
+
+/// Directories of which each that holds a `tasks.md` is a plan.
+const DIRECTORIES: [&str; 3] = ["specs", "openspec/changes", ".kiro/specs"];
+
+/// The files of a worktree that may hold a plan.
+pub(super) fn candidates(root: &Path) -> Vec<String> {
+    let tree = Tree::new(root);
+    let mut paths: Vec<String> = Vec::new();
+    for directory in DIRECTORIES {
+        paths.extend(below(root, directory));
+    }
+    for file in FILES {
+        // A file system that folds case has one file under two names.
+        let is_there = tree.has_file(file).unwrap_or_default();
+        let is_seen = paths.iter().any(|path| path.eq_ignore_ascii_case(file));
+        if is_there && !is_seen {
+            paths.push(file.to_owned());
+        }
+    }
+    paths
+}
+
+/// `tasks.md` of each directory below this one.
+fn below(root: &Path, directory: &str) -> Vec<String> {
+    let tree = Tree::new(root);
+    if !tree.has_directory(directory).unwrap_or_default() {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(root.join(directory))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        // What is finished.
+        .filter(|name| name != "archive")
+        .take(MAX_NAMES)
+        .collect();
+    names.sort();
+    let paths = names
+        .into_iter()
+        .map(|name| format!("{directory}/{name}/tasks.md"));
+    paths
+        .filter(|path| tree.has_file(path).unwrap_or_default())
+        .collect()
+}
+
+/// The file that a path of the worktree means: itself, or the only plan in that directory.
+pub(super) fn read_file_at(root: &Path, path: &str) -> Result<String, Failure> {
+    let refuse = |code, what: String| Failure::from(Refusal::new(code, what));
+    let shown = path.trim_start_matches("./").trim_end_matches('/');
+    let shown = if shown == "." { "" } else { shown };
+    let is_inside = Path::new(shown)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    if !is_inside {
+        let what = format!("`{path}` does not lie in the worktree");
+        return Err(refuse(Code::PlanUnknown, what)
+            .hint("copy it into the worktree, and name it from there"));
+    }
+    let mut above = Path::new(shown).ancestors().skip(1);
+    let is_link =
+        |path: &Path| fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_symlink());
+    if above.any(|path| !path.as_os_str().is_empty() && is_link(path)) {
+        let what = format!("`{path}` leads through a symbolic link");
+        return Err(refuse(Code::PlanUnknown, what));
+    }
+    let tree = Tree::new(root);
+    let is_directory = shown.is_empty()
+        || fs::symlink_metadata(root.join(shown)).is_ok_and(|found| found.is_dir());
+    if !is_directory {
+        return match tree.has_file(shown)? {
+            true => Ok(shown.to_owned()),
+            false => Err(refuse(Code::PlanUnknown, format!("there is no `{path}`"))),
+        };
+    }
+    let own = format!("{shown}/tasks.md");
+    let mut inside: Vec<String> = candidates(root)
+        .into_iter()
+        .filter(|found| shown.is_empty() || found.starts_with(&format!("{shown}/")))
+        .collect();
+    if !inside.contains(&own) && !shown.is_empty() && tree.has_file(&own)? {
+        inside.push(own);
+    }
+    match inside.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(refuse(
+            Code::PlanUnknown,
+            format!("`{path}` holds no plan that cook reads"),
+        )),
+        [first, ..] => Err(refuse(
+            Code::PlanAmbiguous,
+            format!("`{path}` holds several plans: {}", inside.join(", ")),
+        )
+        .hint(format!("name one: `cook init --from {first}`"))),
+    }
+}
+
+// Writing ticks back into the source of a plan: for what holds now, and for nothing else that cook
+// found done once.
+
+/// What a task is worth now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Worth {
+    /// It was accepted or shown to be there, and its proof stands.
+    Holds,
+    /// It was, and does not hold any more; why.
+    Lost(String),
+    /// It was, and whether its proof stands cannot be told here; why.
+    Untold(String),
+    /// Nothing ever showed it.
+    Never,
+}
+
+/// What became of the ticks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ticked {
+    /// The source.
+    pub path: String,
+    /// Items that are ticked now and were not.
+    pub items: Vec<String>,
+    /// Items that were ticked and are not any more; why.
+    pub taken_back: Vec<(String, String)>,
+    /// Items that are left as they are; why.
+    pub left: Vec<(String, String)>,
+    /// Items that stand there no longer, or more than once.
+    pub untold: Vec<String>,
+}
+
+/// Ticks what holds in the file that the plan was taken from, and takes the tick of what was lost
+/// back. No other byte changes.
+///
+/// # Errors
+/// The plan was not taken from a Markdown list, or the file is gone.
+pub fn tick(
+    root: &Path,
+    snapshot: &Snapshot,
+    worths: &BTreeMap<String, Worth>,
+) -> Result<Ticked, Failure> {
+    let refuse = |what: String, hint: &str| {
+        Failure::from(Refusal::new(Code::PlanUnknown, what).replace_hints([hint]))
+    };
+    let Some(PlanSource { kind, path }) = &snapshot.ledger.plan_source else {
+        return Err(refuse(
+            "the plan was not taken from a file".to_owned(),
+            "`cook init --from PATH` takes one where a workflow begins",
+        ));
+    };
+    if !Kind::of_id(kind).is_some_and(Kind::is_list) {
+        return Err(refuse(
+            format!("`{path}` is not a list with boxes, but {kind}'s"),
+            "mark what is done with its own tool; `cook status` says what is",
+        ));
+    }
+    let put_back = "put the file back where it was";
+    let mut text =
+        read_text_file(root, path)?.ok_or_else(|| refuse(format!("`{path}` is gone"), put_back))?;
+    let mut ticked = Ticked {
+        path: path.clone(),
+        ..Ticked::default()
+    };
+    let mut marks = Vec::new();
+    for slice in &snapshot.plan.candidate_slices {
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let Some(source) = known.and_then(|slice| slice.source.as_ref()) else {
+            continue;
+        };
+        let worth = worths.get(&slice.slice_id).unwrap_or(&Worth::Never);
+        let item = source.item.clone();
+        let Some((mark, is_ticked)) = find_place(path, &text, &item)? else {
+            if *worth != Worth::Never {
+                ticked.untold.push(item);
+            }
+            continue;
+        };
+        match (worth, is_ticked) {
+            (Worth::Holds, true) | (Worth::Never, false) => {}
+            (Worth::Holds, false) => {
+                marks.push((mark, "x"));
+                ticked.items.push(item);
+            }
+            (Worth::Lost(why), true) => {
+                marks.push((mark, " "));
+                ticked.taken_back.push((item, why.clone()));
+            }
+            (Worth::Lost(why) | Worth::Untold(why), _) => ticked.left.push((item, why.clone())),
+            (Worth::Never, true) => {
+                let why = "cook never found it done: the tick is whose wrote it".to_owned();
+                ticked.left.push((item, why));
+            }
+        }
+    }
+    // From the end, as a mark may be longer than another.
+    marks.sort_by_key(|(mark, _)| std::cmp::Reverse(*mark));
+    for (mark, with) in &marks {
+        let length = text[*mark..].chars().next().map_or(0, char::len_utf8);
+        text.replace_range(*mark..*mark + length, with);
+    }
+    if !marks.is_empty() {
+        write_text_file(root, path, &text)?;
+    }
+    Ok(ticked)
+}
+
+/// Where the mark of an item of the outermost level stands, in bytes, and whether it is ticked. Of several
+/// alike nobody can say which is meant: lines move.
+fn find_place(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)>, Failure> {
+    let items = items(path, text)?;
+    let mut alike = items.iter().filter(|known| known.text == item);
+    let (Some(only), None) = (alike.next(), alike.next()) else {
+        return Ok(None);
+    };
+    Ok(Some((only.mark, only.ticked)))
 }

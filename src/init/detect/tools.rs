@@ -1,0 +1,785 @@
+//! What each language and each build tool proposes: gates, caches, and what comes before the gates.
+
+use super::files::{Check, Files, Proposed};
+use cook_protocol::diagnostic::Failure;
+use serde_json::Value;
+use toml::Table;
+
+/// What all of them propose. A task runner's targets are taken only where no build tool brought a test of its own, since they
+/// mostly call it.
+pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed, Failure> {
+    let mut found = Proposed::default();
+    detect_rust(files, &mut found)?;
+    detect_native(files, &mut found)?;
+    detect_javascript(files, &mut found)?;
+    detect_python(files, &mut found)?;
+    if !found.has_test() {
+        detect_runner(files, &mut found)?;
+    }
+    Ok(found)
+}
+
+const GRADLE: [&str; 4] = [
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+];
+
+fn detect_native(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    go(files, found);
+    mix(files, found);
+    simple(files, found);
+    swift(files, found);
+    dotnet(files, found);
+    ruby(files, found)?;
+    php(files, found)?;
+    cmake(files, found)
+}
+
+/// What a build tool needs: its files, its command, the command by its wrapper script, and the
+/// directories that it fills.
+type Tool = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    Option<(&'static str, &'static str)>,
+    &'static [&'static str],
+);
+
+/// They fetch what they need as they run.
+const SIMPLE: [Tool; 4] = [
+    ("sbt", &["build.sbt"], "sbt test", None, &["target"]),
+    (
+        "stack",
+        &["stack.yaml"],
+        "stack test",
+        None,
+        &[".stack-work"],
+    ),
+    (
+        "maven",
+        &["pom.xml"],
+        "mvn -B verify",
+        Some(("mvnw", "./mvnw -B verify")),
+        &["target"],
+    ),
+    (
+        "gradle",
+        &GRADLE,
+        "gradle check",
+        Some(("gradlew", "./gradlew check")),
+        &[".gradle", "build"],
+    ),
+];
+
+/// One file, one command, through the tool's wrapper script where one is there.
+fn simple(files: &Files<'_>, found: &mut Proposed) {
+    for (tool, sources, plain, wrapped, caches) in SIMPLE {
+        // A module of Maven finds the others only where all of them begin.
+        let has_modules = |above: Files<'_>| {
+            let text = above.text("pom.xml").ok().flatten();
+            text.is_some_and(|text| text.contains("<modules>"))
+        };
+        if tool == "maven" && files.above().any(has_modules) {
+            continue;
+        }
+        if let Some(source) = files.first(sources) {
+            let run = wrapped.and_then(|(script, run)| {
+                let mut all = std::iter::once(files.clone()).chain(files.above());
+                let up = all.position(|at| at.has(script))?;
+                Some(match up {
+                    0 => run.to_owned(),
+                    up => format!("{}{}", "../".repeat(up), run.trim_start_matches("./")),
+                })
+            });
+            let run = run.unwrap_or_else(|| plain.to_owned());
+            found.add(Check::new(tool, "test", source, run).with_network(true));
+            found.add_caches(caches);
+        }
+    }
+}
+
+/// Modules come into the home directory, which a clean room keeps.
+fn go(files: &Files<'_>, found: &mut Proposed) {
+    let source = "go.mod";
+    if !files.has(source) {
+        return;
+    }
+    found.add(Check::new("go", "test", source, "go test -v ./..."));
+    if !files.list_committed(&["go.sum"]).is_empty() && !files.has_directory("vendor") {
+        found.add_setup(files, ["go mod download"], &[source, "go.sum"]);
+    }
+}
+
+fn mix(files: &Files<'_>, found: &mut Proposed) {
+    let source = "mix.exs";
+    if !files.has(source) {
+        return;
+    }
+    found.add(Check::new("mix", "test", source, "mix test"));
+    found.add_caches(&["deps", "_build"]);
+    let lock = files.list_committed(&["mix.lock"]);
+    if !lock.is_empty() {
+        let commands = [
+            "mix local.hex --force",
+            "mix local.rebar --force",
+            "mix deps.get",
+        ];
+        found.add_setup(files, commands, &[&[source][..], &lock].concat());
+    }
+}
+
+fn swift(files: &Files<'_>, found: &mut Proposed) {
+    let source = "Package.swift";
+    if !files.has(source) {
+        return;
+    }
+    let proposal = if files.has_directory("Tests") {
+        Check::new("swift", "test", source, "swift test")
+    } else {
+        Check::new("swift", "build", source, "swift build")
+    };
+    found.add(proposal.with_network(files.has("Package.resolved")));
+    found.add_caches(&[".build"]);
+}
+
+fn dotnet(files: &Files<'_>, found: &mut Proposed) {
+    let kinds = [
+        ("*.sln", ".sln"),
+        ("*.slnx", ".slnx"),
+        ("*.csproj", ".csproj"),
+        ("*.fsproj", ".fsproj"),
+    ];
+    for (source, ending) in kinds {
+        if files.any_name("", |name| name.ends_with(ending)) {
+            let test = Check::new("dotnet", "test", source, "dotnet test");
+            found.add(test.with_network(true));
+            found.add_caches(&["bin", "obj"]);
+            return;
+        }
+    }
+}
+
+fn ruby(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    let rakefile = files.text("Rakefile")?.unwrap_or_default();
+    let says = |words: &[&str]| words.iter().any(|word| rakefile.contains(word));
+    let bundled = files.has("Gemfile");
+    let (source, run) = if files.has(".rspec") {
+        let run = ["rspec", "bundle exec rspec"];
+        (".rspec", run[usize::from(bundled)])
+    } else if files.has("bin/rails") && files.has_directory("test") {
+        ("bin/rails", "bin/rails test")
+    } else if says(&["RSpec::Core::RakeTask"]) {
+        let run = ["rake spec", "bundle exec rake spec"];
+        ("Rakefile", run[usize::from(bundled)])
+    } else if says(&[
+        "Rake::TestTask",
+        "task :test",
+        "task test:",
+        "task \"test\"",
+    ]) {
+        let run = ["rake test", "bundle exec rake test"];
+        ("Rakefile", run[usize::from(bundled)])
+    } else {
+        return Ok(());
+    };
+    found.add(Check::new("ruby", "test", source, run));
+    if bundled {
+        let commands = [
+            "bundle config set --local path vendor/bundle",
+            "bundle install",
+        ];
+        let inputs = files.list_committed(&["Gemfile", "Gemfile.lock"]);
+        found.add_setup(files, commands, &inputs);
+        found.add_caches(&[".bundle", "vendor/bundle"]);
+    }
+    Ok(())
+}
+
+fn php(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    let Some(text) = files.text("composer.json")? else {
+        return Ok(());
+    };
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let test = &manifest["scripts"]["test"];
+    if test.is_string() || test.is_array() {
+        let run = "composer run-script test";
+        found.add(Check::new("composer", "test", "composer.json", run));
+    } else if let Some(source) = files.first(&["phpunit.xml", "phpunit.xml.dist"]) {
+        let run = "vendor/bin/phpunit";
+        found.add(Check::new("phpunit", "test", source, run));
+    } else {
+        return Ok(());
+    }
+    let inputs = files.list_committed(&["composer.json", "composer.lock"]);
+    found.add_setup(files, ["composer install --no-interaction"], &inputs);
+    found.add_caches(&["vendor"]);
+    Ok(())
+}
+
+/// One command, because a gate is answered by its receipt alone: a test of its own would find what
+/// another commit built. The build directory is in `.agent/tmp/`, where it cannot make the worktree
+/// dirty.
+fn cmake(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    let source = "CMakeLists.txt";
+    let Some(text) = files.text(source)? else {
+        return Ok(());
+    };
+    let text = text.to_lowercase().replace(' ', "");
+    let options = list_options(&text, &files.read_workflows()?);
+    let build =
+        format!("cmake -S . -B .agent/tmp/cmake{options} && cmake --build .agent/tmp/cmake");
+    found.add(
+        if text.contains("enable_testing(") || text.contains("include(ctest)") {
+            let run =
+                format!("sh -c '{build} && ctest --test-dir .agent/tmp/cmake --output-on-failure'");
+            Check::new("cmake", "test", source, run)
+        } else {
+            Check::new("cmake", "build", source, format!("sh -c '{build}'"))
+        },
+    );
+    found.add_caches(&[".agent/tmp/cmake"]);
+    Ok(())
+}
+
+/// The options of a project (its file in small letters, without blanks) that its CI turns on.
+fn list_options(text: &str, workflows: &[String]) -> String {
+    let words = workflows.iter().flat_map(|text| text.split_whitespace());
+    let names = words.filter_map(|word| word.strip_prefix("-D")?.strip_suffix("=ON"));
+    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let declares = |name: &&str| {
+        let head = format!("option({}", name.to_lowercase());
+        let mut after = text.split(&head).skip(1);
+        after.any(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    };
+    let names: std::collections::BTreeSet<&str> = names.filter(is_name).filter(declares).collect();
+    names.iter().map(|name| format!(" -D{name}=ON")).collect()
+}
+
+// `package.json` scripts by package manager, and Deno.
+
+/// Scripts that are checks, with the name their gate gets.
+const SCRIPTS: [&str; 4] = ["test", "lint", "typecheck", "build"];
+const PACKAGE: &str = "package.json";
+
+/// A package manager, its lock files, the install that follows one to the letter, and the one for
+/// a package that has none.
+type Manager = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+);
+
+const MANAGERS: [Manager; 4] = [
+    (
+        "pnpm",
+        &["pnpm-lock.yaml"],
+        "pnpm install --frozen-lockfile --prefer-offline",
+        "pnpm install --no-lockfile",
+    ),
+    (
+        "yarn",
+        &["yarn.lock"],
+        "yarn install --frozen-lockfile",
+        "yarn install",
+    ),
+    (
+        "bun",
+        &["bun.lock", "bun.lockb"],
+        "bun install --frozen-lockfile",
+        "bun install --no-save",
+    ),
+    (
+        "npm",
+        &["package-lock.json", "npm-shrinkwrap.json"],
+        "npm ci --prefer-offline --no-audit --no-fund",
+        "npm install --no-package-lock",
+    ),
+];
+
+fn detect_javascript(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    if let Some(text) = files.text(PACKAGE)? {
+        package(files, &text, found)?;
+    }
+    if let Some(source) = files.first(&["deno.json", "deno.jsonc"]) {
+        let text = files.text(source)?.unwrap_or_default();
+        let tasks: Value = serde_json::from_str(&text).unwrap_or_default();
+        let run = if tasks["tasks"].get("test").is_some() {
+            "deno task test"
+        } else {
+            "deno test --permit-no-files"
+        };
+        found.add(Check::new("deno", "test", source, run).with_network(true));
+    }
+    Ok(())
+}
+
+fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<(), Failure> {
+    let manifest: Value = serde_json::from_str(text).unwrap_or_default();
+    let has_lock = MANAGERS
+        .iter()
+        .any(|(_, locks, ..)| files.first(locks).is_some());
+    let workspace = match has_lock {
+        true => None,
+        false => find_workspace(files)?,
+    };
+    let (at, of_all) = workspace
+        .as_ref()
+        .map_or((files, &manifest), |(at, of)| (at, of));
+    let manager = package_manager(at, of_all["packageManager"].as_str());
+    let tool = manager.0;
+    for name in SCRIPTS {
+        let says = manifest["scripts"][name].as_str().unwrap_or_default();
+        // `npm init` leaves a test that always fails, and a watcher never ends.
+        let real = !says.trim().is_empty()
+            && !says.contains("no test specified")
+            && !says.contains("--watch");
+        if real {
+            let run = format!("{tool} run {name}");
+            found.add(Check::new(tool, name, PACKAGE, run));
+        }
+    }
+    install(at, manager, of_all, found)
+}
+
+/// The nearest folder above whose package has others as parts: what they need is installed there.
+fn find_workspace<'a>(files: &Files<'a>) -> Result<Option<(Files<'a>, Value)>, Failure> {
+    for above in files.above() {
+        let text = above.text(PACKAGE)?.unwrap_or_default();
+        let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+        if manifest.get("workspaces").is_some() || above.has("pnpm-workspace.yaml") {
+            return Ok(Some((above, manifest)));
+        }
+    }
+    Ok(None)
+}
+
+/// What the package names comes first: its scripts need it, and targets of make call them.
+fn install(
+    files: &Files<'_>,
+    (tool, locks, exact, loose): Manager,
+    manifest: &Value,
+    found: &mut Proposed,
+) -> Result<(), Failure> {
+    let names_something = ["dependencies", "devDependencies", "optionalDependencies"]
+        .iter()
+        .filter_map(|name| manifest[name].as_object())
+        .any(|names| !names.is_empty())
+        || manifest.get("workspaces").is_some();
+    let lock = files.list_committed(locks).first().copied();
+    let command = match lock {
+        Some(_) if tool == "yarn" && is_later_yarn(files, manifest)? => "yarn install --immutable",
+        Some(_) => exact,
+        None if names_something => loose,
+        None => return Ok(()),
+    };
+    let inputs: Vec<&'static str> = lock.into_iter().chain([PACKAGE]).collect();
+    found.add_setup(files, [command], &inputs);
+    found.add_caches(&["node_modules"]);
+    Ok(())
+}
+
+/// Yarn 2 and later know other words than Yarn 1.
+fn is_later_yarn(files: &Files<'_>, manifest: &Value) -> Result<bool, Failure> {
+    let declared = manifest["packageManager"].as_str().unwrap_or_default();
+    if let Some(version) = declared.strip_prefix("yarn@") {
+        return Ok(!version.starts_with("1."));
+    }
+    let lock = files.text("yarn.lock")?.unwrap_or_default();
+    Ok(files.has(".yarnrc.yml") || lock.contains("__metadata:"))
+}
+
+fn package_manager(files: &Files<'_>, declared: Option<&str>) -> Manager {
+    let declared = declared.unwrap_or_default().split('@').next();
+    let by_name = MANAGERS.iter().find(|(tool, ..)| declared == Some(*tool));
+    let by_lock = || {
+        let mut all = MANAGERS.iter();
+        all.find(|(_, locks, ..)| files.first(locks).is_some())
+    };
+    let [.., npm] = MANAGERS;
+    by_name.or_else(by_lock).copied().unwrap_or(npm)
+}
+
+// Python: nox and tox where they are set up, else pytest or unittest through the
+// project's environment tool, or in a virtual environment of what the project names. Each with the
+// names of its tests: a proof is named by them.
+
+const PROJECT: &str = "pyproject.toml";
+const REQUIREMENTS: [&str; 6] = [
+    "requirements.txt",
+    "requirements-dev.txt",
+    "requirements-test.txt",
+    "requirements_dev.txt",
+    "dev-requirements.txt",
+    "test-requirements.txt",
+];
+/// What a project may call what its tests need.
+const EXTRAS: [(&str, &str); 4] = [
+    ("test", ".[test]"),
+    ("tests", ".[tests]"),
+    ("testing", ".[testing]"),
+    ("dev", ".[dev]"),
+];
+const GROUPS: [(&str, &str); 3] = [
+    ("test", "--group test"),
+    ("tests", "--group tests"),
+    ("dev", "--group dev"),
+];
+/// A tool that keeps an environment: its lock file, how it runs tests, how it makes one.
+const TOOLS: [(&str, &str, &str); 4] = [
+    ("uv.lock", "uv run pytest -v", "uv sync --locked"),
+    (
+        "poetry.lock",
+        "poetry run pytest -v",
+        "poetry install --no-interaction",
+    ),
+    ("pdm.lock", "pdm run pytest -v", "pdm sync"),
+    ("Pipfile.lock", "pipenv run pytest -v", "pipenv sync --dev"),
+];
+
+fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    if files.has("noxfile.py") {
+        let nox = Check::new("nox", "test", "noxfile.py", "nox -r");
+        found.add(nox.with_network(true));
+        found.add_caches(&[".nox"]);
+        return Ok(());
+    }
+    let text = files.text(PROJECT)?.unwrap_or_default();
+    let tox = files.text("tox.ini")?.unwrap_or_default();
+    let by_tox = if tox.contains("[tox]") || tox.contains("[testenv") {
+        Some("tox.ini")
+    } else {
+        text.contains("[tool.tox").then_some(PROJECT)
+    };
+    if let Some(source) = by_tox {
+        let environment = choose_environment(&files.read_workflows()?);
+        let run = format!("tox -e {environment}");
+        found.add(Check::new("tox", "test", source, run));
+        let inputs = ["tox.ini", PROJECT, "setup.py", "setup.cfg"];
+        let inputs = [&inputs[..], &REQUIREMENTS].concat();
+        let setup = format!("tox --notest -e {environment}");
+        found.add_setup(files, [setup], &files.list_committed(&inputs));
+        found.add_caches(&[".tox"]);
+        return Ok(());
+    }
+    let project = Project::read(files, &text)?;
+    if let Some(source) = pytest(files, &text)? {
+        // A member's lock file is that of its workspace.
+        let tool = TOOLS.into_iter().find_map(|(lock, run, make)| {
+            let mut all = std::iter::once(files.clone()).chain(files.above());
+            Some((all.find(|at| at.has(lock))?, lock, run, make))
+        });
+        let run = if let Some((at, lock, run, make)) = tool {
+            let inputs = files.list_committed(&[lock, PROJECT, "Pipfile"]);
+            found.add_setup(files, [make], &inputs);
+            if at.dir() != files.dir() {
+                found.add_setup::<String>(&at, [], &[lock]);
+            }
+            found.add_caches(&[".venv"]);
+            run
+        } else if project.requirements.is_empty() && !project.is_package {
+            "python3 -m pytest -v"
+        } else {
+            let also = (!project.names_pytest).then_some("pytest");
+            project.add_environment(files, found, also);
+            ".venv/bin/python -m pytest -v"
+        };
+        found.add(Check::new("python", "test", source, run));
+    } else if let Some((source, place)) = unittest(files) {
+        let python = if project.requirements.is_empty() && !project.needs_packages {
+            "python3"
+        } else {
+            project.add_environment(files, found, None);
+            ".venv/bin/python"
+        };
+        let run = format!("{python} -m unittest discover -v{place}");
+        found.add(Check::new("python", "test", source, run));
+    }
+    Ok(())
+}
+
+/// The environment of tox that the project's CI names, where it names one; else the one of the Python that runs tox.
+fn choose_environment(workflows: &[String]) -> String {
+    let is_name = |word: &&str| {
+        word.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    let lines = workflows.iter().flat_map(|text| text.lines());
+    let named = lines.filter_map(|line| {
+        let (_, rest) = line.split_once("tox ")?;
+        let (_, rest) = rest.split_once("-e ")?;
+        rest.split_whitespace().next().filter(is_name)
+    });
+    let named: std::collections::BTreeSet<&str> = named.collect();
+    match named.first() {
+        Some(one) if named.len() == 1 => (*one).to_owned(),
+        _ => "py".to_owned(),
+    }
+}
+
+/// What a project says it needs.
+struct Project {
+    requirements: Vec<&'static str>,
+    /// It can be installed itself.
+    is_package: bool,
+    /// It names packages of others, or its tests find it only where it is installed.
+    needs_packages: bool,
+    names_pytest: bool,
+    extra: Option<&'static str>,
+    group: Option<&'static str>,
+    inputs: Vec<&'static str>,
+}
+
+impl Project {
+    fn read(files: &Files<'_>, text: &str) -> Result<Self, Failure> {
+        let manifest: Table = toml::from_str(text).unwrap_or_default();
+        let project = manifest.get("project").and_then(toml::Value::as_table);
+        let part = |name: &str| project.and_then(|project| project.get(name));
+        let extras = part("optional-dependencies").and_then(toml::Value::as_table);
+        let groups = manifest
+            .get("dependency-groups")
+            .and_then(toml::Value::as_table);
+        let dependencies = part("dependencies").and_then(toml::Value::as_array);
+        let has_dependencies = dependencies.is_some_and(|names| !names.is_empty());
+        let has_extras = extras.is_some_and(|extras| !extras.is_empty());
+        let setup = files.text("setup.py")?;
+        let configured = files.text("setup.cfg")?.unwrap_or_default();
+        let requirements = files.list_committed(&REQUIREMENTS);
+        let mut texts = vec![
+            part("dependencies").map(toml::Value::to_string),
+            extras.map(Table::to_string),
+            groups.map(Table::to_string),
+            setup.clone(),
+            Some(configured.replace("[tool:pytest]", "")),
+        ];
+        for path in &requirements {
+            texts.push(files.text(path)?);
+        }
+        let is_legacy = setup.is_some() || configured.contains("[metadata]");
+        let legacy = setup.unwrap_or_default() + &configured;
+        Ok(Self {
+            is_package: is_legacy
+                || manifest.contains_key("build-system")
+                || has_dependencies
+                || has_extras,
+            needs_packages: has_dependencies
+                || has_extras
+                || legacy.contains("install_requires")
+                || files.has_directory("src") && manifest.contains_key("build-system"),
+            names_pytest: texts.iter().flatten().any(|text| text.contains("pytest")),
+            extra: find_named(EXTRAS, extras),
+            group: find_named(GROUPS, groups),
+            inputs: [
+                &files.list_committed(&[PROJECT, "setup.py", "setup.cfg"])[..],
+                &requirements,
+            ]
+            .concat(),
+            requirements,
+        })
+    }
+
+    /// A virtual environment with all that it names, and itself.
+    fn add_environment(&self, files: &Files<'_>, found: &mut Proposed, also: Option<&str>) {
+        let mut words: Vec<String> = Vec::new();
+        if self.is_package {
+            words.extend(["-e", self.extra.unwrap_or(".")].map(str::to_owned));
+        }
+        words.extend(self.requirements.iter().map(|path| format!("-r {path}")));
+        words.extend(self.group.map(str::to_owned));
+        words.extend(also.map(str::to_owned));
+        let mut commands = vec!["python3 -m venv .venv".to_owned()];
+        if self.group.is_some() {
+            // The pip that an older Python brings knows no groups.
+            commands.push(".venv/bin/python -m pip install --upgrade pip".to_owned());
+        }
+        let words = words.join(" ");
+        commands.push(format!(".venv/bin/python -m pip install {words}"));
+        found.add_setup(files, commands, &self.inputs);
+        found.add_caches(&[".venv"]);
+    }
+}
+
+/// The first of these names that the table has, as words of a command.
+fn find_named<const N: usize>(
+    names: [(&str, &'static str); N],
+    table: Option<&Table>,
+) -> Option<&'static str> {
+    let (_, words) = names
+        .into_iter()
+        .find(|(name, _)| table.is_some_and(|table| table.contains_key(*name)))?;
+    Some(words)
+}
+
+/// The file that shows that pytest is used.
+fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>, Failure> {
+    if let Some(source) = files.first(&["pytest.ini", "conftest.py"]) {
+        return Ok(Some(source));
+    }
+    if project.contains("pytest") {
+        return Ok(Some(PROJECT));
+    }
+    let mentions = [("setup.cfg", "pytest"), ("tox.ini", "[pytest]")];
+    let listed = REQUIREMENTS.map(|path| (path, "pytest"));
+    for (source, word) in mentions.into_iter().chain(listed) {
+        if files.text(source)?.is_some_and(|text| text.contains(word)) {
+            return Ok(Some(source));
+        }
+    }
+    Ok(None)
+}
+
+/// The file that shows a Python project, when it has tests that need no pytest, and the option that
+/// says where they are.
+fn unittest(files: &Files<'_>) -> Option<(&'static str, &'static str)> {
+    let source = files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"])?;
+    let is_test = |name: &str| name.starts_with("test") && name.ends_with(".py");
+    // Beside the sources a name alone proves nothing.
+    let is_root_test = |name: &str| {
+        let text = is_test(name).then(|| files.text(name).ok().flatten());
+        text.flatten().is_some_and(|text| text.contains("unittest"))
+    };
+    let place = if files.any_name("tests", is_test) {
+        " -s tests"
+    } else if files.any_name("test", is_test) {
+        " -s test"
+    } else if files.any_name("", is_root_test) {
+        ""
+    } else {
+        return None;
+    };
+    Some((source, place))
+}
+
+// Cargo.
+
+fn detect_rust(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    let source = "Cargo.toml";
+    let Some(text) = files.text(source)? else {
+        return Ok(());
+    };
+    let manifest: Table = toml::from_str(&text).unwrap_or_default();
+    let table = |name: &str| manifest.get(name).and_then(toml::Value::as_table);
+    // A member's lock file is that of its workspace.
+    let mut lock = None;
+    for at in std::iter::once(files.clone()).chain(files.above()) {
+        let is_known = lock.is_some();
+        lock = lock.or(at.read_committed("Cargo.lock")?);
+        if !is_known && lock.as_ref().is_some_and(|lock| lock.contains("source = ")) {
+            found.add_setup(&at, ["cargo fetch --locked"], &["Cargo.lock"]);
+        }
+    }
+    let network = lock.is_none() && fetches(&manifest);
+    found.add_caches(&["target"]);
+    if files.has("rustfmt.toml") || files.has(".rustfmt.toml") {
+        let run = "cargo fmt --all --check";
+        found.add(Check::new("cargo", "format", "rustfmt.toml", run));
+    }
+    let test = if table("workspace").is_some() {
+        "cargo test --workspace"
+    } else {
+        "cargo test"
+    };
+    found.add(Check::new("cargo", "test", source, test).with_network(network));
+    let lints = table("lints")
+        .or_else(|| table("workspace")?.get("lints")?.as_table())
+        .is_some_and(|lints| lints.contains_key("clippy"));
+    if lints || files.has("clippy.toml") || files.has(".clippy.toml") {
+        let run = "cargo clippy --all-targets -- -D warnings";
+        let mut lint = Check::new("cargo", "lint", source, run).with_network(network);
+        lint.required = false;
+        found.add(lint);
+    }
+    Ok(())
+}
+
+/// Whether a build looks for crates that are not in the repository; of a workspace that is taken
+/// as so, because its members are not read.
+fn fetches(manifest: &Table) -> bool {
+    if manifest.contains_key("workspace") {
+        return true;
+    }
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let platforms = targets
+        .into_iter()
+        .flat_map(Table::values)
+        .filter_map(toml::Value::as_table);
+    platforms.chain([manifest]).any(|table| {
+        ["dependencies", "dev-dependencies", "build-dependencies"]
+            .iter()
+            .filter_map(|name| table.get(*name)?.as_table())
+            .flat_map(Table::values)
+            .any(|wanted| wanted.get("path").is_none())
+    })
+}
+
+// Targets of make and just, for repositories whose build tool brings no test.
+
+fn detect_runner(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+    let justfiles = ["justfile", "Justfile", ".justfile"];
+    if let Some(source) = files.first(&justfiles) {
+        let text = files.text(source)?.unwrap_or_default();
+        if let Some(run) = choose(&text, recipe, ["just check", "just test"]) {
+            found.add(Check::new("just", "test", source, run));
+            found.add_caches(&build_directories(files));
+            return Ok(());
+        }
+    }
+    // The order in which make itself looks.
+    if let Some(source) = files.first(&["GNUmakefile", "makefile", "Makefile"]) {
+        let text = files.text(source)?.unwrap_or_default();
+        if let Some(run) = choose(&text, target, ["make check", "make test"]) {
+            found.add(Check::new("make", "test", source, run));
+            found.add_caches(&build_directories(files));
+        }
+    }
+    Ok(())
+}
+
+/// Where recipes put what they make: of the usual names those that git is told to leave out.
+fn build_directories(files: &Files<'_>) -> Vec<&'static str> {
+    const USUAL: [&str; 7] = ["build", "_build", ".build", "out", "obj", "dist", "bin"];
+    let asked = USUAL.map(|name| format!("{name}/"));
+    let ignored = files.list_ignored(&asked.each_ref().map(String::as_str));
+    let pairs = USUAL.into_iter().zip(&asked);
+    let dirs = pairs.filter(|(_, asked)| ignored.contains(*asked));
+    dirs.map(|(name, _)| name).collect()
+}
+
+/// `test` where it is defined, else `check`.
+fn choose(
+    text: &str,
+    defines: fn(&str, &str) -> bool,
+    [check, test]: [&'static str; 2],
+) -> Option<&'static str> {
+    let defined = |name| text.lines().any(|line| defines(line, name));
+    if defined("test") {
+        Some(test)
+    } else {
+        defined("check").then_some(check)
+    }
+}
+
+/// `test: deps`, `lint test:`, `test::`, and not `test := value`.
+fn target(line: &str, name: &str) -> bool {
+    let Some((targets, rest)) = line.split_once(':') else {
+        return false;
+    };
+    let assigns = rest.trim_start_matches(':').starts_with('=');
+    !line.starts_with(char::is_whitespace)
+        && !assigns
+        && targets.split_whitespace().any(|target| target == name)
+}
+
+/// `test:`, `@test: deps`, and with parameters only when none has to be given.
+fn recipe(line: &str, name: &str) -> bool {
+    let line = line.strip_prefix('@').unwrap_or(line);
+    let Some((head, rest)) = line.split_once(':') else {
+        return false;
+    };
+    let mut words = head.split_whitespace();
+    let named = words.next() == Some(name) && head.starts_with(name);
+    let optional = |word: &str| word.starts_with('*') || word.contains('=');
+    named && !rest.starts_with('=') && words.all(optional)
+}
