@@ -56,12 +56,10 @@ const TEXTS: Order = Order {
     sources: "crates/mutants/src",
     modules: &[
         "calibrate",
-        "language",
         "tokens",
         "suite",
         "class",
         "line_diff",
-        "touched",
         "mutant",
         "fault",
         "planted_reports",

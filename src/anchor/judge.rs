@@ -1,9 +1,17 @@
 //! The verdict on an anchor (`protocol/completion.md#acceptance-criteria`).
 
-use super::sources::{Sources, answer};
+use super::place::{find_place, find_symbol};
+use super::sources::{Sources, Text, answer, recall};
+use super::tests::{Said, find_test};
+use crate::trial;
+use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};
 use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::{AnchorAnswer, AnchorQuestion};
-use cook_protocol::model::{Anchor, Verdict, fits};
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required, short};
+use cook_protocol::model::{Anchor, Basis, Count, GateSpec, Stamp, Verdict, fits};
+use cook_repo::git::{Edit, Entry, Put, digest_lines, find_digest, is_telling};
+use cook_repo::receipt::Gates;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 impl Sources<'_> {
     /// What an anchor is worth now. `gates` are the commands whose runs may prove a `test:` anchor.
@@ -56,4 +64,303 @@ impl Sources<'_> {
         // It shows that something was done, and nothing of what.
         Ok(answer(verdict, why, &format!("commit {commit}")))
     }
+}
+
+// Anchors of the brief: stamped when they are written down, looked up at HEAD afterwards.
+
+fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
+    AnchorQuestion {
+        slice_id: String::new(),
+        criterion: String::new(),
+        anchor: anchor.to_owned(),
+        basis,
+        required: Required::AtHead,
+    }
+}
+
+impl Sources<'_> {
+    /// What a fresh anchor is worth, and its stamp. `gates` are the commands whose
+    /// receipts may prove a `test:` anchor.
+    ///
+    /// # Errors
+    /// When the repository or a receipt cannot be read; a bad anchor is an answer.
+    pub fn stamp(
+        &self,
+        anchor: &str,
+        basis: Basis,
+        gates: &[String],
+    ) -> Result<(AnchorAnswer, Stamp), Failure> {
+        let mut answer = self.judge(&question(anchor, basis), gates)?;
+        let mut stamp = Stamp {
+            head: self.head.commit.clone(),
+            branch: self.head.branch.clone(),
+            ..Stamp::default()
+        };
+        if let (Some(head), Ok(parsed)) = (&self.head.commit, Anchor::parse(anchor))
+            && let Some(path) = parsed.file()
+            && let Text::Lines(lines) = &*self.text(head, path)?
+            && let Some(range) = find_block(lines, &parsed)
+        {
+            let block = &lines[range.clone()];
+            if answer.verdict == Verdict::Verified && !is_telling(block) {
+                answer.verdict = Verdict::Unverifiable;
+                "these lines are too short to be found again".clone_into(&mut answer.why);
+            }
+            if let Entry::File { oid, .. } = self.repo.entry(head, path)? {
+                stamp.blob = Some(oid);
+            }
+            stamp.text_sha256 = Some(digest_lines(block));
+            stamp.context_sha256 = Some(digest_lines(find_context(lines, &range)));
+            stamp.line = Some(Count(range.start as u64 + 1));
+            stamp.lines = Some(Count(block.len() as u64));
+        }
+        Ok((answer, stamp))
+    }
+
+    /// What an anchor that was stamped is worth now: the stamped text is looked up in its file, and in the file
+    /// that git says was renamed.
+    ///
+    /// # Errors
+    /// When the repository or a receipt cannot be read.
+    pub fn recheck(
+        &self,
+        anchor: &str,
+        basis: Basis,
+        stamp: Option<&Stamp>,
+        gates: &[String],
+    ) -> Result<AnchorAnswer, Failure> {
+        let asked = question(anchor, basis);
+        let parsed = Anchor::parse(anchor)
+            .ok()
+            .filter(|parsed| fits(basis, parsed));
+        let (Some(parsed), Some(stamp), Some(head)) = (parsed, stamp, &self.head.commit) else {
+            return self.judge(&asked, gates);
+        };
+        let (Some(path), Some(digest)) = (parsed.file(), &stamp.text_sha256) else {
+            return self.judge(&asked, gates);
+        };
+        let mut found = self.look_up(anchor, &parsed, (head, path), (stamp, digest))?;
+        if basis == Basis::Test && found.verdict == Verdict::Verified && !is_test_file(path) {
+            found.verdict = Verdict::Unverifiable;
+            found.why = format!("`{path}` does not look like a file of tests");
+        }
+        Ok(found)
+    }
+
+    fn look_up(
+        &self,
+        anchor: &str,
+        parsed: &Anchor,
+        (head, path): (&str, &str),
+        (stamp, digest): (&Stamp, &str),
+    ) -> Result<AnchorAnswer, Failure> {
+        let count = stamp.lines.map_or(1, |count| count.0 as usize).max(1);
+        let first = stamp.line.map_or(0, |line| line.0 as usize);
+        let here = match &*self.text(head, path)? {
+            Text::Lines(lines) => Some(lines.clone()),
+            Text::Gone => None,
+            Text::No(why) => {
+                let why = format!("`{path}` holds no text any more: {why}");
+                return Ok(answer(Verdict::Missing, why, anchor));
+            }
+        };
+        if let Some(lines) = &here {
+            let found = find_digest(lines, count, digest);
+            let named = find_block(lines, parsed).filter(|named| found.contains(named));
+            if named.is_some() || found.iter().any(|range| range.start + 1 == first) {
+                let why = match &stamp.head {
+                    Some(then) => format!("unchanged since commit {}", short(then)),
+                    None => "it is as it was stamped".to_owned(),
+                };
+                return Ok(answer(Verdict::Verified, why, anchor));
+            }
+            if let Some(range) = find_one(lines, &found, stamp) {
+                return Ok(answer_moved(parsed, path, range));
+            }
+            if !found.is_empty() {
+                let why = "the text stands in several places now";
+                return Ok(answer(Verdict::Changed, why, anchor));
+            }
+        }
+        let then = match &stamp.head {
+            Some(then) => self.repo.resolve(then)?,
+            None => None,
+        };
+        let renamed = match &then {
+            Some(then) => self.repo.find_renamed(then, head, path)?,
+            None => None,
+        };
+        let mut there = here.is_some().then(|| path.to_owned());
+        if let Some(to) = renamed
+            && let Text::Lines(lines) = &*self.text(head, &to)?
+        {
+            let found = find_digest(lines, count, digest);
+            if let Some(range) = find_one(lines, &found, stamp) {
+                return Ok(answer_moved(parsed, &to, range));
+            }
+            there.get_or_insert(to);
+        }
+        Ok(match there {
+            Some(there) => answer(
+                Verdict::Changed,
+                format!("`{there}` holds another text there"),
+                anchor,
+            ),
+            None => answer(
+                Verdict::Missing,
+                format!("`{path}` is not in HEAD's tree"),
+                anchor,
+            ),
+        })
+    }
+}
+
+/// The lines that a stamp is made of: of a symbol also what belongs to the line that names it.
+fn find_block(lines: &[String], anchor: &Anchor) -> Option<Range<usize>> {
+    match anchor {
+        Anchor::Symbol { symbol, .. } => find_symbol(lines, symbol),
+        _ => find_place(lines, anchor),
+    }
+}
+
+/// The one place that is the stamped one: what says little, or stands in several places, is told by the lines
+/// around it.
+fn find_one<'f>(
+    lines: &[String],
+    found: &'f [Range<usize>],
+    stamp: &Stamp,
+) -> Option<&'f Range<usize>> {
+    if let [range] = found
+        && is_telling(&lines[range.clone()])
+    {
+        return Some(range);
+    }
+    let mut around = found.iter().filter(|range| {
+        let context = digest_lines(find_context(lines, range));
+        stamp.context_sha256.as_ref() == Some(&context)
+    });
+    around.next().filter(|_| around.next().is_none())
+}
+
+/// The lines with one before and one after, where there are any.
+fn find_context<'l>(lines: &'l [String], range: &Range<usize>) -> &'l [String] {
+    &lines[range.start.saturating_sub(1)..(range.end + 1).min(lines.len())]
+}
+
+fn answer_moved(anchor: &Anchor, path: &str, range: &Range<usize>) -> AnchorAnswer {
+    let (first, last) = (range.start + 1, range.end);
+    let now = match anchor {
+        Anchor::Symbol { symbol, .. } => format!("{path}:{symbol}"),
+        Anchor::Doc {
+            section: Some(section),
+            ..
+        } => format!("doc:{path}#{section}"),
+        Anchor::Doc { .. } => format!("doc:{path}"),
+        _ if first == last => format!("{path}:{first}"),
+        _ => format!("{path}:{first}-{last}"),
+    };
+    let why = format!("the text stands at `{path}` line {first} now");
+    let target = format!("{path}#{first}-{last}");
+    let mut answer = answer(Verdict::Moved, why, &target);
+    answer.now = Some(now);
+    answer
+}
+
+/// A word of the path is or ends with `test` or `spec`, as test runners look for them.
+fn is_test_file(path: &str) -> bool {
+    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        let word = word.to_ascii_lowercase();
+        let marks = ["test", "tests", "spec", "specs"];
+        marks
+            .iter()
+            .any(|mark| word == *mark || word.strip_suffix(mark).is_some_and(|w| w.len() > 2))
+    })
+}
+
+// A test that cannot be loaded on the code of the basis: whether it notices a defect in the slice's code. It would
+// be without a result there whatever it asks.
+
+/// Defects that are tried, each by one run of the gate that all claims of a slice share.
+const MOST: usize = 8;
+
+impl Sources<'_> {
+    /// Whether the test is green with comments in the slice's code, and red with a defect in it; and what was
+    /// seen.
+    pub(super) fn notices_defect(
+        &self,
+        runner: &Gates,
+        gate: &GateSpec,
+        name: &str,
+        (basis, head): (&str, &str),
+    ) -> Result<(bool, String), Failure> {
+        let edits = self.repo.edits(basis, head)?;
+        let sources = list_sources(&edits, &gate.run);
+        let planted = plant(&sources, head, MOST).mutants;
+        if planted.is_empty() {
+            return Ok((true, "no defect can be planted in the slice's code".into()));
+        }
+        let commented = sources.iter().filter_map(|edit| {
+            let text = with_comment(edit.path, edit.after?)?;
+            Some((edit.path.to_owned(), text))
+        });
+        let with = |files: Vec<(String, String)>| self.try_with(runner, gate, name, head, files);
+        if !matches!(with(commented.collect())?, Said::Green(_)) {
+            let why = "it is not green where only comments are added to the slice's code";
+            return Ok((false, why.to_owned()));
+        }
+        let tried = planted.len();
+        for defect in planted {
+            let place = format!("{}:{}", defect.path, defect.line);
+            if let Said::Red(_) = with(vec![(defect.path, defect.text)])? {
+                return Ok((true, format!("it notices a defect planted in {place}")));
+            }
+        }
+        let why = format!("it notices none of {tried} defects planted in the slice's code");
+        Ok((false, why))
+    }
+
+    /// What a test says where these files hold other texts.
+    fn try_with(
+        &self,
+        runner: &Gates,
+        gate: &GateSpec,
+        name: &str,
+        head: &str,
+        files: Vec<(String, String)>,
+    ) -> Result<Said, Failure> {
+        let modes = recall(&self.files, head.to_owned(), || self.repo.files(head))?;
+        let puts: BTreeMap<String, Put> = files
+            .into_iter()
+            .filter_map(|(path, text)| {
+                let mode = modes.get(&path)?.mode.clone();
+                Some((path, Put::Text { mode, text }))
+            })
+            .collect();
+        let commit = self.repo.make_mixed(head, &puts)?;
+        let key = (gate.run.clone(), commit.clone());
+        let told = recall(&self.on_other_code, key, || {
+            Ok(Some(trial::run_at(runner, &commit, gate)?.into()))
+        })?;
+        Ok(match &*told {
+            Some(told) => find_test(&told.outcomes, name),
+            None => Said::Nothing,
+        })
+    }
+}
+
+fn list_sources<'e>(edits: &'e [Edit], command: &str) -> Vec<Edited<'e>> {
+    let commands = [command.to_owned()];
+    let read = edits.iter().filter_map(|edit| {
+        let (before, after) = edit.texts.as_ref()?;
+        let (before, after) = (before.as_deref(), after.as_deref());
+        let path = edit.change.path.as_str();
+        Some(Edited {
+            path,
+            class: classify_texts(path, &commands, [before, after]),
+            before,
+            after,
+        })
+    });
+    read.filter(|edit| edit.class == Class::Source).collect()
 }

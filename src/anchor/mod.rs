@@ -5,17 +5,10 @@
 //! git's objects and cook's own files, no link is followed, and no command is run because an anchor names it.
 
 mod judge;
-mod messages;
 mod place;
-mod planted;
 mod runs;
-mod section;
 mod sources;
-mod stamp;
-mod symbol;
 mod tests;
-mod told;
 
 pub(crate) use cook_protocol::model::Anchor;
-pub(crate) use sources::{KeptTests, MadeTests, SourceParts, Sources};
-pub(crate) use told::{describe_failed, read_line};
+pub(crate) use sources::{KeptTests, MadeTests, SourceParts, Sources, describe_failed, read_line};

@@ -5,18 +5,19 @@
 //! Invariant: nothing of the repository runs that this machine does not trust, and a gate that did
 //! not run is never taken for green.
 
-mod checked;
 mod gate_check;
 
-pub(crate) use checked::{Ask, Base, Checked, FilePlace, Line, Runs, Tell, Truth, find_base};
-pub(crate) use gate_check::{describe_place, require_green};
+pub(crate) use gate_check::{
+    Ask, Base, Checked, FilePlace, Line, Runs, Tell, Truth, describe_place, find_base,
+    require_green,
+};
 
 use crate::service::Workspace;
-use checked::{NAMED, some};
 use cook_mutants::{Touch, list_touched_tests};
 use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_protocol::trials::Weight;
 use cook_repo::git::{MAX_EDITS, Repo};
+use gate_check::{NAMED, some};
 use std::collections::BTreeMap;
 
 /// Checks HEAD's commit, or the one that is named.

@@ -90,7 +90,7 @@ fn changes(
             let what = "git's hook is for the check, in this clone alone";
             return Err(Failure::usage(what).hint(format!("cook hooks {command} git --check")));
         }
-        return Ok(vec![install::pre_push::change(workspace, install)?]);
+        return Ok(vec![install::change_pre_push(workspace, install)?]);
     }
     let wanted = (args.shared, purpose(args));
     install::changes(workspace, agent(args)?, wanted, install)

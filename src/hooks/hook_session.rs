@@ -1,17 +1,27 @@
 //! What changes a session's state and is not a hook: taking the workflow, a
 //! checkpoint by hand, the status line.
 
-use super::hook_facts::{collect_recovery, find_slice_in_work};
-use super::hook_issues::{Issues, Wanted, find_tracker};
-use super::respond::{HookError, SWITCH, give};
-use crate::service::Workspace;
-use cook_agents::hooks::{Agent, Kind, Owner, Recovery, SessionState, StateDir, place};
+use super::hook_issues::{Issues, Wanted, find_tracker, key};
+use super::respond::{Called, HookError, LOOK_BACK, SWITCH, child, give};
+use crate::service::{self, Workspace};
+use crate::tracker::{is_id, is_own_file, list_issues};
+use cook_agents::hooks::{
+    Agent, CHECKPOINTS, Due, Item, Kind, Owner, Recovery, SessionState, Situation, StateDir, Wants,
+    Workflow, ago, begins, find_directory, find_inside, first_line, issue_call, segments,
+};
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_protocol::digest::sha256;
+use cook_protocol::machine::{Dispatch, Head, Rule};
 use cook_protocol::model::{
-    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp,
+    ActiveStatus, Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Role, SchemaVersion, Snapshot,
+    Timestamp,
 };
+use cook_repo::clock::Clock;
+use cook_repo::disk::{self, Links};
+use cook_repo::git::Entry;
 use cook_repo::process::{INVOCATION_VARIABLE, agent_around, session_around};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn unwritable(error: &std::io::Error) -> Failure {
@@ -230,7 +240,7 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
     let named = value["workspace"]["current_dir"]
         .as_str()
         .or(value["cwd"].as_str());
-    let dir = place::directory(named, called);
+    let dir = find_directory(named, called);
     let Ok(workspace) = Workspace::open(&dir) else {
         return String::new();
     };
@@ -279,4 +289,434 @@ fn remember(
     };
     state.context_percent = Some(percent.clamp(0.0, 100.0));
     state_dir.save(&state)
+}
+
+// What the step is judged by: measured with the session's lock held where it is quick, before it
+// where it takes long.
+
+/// Entries of the trail that are looked through for new ones.
+const NEWS: usize = 200;
+
+/// Issues that one command line is asked about.
+const ISSUES: usize = 5;
+
+impl Called {
+    /// Measured without the lock.
+    pub(super) fn slow_facts(
+        &self,
+        tracker: Option<&Issues>,
+        (state_dir, state): (&StateDir, &SessionState),
+        snapshot: Option<&Snapshot>,
+        wanted: Wants,
+    ) -> Result<Situation, HookError> {
+        let config = self.workspace.config().ok();
+        let mut facts = Situation {
+            now: self.workspace.clock.now(),
+            now_ms: self.workspace.clock.epoch_millis(),
+            child: child(),
+            keep_prompts: config.is_some_and(|config| config.hooks.keep_prompts),
+            show_brief: config.is_some_and(|config| config.brief.show_after_compact),
+            ..Situation::default()
+        };
+        let claimed = state.item.as_deref().filter(|_| state.claimed);
+        let mut away = None;
+        let starts = begins(state, &self.event);
+        if let (true, Some(tracker), None) = (starts, tracker, facts.child) {
+            away = tracker.wake().err();
+        }
+        if wanted.recovery && facts.child.is_none() {
+            let kept = match self.workspace.store {
+                Some(_) => Vec::new(),
+                None => state_dir.queue()?,
+            };
+            if wanted.brief && snapshot.is_some() {
+                match self.brief() {
+                    Ok(text) => facts.brief = Some(text),
+                    Err(failure) => away = Some(format!("the brief: {failure}")),
+                }
+            }
+            let mut recovery = collect_recovery(&self.workspace, snapshot, tracker, claimed, kept)?;
+            recovery.notes.extend(away);
+            recovery.notes.dedup();
+            facts.recovery = Some(recovery);
+        }
+        if let (true, Some(snapshot), None) = (wanted.due, snapshot, facts.child) {
+            facts.due = Some(find_due(&self.workspace, snapshot)?.0);
+        }
+        if wanted.last_line {
+            let path = self.event.transcript.as_deref();
+            facts.last_line = path.and_then(|path| last_line(Path::new(path)));
+        }
+        if wanted.dirty {
+            let dirty = self.workspace.repo.status()?.worktree.dirty;
+            let trackers = |path: &str| tracker.is_some() && is_own_file(path);
+            facts.dirty = Some(dirty.into_iter().filter(|path| !trackers(path)).collect());
+        }
+        self.ask_tracker(tracker, &mut facts);
+        Ok(facts)
+    }
+
+    /// Claims and closes that a tool call shows, as the tracker has them now.
+    fn ask_tracker(&self, tracker: Option<&Issues>, facts: &mut Situation) {
+        let tool = self
+            .event
+            .tool
+            .as_ref()
+            .filter(|_| self.event.kind == Kind::AfterTool);
+        let (Some(tracker), Some(tool)) = (tracker, tool) else {
+            return;
+        };
+        for segment in segments(tool.command.as_deref().unwrap_or_default()) {
+            let Some((word, rest)) = issue_call(&segment) else {
+                continue;
+            };
+            let claims = word == "claim"
+                || rest.iter().any(|word| {
+                    word == "--claim" || word == "in_progress" || word == "--status=in_progress"
+                });
+            for issue in list_named(rest) {
+                match word {
+                    "update" | "claim" if claims && tracker.holds(issue) == Ok(true) => {
+                        facts.claimed = Some(issue.to_owned());
+                    }
+                    // A close that was skipped can end with 0: it is verified, not believed.
+                    "close" if !facts.closed.iter().any(|closed| closed.id == issue) => {
+                        facts
+                            .closed
+                            .extend(tracker.verify_close(issue).ok().flatten());
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    pub(super) fn fast_facts(
+        &self,
+        state_dir: &StateDir,
+        state: &SessionState,
+        snapshot: Option<&Snapshot>,
+        facts: &mut Situation,
+    ) -> Result<(), HookError> {
+        let head = self.workspace.repo.head()?;
+        if let Some(seen) = &state.head {
+            facts.commits = self
+                .workspace
+                .repo
+                .list_made_since(seen.commit.as_deref(), &head)?;
+        }
+        facts.head.clone_from(&head.commit);
+        facts.workflow = snapshot.map(|snapshot| describe_workflow(snapshot, &head));
+        if let Some(store) = &self.workspace.store {
+            facts.trail = store.checkpoints_length()?;
+            if let Some(seen) = state.trail.filter(|seen| *seen != facts.trail) {
+                facts.news = store.read_checkpoints_after(seen, NEWS)?;
+            }
+            if let Some(owner) = state_dir.owner().filter(|owner| owner.holds(facts.now_ms)) {
+                let agents = owner.agent == self.agent.name();
+                facts.owner = agents && owner.session == self.event.session;
+                facts.taken = agents && owner.session.is_empty();
+                facts.held = !facts.owner && !facts.taken;
+            }
+            facts.driven = facts.owner && store.lease_holder()?.is_some();
+        }
+        self.tool_paths(&head, facts)?;
+        Ok(())
+    }
+
+    fn tool_paths(&self, head: &Head, facts: &mut Situation) -> Result<(), HookError> {
+        let root = self.workspace.repo.root();
+        let Some(tool) = &self.event.tool else {
+            return Ok(());
+        };
+        facts.paths = tool
+            .paths
+            .iter()
+            .filter_map(|path| find_inside(root, &self.dir, path))
+            .collect();
+        if self.event.kind == Kind::BeforeTool
+            && let Some(commit) = &head.commit
+        {
+            for path in &facts.paths {
+                if self.workspace.repo.entry(commit, path)? != Entry::Nothing {
+                    facts.tracked.push(path.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The brief as `cook brief` prints it.
+    fn brief(&self) -> Result<String, Failure> {
+        let whole = service::assemble(&self.workspace)?;
+        Ok(whole.within(Some(service::DEFAULT_BYTES)).text)
+    }
+}
+
+/// The first words that may name issues.
+fn list_named(words: &[String]) -> impl Iterator<Item = &str> {
+    const TAKE_A_WORD: [&str; 6] = ["--reason", "-r", "--status", "-s", "--actor", "--session"];
+    let values = words.iter().skip(1).zip(words);
+    let first = words.first().into_iter().map(String::as_str);
+    let rest = values
+        .filter(|(_, before)| !TAKE_A_WORD.contains(&before.as_str()))
+        .map(|(word, _)| word.as_str());
+    first.chain(rest).filter(|word| is_id(word)).take(ISSUES)
+}
+
+/// How much of a transcript's end is read.
+const TRANSCRIPT: u64 = 64 << 10;
+
+/// The slice in work.
+pub(super) fn find_slice_in_work(snapshot: &Snapshot) -> Option<&str> {
+    let in_work = matches!(
+        snapshot.active.status,
+        ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+    );
+    snapshot.active.slice_id.as_deref().filter(|_| in_work)
+}
+
+/// The workflow as the log has it.
+pub(super) fn describe_workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
+    let state = &snapshot.state;
+    let role = state.next_mandatory_role.0;
+    let proofs: usize = snapshot
+        .plan
+        .candidate_slices
+        .iter()
+        .map(|s| s.evidence.len())
+        .sum();
+    let handoff = snapshot.active.handoff.as_ref();
+    Workflow {
+        policy: state.continuation_policy,
+        role,
+        slice: find_slice_in_work(snapshot).map(str::to_owned),
+        surfaces: handoff
+            .and_then(|handoff| handoff.implementation_surfaces.clone())
+            .unwrap_or_default(),
+        progress: format!(
+            "{} {} {} {} {proofs}",
+            head.commit.as_deref().unwrap_or("unborn"),
+            state.continuation_policy,
+            role.map_or("none", Role::id),
+            snapshot.counters.steps.0,
+        ),
+    }
+}
+
+/// Who is due now.
+///
+/// # Errors
+/// As [`service::dispatch_now`].
+pub(super) fn find_due(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<(Due, Dispatch), Failure> {
+    let (dispatch, _) = service::dispatch_now(workspace, Some(snapshot))?;
+    let due = Due {
+        policy: dispatch.policy,
+        role: dispatch.role,
+        action: dispatch.action.clone(),
+        command: command(&dispatch),
+    };
+    Ok((due, dispatch))
+}
+
+/// The exact next command.
+pub fn command(dispatch: &Dispatch) -> String {
+    match (&dispatch.blocking_command, dispatch.role, dispatch.rule) {
+        (Some(command), _, _) => command.clone(),
+        (None, None, _) => "cook status".to_owned(),
+        (None, Some(Role::Bootstrapper), _) | (None, Some(_), Rule::Bootstrap) => {
+            "cook init".to_owned()
+        }
+        (None, Some(role), _) => format!(
+            "cook next --prompt --take, do what it says, then cook record {} REPORT",
+            role.short()
+        ),
+    }
+}
+
+/// The rules, most important first: at most 600 bytes with their heading.
+pub(super) fn rules() -> Vec<String> {
+    [
+        "Agents report, cook decides: `cook next` names the one role that is due, `cook record ROLE REPORT` hands its report in.",
+        "Keep progress where it survives: `cook brief checkpoint 'DONE: …; NEXT: …'` after each step.",
+        "`cook brief` shows what earlier sessions established, with proof.",
+        "Put `Cook-Slice: ID` at the end of each commit message; commit small.",
+        "Files under `.agent/` are cook's: read them, never edit them.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+/// Everything the recovery message shows. `claimed` is the issue that the session
+/// claimed; `kept` are entries of a worktree without a workflow.
+///
+/// # Errors
+/// A repository or a log that cannot be read.
+pub(super) fn collect_recovery(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    tracker: Option<&Issues>,
+    claimed: Option<&str>,
+    kept: Vec<Checkpoint>,
+) -> Result<Recovery, Failure> {
+    let mut recovery = Recovery {
+        rules: rules(),
+        ..Recovery::default()
+    };
+    if let Some(snapshot) = snapshot {
+        let (due, dispatch) = find_due(workspace, snapshot)?;
+        recovery.role = match due.role {
+            Some(role) => format!("{role} is due (rule {}): {}", dispatch.rule, due.action),
+            None => format!("Nobody is due ({}): {}", due.policy, dispatch.reason),
+        };
+        recovery.command = due.command;
+        recovery.item = item(snapshot);
+    } else {
+        recovery.role = "No workflow is set up here; the issue tracker has the work.".to_owned();
+        recovery.command = "cook issue ready".to_owned();
+    }
+    let mut entries = match &workspace.store {
+        Some(store) => store.checkpoints(LOOK_BACK)?.entries,
+        None => kept,
+    };
+    if let Some(tracker) = tracker {
+        // The issue whose comments belong to the slice in work.
+        let slice =
+            snapshot.and_then(|snapshot| snapshot.plan.slice(find_slice_in_work(snapshot)?));
+        let carried = slice.and_then(|slice| list_issues(slice).next());
+        ask_tracker(tracker, carried, claimed, &mut recovery, &mut entries);
+    }
+    let now = workspace.clock.now();
+    recovery.checkpoints = recovery
+        .item
+        .as_ref()
+        .map(|item| read_trail(&entries, &item.id, &now))
+        .unwrap_or_default();
+    let status = workspace.repo.status()?.worktree;
+    recovery.uncommitted = status.dirty;
+    recovery.uncommitted_more = status.more;
+    Ok(recovery)
+}
+
+/// The tracker's issue comes before the slice when the session claimed it, and
+/// stands in for one when there is none; the issue that the slice carries adds what
+/// is kept with it.
+fn ask_tracker(
+    tracker: &Issues,
+    carried: Option<&str>,
+    claimed: Option<&str>,
+    recovery: &mut Recovery,
+    entries: &mut Vec<Checkpoint>,
+) {
+    let wanted = match (claimed, &recovery.item, carried) {
+        (Some(claimed), ..) => Wanted::Claimed(claimed),
+        (None, Some(_), Some(carried)) => Wanted::Carried(carried),
+        (None, Some(_), None) => return,
+        (None, None, _) => Wanted::Any,
+    };
+    let mut picture = tracker.picture(wanted);
+    if let (Wanted::Carried(_), Some(slice)) = (wanted, &recovery.item) {
+        for entry in &mut picture.trail {
+            entry.item = Some(slice.id.clone());
+        }
+    }
+    merge(entries, picture.trail);
+    if picture.item.is_some() {
+        recovery.item = picture.item;
+    }
+    recovery.ready = picture.ready;
+    recovery.notes.extend(picture.notes);
+}
+
+/// One entry per key, in the order of their times.
+fn merge(entries: &mut Vec<Checkpoint>, more: Vec<Checkpoint>) {
+    let known: BTreeSet<String> = entries.iter().map(|entry| key(&entry.id)).collect();
+    entries.extend(more.into_iter().filter(|entry| !known.contains(&entry.id)));
+    entries.sort_by_key(|entry| Clock::parse_seconds(&entry.at.display()));
+}
+
+/// The newest entries of one item, oldest first, with how long ago they were.
+fn read_trail(entries: &[Checkpoint], item: &str, now: &str) -> Vec<(String, String)> {
+    let now = Clock::parse_seconds(now).unwrap_or_default();
+    let mut shown: Vec<(String, String)> = entries
+        .iter()
+        .rev()
+        .filter(|entry| entry.item.as_deref() == Some(item))
+        .take(CHECKPOINTS)
+        .map(|entry| {
+            let at = Clock::parse_seconds(&entry.at.display()).unwrap_or(now);
+            (ago(now - at), entry.text.clone())
+        })
+        .collect();
+    shown.reverse();
+    shown
+}
+
+/// The slice in work, as the message shows it.
+fn item(snapshot: &Snapshot) -> Option<Item> {
+    let id = find_slice_in_work(snapshot)?;
+    let slice = snapshot.plan.slice(id)?;
+    let waits =
+        |other: &&cook_protocol::model::Slice| other.blocked_on.iter().any(|entry| entry == id);
+    Some(Item {
+        id: id.to_owned(),
+        title: slice.goal.clone(),
+        status: snapshot.active.status.id().to_owned(),
+        kind: "slice".to_owned(),
+        priority: slice.priority.rank().to_string(),
+        parent: None,
+        unblocks: snapshot
+            .plan
+            .open_slices()
+            .filter(waits)
+            .map(|other| format!("{} — {}", other.slice_id, other.goal))
+            .collect(),
+        others: 0,
+        is_issue: false,
+    })
+}
+
+/// First line of the assistant's last message in a transcript of JSON lines.
+pub(super) fn last_line(path: &Path) -> Option<String> {
+    let mut file = disk::open_regular(path, Links::Follow).ok()??;
+    let bytes = disk::read_tail(&mut file, TRANSCRIPT).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines()
+        .rev()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .find_map(|entry| assistant_text(&entry))
+        .and_then(|text| first_line(&text))
+}
+
+/// The text of an assistant's message, in the layouts that were seen.
+fn assistant_text(entry: &Value) -> Option<String> {
+    let message = match (&entry["message"], &entry["payload"]) {
+        (Value::Object(_), _) => &entry["message"],
+        (_, Value::Object(_)) => &entry["payload"],
+        _ => entry,
+    };
+    let says = |value: &Value| {
+        ["assistant", "model", "gemini"]
+            .iter()
+            .any(|word| value == word)
+    };
+    if !says(&entry["type"]) && !says(&message["role"]) {
+        return None;
+    }
+    let content = match &message["content"] {
+        Value::Null => &message["parts"],
+        content => content,
+    };
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => parts
+            .iter()
+            .find_map(|part| part["text"].as_str())
+            .map(str::to_owned),
+        _ => None,
+    }
+    .filter(|text| !text.trim().is_empty())
 }

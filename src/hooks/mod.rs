@@ -3,15 +3,12 @@
 //! `respond` measures, remembers and prints nothing. Invariants: a hook commits no transition; it
 //! ends well whatever it is given.
 
-mod at_stop;
-mod hook_facts;
 mod hook_issues;
 mod hook_session;
 pub(crate) mod install;
 mod respond;
 
-pub use at_stop::respond_to_stop;
 pub(crate) use hook_session::{
     attach, checkpoint, find_session_to_attach, recover, statusline, take_around,
 };
-pub use respond::{Call, Response, respond};
+pub use respond::{Call, Response, respond, respond_to_stop};

@@ -5,25 +5,20 @@
 //! What a gate may have changed (HEAD, the worktree) is measured after it.
 
 mod anchors;
-mod deciding;
 mod facts;
 mod gates;
 mod goal;
-mod missing;
 mod planted;
-mod rerun;
-mod trials;
 mod world;
 
-pub(crate) use deciding::deciding;
+pub(crate) use anchors::{Claim, Reran};
 pub use facts::measure;
 pub(crate) use facts::read_settings_at;
+pub(crate) use gates::{Red, list_missing_in_worktree, list_packages, missing};
 pub(crate) use goal::{MAX_HIDDEN, read_settings, spec_of};
-pub(crate) use missing::{Red, list_missing_in_worktree, list_packages, missing};
 pub(crate) use planted::{
     Field, Green, Planted, Reverted, Survivor, list_unread, plant_defects, tell_unread, texts,
     why_not,
 };
-pub(crate) use rerun::{Claim, Reran};
 pub use world::World;
-pub(crate) use world::{gate_commands, wants_gates};
+pub(crate) use world::{deciding, gate_commands, wants_gates};

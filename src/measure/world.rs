@@ -5,7 +5,7 @@ use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::machine::{FactSet, OutsideEdit};
 use cook_protocol::model::{Caches, Config};
 use cook_repo::clock::Clock;
-use cook_repo::git::Repo;
+use cook_repo::git::{Edit, Entry, Repo};
 use cook_repo::receipt::{Gates, Receipts, Trust, merge_gates};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -104,4 +104,39 @@ pub fn gate_commands<'a>(
     let own: Vec<String> = of_slices.into_iter().cloned().collect();
     let gates = merge_gates(config.gate_specs(), &own);
     gates.into_iter().map(|gate| gate.run).collect()
+}
+
+// What decides whether a change passes: a file that one of these names is not plain source.
+
+/// Files that say what a check runs, beside the gates themselves.
+const RUNNERS: [&str; 6] = [
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "package.json",
+    "tox.ini",
+];
+
+/// The commands that decide what passes, and the scripts among the edited files that a runner's
+/// file names at the base.
+pub(crate) fn deciding(
+    (repo, config): (&Repo, &Config),
+    edits: &[Edit],
+    base: &str,
+) -> Result<Vec<String>, Failure> {
+    let mut gates = gate_commands(config, []);
+    let paths = edits.iter().map(|edit| edit.change.path.as_str());
+    let scripts: Vec<&str> = paths.filter(|path| path.ends_with(".sh")).collect();
+    if scripts.is_empty() {
+        return Ok(gates);
+    }
+    for runner in RUNNERS {
+        if let Entry::File { bytes, .. } = repo.entry(base, runner)? {
+            let text = String::from_utf8_lossy(&bytes);
+            let named = scripts.iter().filter(|path| text.contains(**path));
+            gates.extend(named.map(|path| (*path).to_owned()));
+        }
+    }
+    Ok(gates)
 }

@@ -5,20 +5,21 @@
 //! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
 //! was kept of sessions since then follows what was kept before.
 
-use super::live;
-use super::session_guard::{Watch, list_directory, unwritable};
+use super::run_order::was_alive;
+use super::session_guard::{Violation, Watch, list_directory, unwritable};
 use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
-use cook_agents::end_left;
+use cook_agents::{PutBack, end_left};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_repo::disk::{self, Links};
 use cook_repo::git::{Difference, Repo};
 use cook_repo::process::is_alive;
-use cook_repo::session::GitStore;
+use cook_repo::session::{Action, GitStore};
 use cook_repo::store::{Place, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{fs, io};
 
 /// Bytes of a ref, at most.
@@ -194,7 +195,7 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
         }
     }
     if let Some(id) = ended {
-        live::was_alive(&repo, &id)?;
+        was_alive(&repo, &id)?;
     }
     match back {
         true => Ok((Workspace::open(dir)?, true)),
@@ -321,6 +322,98 @@ fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool
         }
     }
     Ok(lacked)
+}
+
+// A question of the user's own, held to reading as a reader's session is.
+
+/// Where the baselines of questions lie: beside those of runs, which settle what they find.
+const QUESTIONS: &str = "questions";
+/// No question takes longer.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
+
+/// Begins to watch a question or an order; the call that this gives puts back what it changed. An
+/// order may change the worktree: of what it did only the loss of the log is put back. Nothing is
+/// put back while somebody drives: the changes may be a session's that has the right to them.
+///
+/// # Errors
+/// When the repository cannot be read, or the baseline not be written.
+pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>, Failure> {
+    let is_driven = match &workspace.store {
+        Some(store) => store.lease_holder()?.is_some(),
+        None => false,
+    };
+    if is_driven {
+        return Ok(Box::new(|| Ok(None)));
+    }
+    let mirror = Mirror::of_question(workspace)?;
+    if action == Action::Act {
+        let tip = workspace.current()?.0.map(|tip| tip.commit);
+        mirror.refresh()?;
+        return Ok(Box::new(move || {
+            let lost = mirror.put_log_back(tip.as_deref())?;
+            mirror.note_settled();
+            let told = format!("{TAKEN}, and is put back");
+            Ok(Some(lost.then_some(told).into_iter().collect()))
+        }));
+    }
+    let questions = workspace.repo.cook_dir()?.join("watch").join(QUESTIONS);
+    forget_old(workspace, &questions)?;
+    let dir = questions.join(cook_repo::store::fresh_id());
+    let watch = Watch::of_question(workspace, &dir)?;
+    mirror.refresh()?;
+    Ok(Box::new(move || {
+        let (leads, lost) = mirror.put_back(&watch)?;
+        // The session may have changed the settings.
+        let now = Workspace::open(workspace.repo.root())?;
+        watch.unlock(&now)?;
+        let mut breach = watch.settle(&now, leads)?;
+        mirror.note_settled();
+        if lost {
+            breach.what.insert(0, TAKEN.to_owned());
+        }
+        watch.end(&now.repo)?;
+        Ok(Some(name_changes(&breach)))
+    }))
+}
+
+/// Removes what a killed cook left of its questions.
+fn forget_old(workspace: &Workspace, dir: &Path) -> Result<(), Failure> {
+    for left in list_directory(dir)? {
+        let made = left.metadata().and_then(|found| found.modified());
+        let age = made.ok().and_then(|made| made.elapsed().ok());
+        if age.is_some_and(|age| age > LONGEST)
+            && let Some(watch) = Watch::open_left_behind(&left, None)?
+        {
+            watch.end(&workspace.repo)?;
+        }
+    }
+    Ok(())
+}
+
+/// What was changed, that it is put back, and where the changed files are now.
+fn name_changes(breach: &Violation) -> Vec<String> {
+    if breach.what.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = breach.what.clone();
+    lines.push(match breach.left.as_slice() {
+        [] => "all of it is put back".to_owned(),
+        left => format!("put back but for {}", left.join(", ")),
+    });
+    let copies = breach
+        .copies
+        .iter()
+        .map(|id| format!("`cook doctor rescue show {id}`"));
+    let refs = breach.refs.iter().map(|name| format!("`{name}`"));
+    let moved = breach
+        .moved
+        .iter()
+        .map(|path| format!("`{}`", path.display()));
+    let kept: Vec<String> = copies.chain(refs).chain(moved).collect();
+    if !kept.is_empty() {
+        lines.push(format!("what was there is kept: {}", kept.join(", ")));
+    }
+    lines
 }
 
 #[cfg(test)]

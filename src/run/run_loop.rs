@@ -6,12 +6,12 @@
 //! report is read; between two steps nothing is held but the lease, so that a run that is
 //! ended goes on by being started again.
 
-use super::live::{self, Board};
 use super::mirror::Mirror;
+use super::preflight::Keeping;
 use super::run_order::{
-    Ended, Limits, Observer, Opening, Outcome, RoleAgent, RoleAssignment, RunEvent, Step,
+    Board, Ended, Limits, Observer, Opening, Outcome, RoleAgent, RoleAssignment, RunEvent, Step,
+    last_sign,
 };
-use super::sandbox_mode::Keeping;
 use super::session_guard::{Watch, all_watches, list_directory, unreadable, watches};
 use crate::service::{self, Applied, Workspace};
 use cook_agents::{Bounds, Spent, end_left, settle_left};
@@ -408,7 +408,7 @@ impl Driver<'_> {
         let workspace = Workspace::open(&self.dir)?;
         let end = match end_left(workspace.store_id(), &workspace.place().cook_dir()) {
             true => None,
-            false => live::last_sign(&workspace)?.map(|seen| seen + GRACE),
+            false => last_sign(&workspace)?.map(|seen| seen + GRACE),
         };
         settle_left(&self.sessions, &workspace.clock)?;
         workspace.repo.sweep_throwaways()?;

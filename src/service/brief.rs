@@ -4,18 +4,19 @@
 use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
 use crate::anchor::{SourceParts, Sources};
+use crate::init::{read_text_file, write_text_file};
 use crate::measure::gate_commands;
 use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
 };
-use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_protocol::machine::{
     self, AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, Dispatch, FactSet, Facts,
     GateRun,
 };
 use cook_protocol::model::{
-    Anchor, Basis, BriefDocument, Checkpoint, CheckpointKind, Count, Event, Evidence,
+    Anchor, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event, Evidence,
     EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
 use cook_repo::receipt::Receipts;
@@ -442,4 +443,45 @@ fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<String>, Fail
     let slices = snapshot.plan.candidate_slices.iter();
     let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
     Ok(gate_commands(workspace.config()?, own))
+}
+
+// The file that holds the brief (`CONTINUE.md`): the bytes that are printed, with
+// one line end. Only a brief is overwritten.
+
+/// Writes a brief where `path` says, or where the settings say when it is empty;
+/// where that is, relative to the worktree.
+///
+/// # Errors
+/// A path out of the worktree, a file there that is not a brief, one that cannot be written.
+pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<String, Failure> {
+    let path = match path {
+        "" => workspace.config()?.brief.path.clone(),
+        path => path.to_owned(),
+    };
+    let root = workspace.repo.root();
+    let text = format!("{text}\n");
+    match read_text_file(root, &path)? {
+        Some(there) if there == text => {}
+        Some(there) if !there.trim().is_empty() && !there.starts_with("## Task\n") => {
+            return Err(Refusal::new(
+                Code::PathUnsafe,
+                format!("`{path}` is not a brief and would be overwritten"),
+            )
+            .into());
+        }
+        _ => write_text_file(root, &path, &text)?,
+    }
+    Ok(path)
+}
+
+/// Writes the file when the settings want it to follow the brief.
+///
+/// # Errors
+/// As [`write_brief`]; a brief that cannot be put together.
+pub fn follow_brief(workspace: &Workspace) -> Result<Option<String>, Failure> {
+    if workspace.config()?.brief.sync != BriefSync::Always {
+        return Ok(None);
+    }
+    let whole = assemble(workspace)?;
+    write_brief(workspace, "", &whole.within(Some(DEFAULT_BYTES)).text).map(Some)
 }

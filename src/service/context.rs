@@ -4,22 +4,22 @@
 
 use super::candidates::list_candidates;
 use super::dispatch::find_head;
-use super::foreign::{Foreign, find_foreign, list_foreign, list_others};
-use super::gate_runs::add_runs;
-use super::offers::list_offers;
 use super::past::Past;
-use super::scripted::{describe_scripted, list_scripted_commands};
-use super::slice_rows::{add_slice_rows, list_untrusted};
-use super::told::list_told;
-use super::unclaimed::list_unclaimed;
+use super::past::list_told;
+use super::past::list_unclaimed;
+use super::past::{Foreign, find_foreign, list_foreign, list_others};
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_mutants::{Class, classify};
-use cook_protocol::diagnostic::{Failure, Lines, clean, count_noun};
-use cook_protocol::machine::{AnchorQuestion, FactSet, Facts, short};
-use cook_protocol::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
+use cook_protocol::diagnostic::{Failure, Lines, clean, count_noun, without_escapes};
+use cook_protocol::machine::{AnchorQuestion, FactSet, Facts, Head, short};
+use cook_protocol::model::{
+    ActiveStatus, Evidence, EvidenceClaim, Offer, Place, Receipt, Role, SliceStatus, Snapshot,
+    StrengthNote, TestChange, USER_COMMANDS, Verdict, WHOLE, surface_matches,
+};
 use cook_repo::git::{ChangeKind, Edit, make_unified_diff};
-use std::collections::BTreeMap;
+use cook_repo::receipt::{Receipts, merge_gates};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Paths that are listed.
@@ -312,6 +312,507 @@ fn cut_at_line(text: &str, bytes: usize) -> &str {
         .rposition(|byte| *byte == b'\n')
         .map_or(0, |at| at + 1);
     &text[..end]
+}
+
+// What a prompt says of the slice in work out of settings and worktree: attempts, the gates
+// that will decide, and whose what is uncommitted would be.
+
+/// Paths that are named of each kind.
+const NAMED: usize = 20;
+
+/// Adds the rows that this role decides on; none where no slice is in work.
+pub(super) fn add_slice_rows(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+    role: Role,
+) -> Result<(), Failure> {
+    let Some(id) = snapshot.find_slice_in_work() else {
+        return Ok(());
+    };
+    if matches!(role, Role::Implementer | Role::Regrounder) {
+        let limits = &workspace.config()?.limits();
+        let allowed = limits.add_attempts(&snapshot.counters.granted);
+        let spent = snapshot.counters.attempts.get(id);
+        let spent = spent.map_or(0, |spent| spent.0);
+        let left = allowed.saturating_sub(spent);
+        let _ = writeln!(text, "attempts left at slice {id}: {left} of {allowed}");
+    }
+    list_vanished(text, workspace, snapshot, facts, id)?;
+    match role {
+        Role::Implementer => list_gates(text, workspace, snapshot, facts),
+        Role::Regrounder => {
+            split_dirty(text, snapshot, facts, id);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Commits that were reported for the slice and are not there any more.
+fn list_vanished(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+    id: &str,
+) -> Result<(), Failure> {
+    let (Some(ledger), Some(head)) = (snapshot.ledger.slices.get(id), &facts.head) else {
+        return Ok(());
+    };
+    let reported = [&ledger.head, &ledger.reported].into_iter().flatten();
+    let reported: BTreeSet<&String> = reported.chain(&ledger.claimed).collect();
+    let mut gone = Vec::new();
+    for commit in reported {
+        if !workspace.repo.on_head(head, commit)? {
+            gone.push(commit.as_str());
+        }
+    }
+    if !gone.is_empty() {
+        let _ = writeln!(
+            text,
+            "reported for slice {id} and not on HEAD any more, so nothing of it counts as committed: {}",
+            gone.join(", ")
+        );
+    }
+    Ok(())
+}
+
+/// The gates that run at the commit, whether they may, and how long they took last.
+fn list_gates(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+) -> Result<(), Failure> {
+    let handoff = snapshot.active.handoff.as_ref();
+    let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
+    let gates = merge_gates(
+        workspace.config()?.gate_specs(),
+        &commands.unwrap_or_default(),
+    );
+    let trust = workspace.trust()?;
+    let receipts = Receipts::of(&workspace.repo)?;
+    let tree = facts.head.as_ref().and_then(|head| head.tree.as_deref());
+    for gate in gates {
+        let mut about = Vec::new();
+        about.push(match gate.place {
+            Place::CleanRoom => "runs at your commit, in a clean checkout",
+            Place::Worktree => "runs in the worktree",
+        });
+        if !gate.required {
+            about.push("may fail");
+        }
+        if gate.must_fail_at_basis {
+            about.push("must fail at the basis");
+        }
+        about.push(match trust.is_trusted(&gate.run) {
+            true => "is trusted here",
+            false => "is not trusted here yet, so it does not run",
+        });
+        let _ = write!(text, "gate `{}`: {}", gate.run, about.join(", "));
+        let runs = snapshot.evidence.runs.iter().rev();
+        let of_slice = runs.into_iter().find(|run| run.command == gate.run);
+        let at_head = match (of_slice, tree) {
+            (None, Some(tree)) => receipts.find(&gate.run, tree)?,
+            _ => None,
+        };
+        let _ = match of_slice.or(at_head.as_ref()) {
+            Some(run) => write!(text, "; took {} ms last", run.duration_ms.0),
+            None => write!(text, "; has not run at this HEAD"),
+        };
+        text.push('\n');
+    }
+    Ok(())
+}
+
+/// Commands of the settings and of open slices that this machine does not trust: the work stops for them
+/// until the user does.
+///
+/// # Errors
+/// Settings or trust that cannot be read.
+pub(super) fn list_untrusted(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<(), Failure> {
+    let trust = workspace.trust()?;
+    let gates = workspace.config()?.gate_specs().into_iter();
+    let gates = gates.map(|gate| gate.run);
+    let slices = snapshot.plan.open_slices();
+    let planned = slices.flat_map(|slice| slice.verification_commands.iter().flatten().cloned());
+    let untrusted: BTreeSet<String> = gates
+        .chain(planned)
+        .filter(|command| !trust.is_trusted(command))
+        .collect();
+    for command in untrusted {
+        let _ = writeln!(
+            text,
+            "gate `{command}`: is not trusted here yet; the work stops until the user trusts it"
+        );
+    }
+    Ok(())
+}
+
+/// What is uncommitted on the slice's surfaces, and what beside them.
+fn split_dirty(text: &mut String, snapshot: &Snapshot, facts: &Facts, id: &str) {
+    let Some(worktree) = facts.worktree.as_ref().filter(|tree| !tree.is_clean()) else {
+        return;
+    };
+    let handoff = snapshot.active.handoff.as_ref();
+    let surfaces = handoff.and_then(|handoff| handoff.implementation_surfaces.as_ref());
+    let surfaces = surfaces.map(Vec::as_slice).unwrap_or_default();
+    let is_own = |path: &&String| {
+        surfaces
+            .iter()
+            .any(|surface| surface_matches(surface, path))
+    };
+    let (own, beside): (Vec<_>, Vec<_>) = worktree.dirty.iter().partition(is_own);
+    let mut list = |label: &str, paths: &[&String], more: u64| {
+        if paths.is_empty() {
+            return;
+        }
+        let named: Vec<&str> = paths.iter().take(NAMED).map(|path| path.as_str()).collect();
+        let more = more + (paths.len() - named.len()) as u64;
+        let _ = write!(text, "{label}: {}", named.join(", "));
+        let _ = match more {
+            0 => writeln!(text),
+            more => writeln!(text, " and {more} more (`git status` shows all)"),
+        };
+    };
+    list(&format!("uncommitted on the surfaces of {id}"), &own, 0);
+    list("uncommitted beside them", &beside, worktree.more);
+}
+
+// The runs of gates that a prompt shows, with where each was and what a red one printed.
+
+/// Last lines of a red gate's output.
+const OUTPUT: usize = 40;
+
+/// Adds the runs that this role decides on.
+///
+/// # Errors
+/// Unreadable state.
+pub(super) fn add_runs(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    head: &Head,
+    role: Role,
+) -> Result<(), Failure> {
+    let shown = match snapshot.find_slice_in_work() {
+        // It is decided at its own commit.
+        Some(_) => snapshot.evidence.runs.clone(),
+        None => list_newest_at_head(workspace, snapshot, head, role)?,
+    };
+    for run in &shown {
+        add_run(text, run, head);
+    }
+    add_strength(text, snapshot, role);
+    match role {
+        Role::Regrounder | Role::Implementer => {
+            add_red_at_head(text, workspace, head, role, &shown)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
+/// HEAD's tree; where it has none, the one at that slice's commit.
+fn list_newest_at_head(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    head: &Head,
+    role: Role,
+) -> Result<Vec<Receipt>, Failure> {
+    let evidence = &snapshot.evidence;
+    let Some(tree) = head.tree.as_deref() else {
+        return Ok(evidence.runs.clone());
+    };
+    let receipts = Receipts::of(&workspace.repo)?;
+    let mut shown: Vec<Receipt> = Vec::new();
+    for run in &evidence.runs {
+        let is_of_basis = run.head_sha.is_some() && run.head_sha == evidence.basis_commit;
+        let newest = match is_of_basis {
+            true => None,
+            false => receipts.find(&run.command, tree)?,
+        };
+        shown.push(newest.unwrap_or_else(|| run.clone()));
+    }
+    if role == Role::StopJudge {
+        let gates = workspace.config()?.gate_specs().into_iter();
+        for gate in gates.filter(|gate| gate.required) {
+            let is_shown = shown.iter().any(|run| run.command == gate.run);
+            if !is_shown && let Some(found) = receipts.find(&gate.run, tree)? {
+                shown.push(found);
+            }
+        }
+    }
+    Ok(shown)
+}
+
+/// How a gate ended, and where; of a red one with the last lines that it printed.
+fn add_run(text: &mut String, run: &Receipt, head: &Head) {
+    let how = if run.has_passed() { "passed" } else { "failed" };
+    let at = match (
+        &run.head_sha,
+        run.tree_oid.is_some() && run.tree_oid == head.tree,
+    ) {
+        (at, true) if *at == head.commit => "at HEAD".to_owned(),
+        (Some(at), true) => format!("at {}, which has HEAD's tree", short(at)),
+        (None, true) => "at HEAD's tree".to_owned(),
+        (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
+        (None, false) => "NOT at HEAD".to_owned(),
+    };
+    let _ = writeln!(
+        text,
+        "gate `{}` {how} {at} (receipt:{})",
+        run.command, run.id
+    );
+    if !run.has_passed() {
+        let tail = without_escapes(&run.tail);
+        let lines: Vec<&str> = tail.lines().collect();
+        for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
+            let _ = writeln!(text, "  | {line}");
+        }
+    }
+}
+
+/// What planted defects say of the gates: of the slice in work each that no gate notices, of the others a
+/// line.
+fn add_strength(text: &mut String, snapshot: &Snapshot, role: Role) {
+    let in_work = snapshot.find_slice_in_work();
+    for (id, ledger) in &snapshot.ledger.slices {
+        add_test_changes(text, id, &ledger.test_changes, role);
+        let head = match &ledger.accepted {
+            Some(accepted) => Some(&accepted.head),
+            None => ledger.head.as_ref().or(ledger.last_head.as_ref()),
+        };
+        let note = ledger.strength.as_ref();
+        let Some(note) = note.filter(|note| head == Some(&note.commit)) else {
+            continue;
+        };
+        let told = note.tell();
+        let _ = writeln!(
+            text,
+            "strength of the gates over slice `{id}` at {}: {told}",
+            short(&note.commit)
+        );
+        for waiver in &note.waived {
+            let why = without_escapes(&waiver.why);
+            let _ = writeln!(text, "  waived `{}`: {why}", waiver.id);
+        }
+        if in_work != Some(id.as_str()) {
+            continue;
+        }
+        let is_waived = |id: &str| note.waived.iter().any(|waiver| waiver.id == id);
+        for defect in note.defects.iter().filter(|defect| !is_waived(&defect.id)) {
+            let (id, line, what) = (&defect.id, defect.line.0, &defect.what);
+            let path = &defect.path;
+            let _ = writeln!(
+                text,
+                "  `{id}` {path}:{line}, {what}: every gate passes with this change"
+            );
+            for line in without_escapes(&defect.diff).lines() {
+                let _ = writeln!(text, "  | {line}");
+            }
+        }
+        if role == Role::Reviewer {
+            text.push_str(&how_to_waive(note));
+        }
+    }
+}
+
+/// Changes of tests that commits of a slice declare, that could not be compared, or that are gone.
+fn add_test_changes(text: &mut String, slice: &str, changes: &[TestChange], role: Role) {
+    if changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "changes of tests in slice `{slice}`, by running the tests of its basis on its code:"
+    );
+    for change in changes {
+        let what = without_escapes(&change.what);
+        let _ = writeln!(text, "  `{}` [{}] {what}", change.id, change.code);
+        match &change.declared {
+            Some(why) => {
+                let _ = writeln!(text, "  | its commit says: {}", without_escapes(why));
+            }
+            None => text.push_str("  | no commit says why\n"),
+        }
+        if let Some(answer) = &change.answered {
+            let _ = writeln!(text, "  | the review says: {}", without_escapes(answer));
+        }
+    }
+    if role == Role::Reviewer {
+        text.push_str("  A yes answers for each of them by a line of `Findings`: `WAIVE ID: why`. A no needs none.\n");
+    }
+}
+
+/// What a reviewer may say of defects that no gate notices.
+fn how_to_waive(note: &StrengthNote) -> String {
+    let whole = match note.proves_nothing || note.problem.is_some() {
+        true => format!("; `{WHOLE}` stands for the change as a whole"),
+        false => String::new(),
+    };
+    if note.defects.is_empty() && whole.is_empty() {
+        return String::new();
+    }
+    let each = match note.defects.is_empty() {
+        true => "",
+        false => " Each may be a test that is missing.",
+    };
+    let counts = match note.required.is_some() {
+        true => " A yes counts here only where enough is noticed or answered for.",
+        false => "",
+    };
+    format!(
+        " {each} What means the same as the code, or has to be tested by nobody, you answer for by a line of `Findings`: `WAIVE ID: why`{whole}.{counts}\n"
+    )
+}
+
+/// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
+/// regrounder the stop verifier as well.
+fn add_red_at_head(
+    text: &mut String,
+    workspace: &Workspace,
+    head: &Head,
+    role: Role,
+    shown: &[Receipt],
+) -> Result<(), Failure> {
+    let Some(tree) = head.tree.as_deref() else {
+        return Ok(());
+    };
+    let receipts = Receipts::of(&workspace.repo)?;
+    let mut gates = workspace.config()?.gate_specs();
+    gates.retain(|gate| gate.required);
+    let commands = gates.iter().map(|gate| gate.run.as_str());
+    for command in commands {
+        let found = receipts.find(command, tree)?;
+        let is_shown = |found: &Receipt| {
+            let mut runs = shown.iter();
+            runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
+        };
+        if let Some(red) = found.filter(|found| !found.has_passed() && !is_shown(found)) {
+            add_run(text, &red, head);
+        }
+    }
+    let verifier = match role {
+        Role::Regrounder => receipts.find_stop_verifier(tree)?,
+        _ => None,
+    };
+    if let Some(red) = verifier.filter(|found| !found.has_passed()) {
+        add_run(text, &red, head);
+    }
+    Ok(())
+}
+
+// Commands of the user's that a script gave in their place.
+
+/// How many transitions are looked through for those that a script made.
+const LOOK_BACK: usize = 1_000;
+
+/// Sequence and event of user-only commands that were run with `--as-user`, newest
+/// first, as far back as the log can be read. It is read only when there is one.
+///
+/// # Errors
+/// An unreadable log.
+pub fn list_scripted_commands(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<Vec<(u64, String)>, Failure> {
+    let opened = snapshot.ledger.scripted_commands.0;
+    let mut found = Vec::new();
+    if opened == 0 {
+        return Ok(found);
+    }
+    for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
+        // Those that cannot be read are counted all the same; `cook verify` names them.
+        let Ok(meta) = meta else { break };
+        if meta.actor == "script" && USER_COMMANDS.contains(&meta.event.as_str()) {
+            found.push((meta.seq, meta.event));
+        }
+        if found.len() as u64 == opened {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Who reads this decides how much a user's word is worth that a script spoke.
+pub fn describe_scripted(opened: u64, commands: &[(u64, String)]) -> String {
+    const SHOWN: usize = 10;
+    let mut named: Vec<String> = commands
+        .iter()
+        .take(SHOWN)
+        .map(|(seq, event)| format!("#{seq} {event}"))
+        .collect();
+    if opened > named.len() as u64 {
+        named.push("…".to_owned());
+    }
+    format!(
+        "{} run with --as-user: {}",
+        count_noun(opened, "user-only command"),
+        named.join(", ")
+    )
+}
+
+// What an implementer says proves each criterion, and what that is worth now: for whoever weighs
+// its commit. Nothing is run for it.
+
+/// Lists the criteria of the slice in work; none where its implementer gave no evidence.
+pub(super) fn list_offers(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<(), Failure> {
+    let id = snapshot.find_slice_in_work().unwrap_or_default();
+    let ledger = snapshot.ledger.slices.get(id);
+    let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
+    let slice = snapshot.plan.slice(id);
+    let (Some(slice), false) = (slice, offered.is_empty()) else {
+        return Ok(());
+    };
+    let question = |offer: &Offer| {
+        let claim = EvidenceClaim::of_offer(id, offer);
+        AnchorQuestion::ask_claimed(snapshot, id, &claim.anchor, claim.basis)
+    };
+    let wanted = FactSet {
+        head: true,
+        existing_receipts_only: true,
+        anchors: offered.iter().filter_map(question).collect(),
+        ..FactSet::default()
+    };
+    let facts = workspace.measure(&wanted, Some(snapshot))?;
+    let worth = |offer: &Offer| {
+        let answer = question(offer).and_then(|asked| facts.anchors.get(&asked.key()));
+        let Some(answer) = answer else {
+            return "not looked at".to_owned();
+        };
+        let mut worth = answer.verdict.id().to_owned();
+        if !answer.is_new {
+            worth.push_str(", held at the basis too");
+        }
+        worth
+    };
+    let _ = writeln!(
+        text,
+        "what the implementer says proves each criterion, and what that is worth now:"
+    );
+    for criterion in &slice.acceptance_criteria {
+        let given = offered.iter().filter(|offer| offer.criterion == *criterion);
+        let given: Vec<String> = given
+            .map(|offer| format!("{} ({})", offer.anchor, worth(offer)))
+            .collect();
+        let shown = match given.is_empty() {
+            true => "nothing is given".to_owned(),
+            false => given.join(", "),
+        };
+        let _ = writeln!(text, "  {criterion}: {shown}");
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Who is due, by what the repository is now.
 
-use super::derived::require_true_end;
-use super::elsewhere::elsewhere;
-use super::workspace::Workspace;
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::machine::{self, Dispatch, FactSet, Facts, Head, Rule};
-use cook_protocol::model::{Role, RoomCheck, Snapshot};
+use super::workspace::{Workspace, elsewhere};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::machine::{self, Dispatch, FactSet, Facts, Found, Head, Rule, Worktree};
+use cook_protocol::model::{Event, Plan, Policy, Role, RoomCheck, Snapshot};
+use cook_repo::run_again;
+use shell_words::quote;
 use std::borrow::Cow;
 
 /// Names the mandatory role from what the repository is now.
@@ -153,4 +153,211 @@ pub fn find_head(facts: &Facts) -> Result<Head, Failure> {
         .head
         .clone()
         .ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
+}
+
+// Whether what stands in the log follows from what stood there before: what somebody else wrote is
+// run again before it is believed.
+
+/// The log's tip goes on from that transition.
+///
+/// # Errors
+/// A log that cannot be read.
+pub fn follows(workspace: &Workspace, since: &str) -> Result<bool, Failure> {
+    for meta in workspace.store()?.entries()? {
+        if meta?.commit == since {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What the first transition after `since` claims that its event does not produce.
+///
+/// # Errors
+/// A log that cannot be read, or does not hold that transition.
+pub fn find_made_up(workspace: &Workspace, since: &str) -> Result<Option<String>, Failure> {
+    let report = workspace.store()?.replay_after(Some(since), run_again)?;
+    Ok(report.findings.into_iter().next().map(|one| one.message))
+}
+
+/// An end of the project that stands in the log is one that its last transition brought about.
+pub(super) fn require_true_end(workspace: &Workspace, snapshot: &Snapshot) -> Result<(), Failure> {
+    if snapshot.state.continuation_policy != Policy::Done || workspace.log_from.is_some() {
+        return Ok(());
+    }
+    let store = workspace.store()?;
+    let mut entries = store.entries()?;
+    let (Some(tip), Some(before)) = (entries.next().transpose()?, entries.next().transpose()?)
+    else {
+        return Ok(());
+    };
+    let Some(what) = find_made_up(workspace, &before.commit)? else {
+        return Ok(());
+    };
+    let log = workspace.place().log_dir();
+    let mut failure = Failure::state(
+        Code::LogNotDerivable,
+        format!("the log calls the project done, and nothing in it brought that about: {what}"),
+    );
+    failure.hints = vec![
+        "`cook verify control-plane` runs the whole log again".to_owned(),
+        format!(
+            "`git --git-dir={} update-ref {} {} {}` takes that transition away",
+            quote(&log.to_string_lossy()),
+            store.branch(),
+            before.commit,
+            tip.commit
+        ),
+    ];
+    Err(failure)
+}
+
+// The state as a report finds it in this repository: what a role is shown, and what can be selected.
+
+/// Holds what the log calls done against the repository. No gate is run for it.
+///
+/// # Errors
+/// Unreadable state, or git that does not answer.
+pub(super) fn find_state(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    due: &Dispatch,
+    facts: &Facts,
+) -> Result<Found, Failure> {
+    let measured = workspace.measure(&machine::list_needs(snapshot), Some(snapshot))?;
+    let facts = Facts {
+        anchors: measured.anchors,
+        ..facts.clone()
+    };
+    Ok(machine::find_state(snapshot, &facts, due)?)
+}
+
+/// The plan that a report finds, by which slices can be selected.
+///
+/// # Errors
+/// Unreadable state, or git that does not answer.
+pub fn find_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan, Failure> {
+    Ok(find(workspace, snapshot)?.snapshot.plan)
+}
+
+/// The same with what stands against a selection beside the plan.
+///
+/// # Errors
+/// As [`find_plan`].
+pub fn find(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found, Failure> {
+    let (due, facts) = dispatch_now(workspace, Some(snapshot))?;
+    let snapshot = &*machine::follow(snapshot, &facts);
+    find_state(workspace, snapshot, &due, &facts)
+}
+
+/// The plan that a report finds, where HEAD moved since somebody looked at it.
+///
+/// # Errors
+/// As [`find_plan`].
+pub fn find_where_moved(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    due: &Dispatch,
+    facts: &Facts,
+) -> Result<Option<Plan>, Failure> {
+    let head = facts.head.as_ref().and_then(|head| head.commit.as_ref());
+    // Where the settings cannot be read, nothing is held against them.
+    if head == snapshot.ledger.mark.as_ref() || workspace.config_problem().is_some() {
+        return Ok(None);
+    }
+    let snapshot = &*machine::follow(snapshot, facts);
+    Ok(Some(
+        find_state(workspace, snapshot, due, facts)?.snapshot.plan,
+    ))
+}
+
+// What is not committed while a role is due: whoever works or judges next to it has to know, and
+// whoever hands a report in has to know how it is taken.
+
+/// Paths that are named.
+const NAMED: usize = 20;
+
+/// The worktree, where something of it is not committed.
+///
+/// # Errors
+/// git that does not answer.
+pub fn find_uncommitted(workspace: &Workspace, facts: &Facts) -> Result<Option<Worktree>, Failure> {
+    let worktree = match &facts.worktree {
+        Some(worktree) => worktree.clone(),
+        None => workspace.repo.status()?.worktree,
+    };
+    Ok(Some(worktree).filter(|worktree| !worktree.is_clean()))
+}
+
+/// Something came since the last transition that is not committed: a report of a role that may
+/// change nothing is taken with a ticket alone.
+pub fn needs_ticket(snapshot: &Snapshot, worktree: &Worktree) -> bool {
+    let seen = snapshot.ledger.status_seen.as_ref();
+    seen.is_some_and(|seen| *seen != worktree.digest)
+}
+
+/// What the role that is due has to know of it, where no rule says it already.
+pub fn tell_uncommitted(
+    snapshot: &Snapshot,
+    dispatch: &Dispatch,
+    worktree: &Worktree,
+) -> Option<Finding> {
+    let is_named = |finding: &Finding| finding.code == Code::DirtyWorktree;
+    let is_told = dispatch.findings.iter().any(is_named);
+    let paths = worktree.name_dirty(NAMED);
+    let what = match dispatch.role? {
+        Role::Bootstrapper => return None,
+        Role::Regrounder if is_told => return None,
+        Role::Regrounder => format!(
+            "the worktree is not clean: {paths}; before the user commits or removes that, no slice can be selected or accepted"
+        ),
+        Role::Implementer => format!(
+            "not committed: {paths}; what of it lies on the slice's surfaces belongs into its commit, else the slice comes back; the rest is somebody else's"
+        ),
+        Role::Reviewer | Role::Auditor | Role::StopJudge => {
+            let named = match is_told {
+                true => None,
+                false => Some(format!("not committed, and no part of any commit: {paths}")),
+            };
+            let moved = needs_ticket(snapshot, worktree).then(|| {
+                "the worktree changed since the last transition: a report is taken with the ticket that `cook next` prints now, and with no other".to_owned()
+            });
+            let parts: Vec<String> = named.into_iter().chain(moved).collect();
+            match parts.is_empty() {
+                true => return None,
+                false => parts.join("; "),
+            }
+        }
+    };
+    Some(Finding::new(Code::DirtyWorktree, what))
+}
+
+// Why the last report of a role was not taken.
+
+/// How many transitions are looked through for the last report of a role.
+const LOOK_BACK: usize = 50;
+
+/// Why the last session of the role came to nothing, as the log has it; none where its last report
+/// was taken. A run that ended since then makes no difference.
+///
+/// # Errors
+/// An unreadable log.
+pub fn last_refusal(workspace: &Workspace, role: Role) -> Result<Option<String>, Failure> {
+    let store = workspace.store()?;
+    for meta in store.entries()?.take(LOOK_BACK) {
+        let event = store.event(&meta?.commit)?;
+        if matches!(event, Event::Refocused { .. }) {
+            break;
+        }
+        if event.role() != Some(role) {
+            continue;
+        }
+        return Ok(match event {
+            // An older log has the codes alone.
+            Event::Refused { codes, why, .. } if why.is_empty() => Some(codes.join(", ")),
+            Event::Refused { why, .. } => Some(why),
+            _ => None,
+        });
+    }
+    Ok(None)
 }

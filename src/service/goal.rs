@@ -1,7 +1,7 @@
 //! A goal: set, asked, dropped (`docs/goal.md`).
 
-use super::applied::Applied;
 use super::carriage::remote;
+use super::transition::Applied;
 use super::transition::transition;
 use super::workspace::Workspace;
 use crate::measure::{MAX_HIDDEN, read_settings, spec_of};

@@ -4,16 +4,22 @@
 //! commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile
 //! the walk is repeated once (receipts of the same tree are found again).
 
-use super::applied::Applied;
-use super::dispatch::{find_head, follow};
-use super::sync::{CommitPoint, push_after, until_taken};
+use super::carriage;
+use super::dispatch::{dispatch_now, find_head, follow};
 use super::workspace::Workspace;
-use super::{cited, notify};
-use cook_protocol::diagnostic::{Code, Failure, Refusal};
-use cook_protocol::machine::{self, FactSet, Facts, Step};
-use cook_protocol::model::{Actor, Event, Snapshot};
+use crate::measure::gate_commands;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
+use cook_protocol::machine::{self, Dispatch, FactSet, Facts, MOST_BY_COOK, Step};
+use cook_protocol::model::{
+    Actor, Anchor, CitedExchange, Event, Exchanges, Role, Said, Snapshot, Sync, Verdict,
+};
 use cook_protocol::prompt;
-use cook_repo::store::{Lease, Recovery, Sign, Store, Tip, Transition};
+use cook_repo::process::{ProcessError, Short, capture};
+use cook_repo::receipt::words;
+use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
+use cook_repo::session::{Exchange, GitStore, Ref, RefKind, load_episode};
+use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Store, Tip, Transition};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// How long a writer waits for another one.
@@ -176,7 +182,7 @@ fn attempt(
     let (tip, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
     let decided = decide(workspace, snapshot.as_ref(), event, actor, runs_gates)?;
-    let exchanges = cited::cite(workspace, event)?;
+    let exchanges = cite(workspace, event)?;
     let created;
     let store = match &workspace.store {
         Some(store) => store,
@@ -220,7 +226,7 @@ fn attempt(
         findings,
     };
     // The lock went with the commit.
-    notify::notify(workspace, snapshot.as_ref(), &mut applied);
+    notify(workspace, snapshot.as_ref(), &mut applied);
     Ok(applied)
 }
 
@@ -284,5 +290,559 @@ fn subject(event: &Event, next: &Snapshot) -> String {
             .clone()
             .unwrap_or_else(|| next.state.mission_anchor.clone()),
         _ => next.state.mission_anchor.clone(),
+    }
+}
+
+// What an event did.
+
+/// What an event did.
+#[derive(Debug)]
+pub struct Applied {
+    /// The log commit; none for a dry run.
+    pub tip: Option<Tip>,
+    /// The event's name.
+    pub event: &'static str,
+    /// The accepted step.
+    pub step: Step,
+    /// HEAD it was taken at.
+    pub head: machine::Head,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+// The exchanges that an event's report was taken from, for the log.
+
+/// Exchanges before the cited one that are kept with it where all are.
+const BEFORE: usize = 15;
+/// Bytes of all of them; of what is larger the cited one alone is kept.
+const LIMIT: usize = 4 * 1024 * 1024;
+
+/// What the log is to keep of the session behind an event. A session that this repository
+/// does not know (a report that was handed in by hand) is none.
+///
+/// # Errors
+/// A session store that cannot be read.
+pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>, Failure> {
+    let name = event
+        .submission()
+        .and_then(|submission| submission.session.as_deref())
+        .and_then(|text| text.parse::<Ref>().ok())
+        .filter(|name| name.kind() == RefKind::Exchange);
+    let Some(name) = name else {
+        return Ok(Vec::new());
+    };
+    let before = match workspace.config()?.log.exchanges {
+        Exchanges::None => return Ok(Vec::new()),
+        Exchanges::Cited => 0,
+        Exchanges::All => BEFORE,
+    };
+    let store = GitStore::open(workspace.place())?;
+    let Some(entry) = store.entry(name)? else {
+        return Ok(Vec::new());
+    };
+    let episode = match entry.episode {
+        Some(episode) => store.entry(episode)?,
+        None => None,
+    };
+    let Some(episode) = episode else {
+        return Ok(Vec::new());
+    };
+    let window = load_episode(&store, &episode.hash, None)?;
+    let all = window.exchanges();
+    let mut said: Vec<Said> = all[all.len().saturating_sub(before + 1)..]
+        .iter()
+        .map(quote_exchange)
+        .collect();
+    let size = |one: &Said| one.input.len() + one.output.len();
+    if said.iter().map(size).sum::<usize>() > LIMIT {
+        said.drain(..said.len() - 1);
+    }
+    Ok(vec![CitedExchange {
+        exchange: name.to_string(),
+        said,
+    }])
+}
+
+fn quote_exchange(exchange: &Exchange) -> Said {
+    let kind = match serde_json::to_value(exchange.kind()) {
+        Ok(Value::String(kind)) => kind,
+        // A kind is one word.
+        _ => String::new(),
+    };
+    Said {
+        hash: exchange.hash().to_string(),
+        kind,
+        input: exchange.input().to_owned(),
+        output: exchange.output().to_owned(),
+    }
+}
+
+// `[notify] run`: a command of the user's that is told each change of the policy, once.
+//
+// It decides nothing: what is wrong with it is a finding beside a transition that stands.
+
+/// How long it may take.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// Bytes of its output that are read; nobody looks at them.
+const OUTPUT: usize = 64 * 1024;
+
+/// Tells the change of the policy that a transition made, if it made one.
+pub(super) fn notify(workspace: &Workspace, before: Option<&Snapshot>, applied: &mut Applied) {
+    let Ok(config) = workspace.config() else {
+        // The settings are a finding of their own.
+        return;
+    };
+    let Some(run) = config
+        .notify
+        .run
+        .as_ref()
+        .filter(|_| !workspace.tells_nobody)
+    else {
+        return;
+    };
+    let state = &applied.step.snapshot.state;
+    let from = before.map(|before| before.state.continuation_policy);
+    if from == Some(state.continuation_policy) || before.is_none() {
+        return;
+    }
+    let message = json!({
+        "schema_version": 1,
+        "from": from,
+        "to": state.continuation_policy,
+        "reason": state.continuation_reason,
+        "mission_anchor": state.mission_anchor,
+        "event": applied.event,
+        "at": applied.step.snapshot.ledger.last_at,
+        "worktree": workspace.repo.root(),
+    });
+    if let Err(why) = tell(workspace, run, &message.to_string()) {
+        applied.findings.push(Finding::new(
+            Code::NotifyFailed,
+            format!(
+                "`{run}` was not notified that the work is {}: {why}",
+                state.continuation_policy
+            ),
+        ));
+    }
+}
+
+fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
+    let trust = workspace.trust().map_err(|failure| failure.to_string())?;
+    if !trust.is_trusted(run) {
+        let how = shell_words::quote(run);
+        return Err(format!(
+            "it is not trusted on this machine: run `cook trust {how}`"
+        ));
+    }
+    let argv = words(run).map_err(|error| error.message)?;
+    let captured = capture(&Short {
+        argv: argv.into_iter().map(Into::into).collect(),
+        dir: workspace.repo.root(),
+        env: Vec::new(),
+        stdin: format!("{message}\n").into_bytes(),
+        deadline: DEADLINE,
+        limit: OUTPUT,
+        group: true,
+    })
+    .map_err(describe_error)?;
+    match captured.code {
+        Some(0) => Ok(()),
+        Some(code) => Err(format!("it ended with exit code {code}")),
+        None => Err("a signal ended it".to_owned()),
+    }
+}
+
+fn describe_error(error: ProcessError) -> String {
+    match error {
+        ProcessError::Deadline { after, .. } => format!(
+            "it did not end within {}, and was ended",
+            humantime::format_duration(after)
+        ),
+        error => error.to_string(),
+    }
+}
+
+// Transitions that reach the remote by themselves (`[log] sync`).
+
+/// How often a transition is decided again when somebody else was first.
+const TRIES: u32 = 8;
+/// How long is waited before the second try, and at most.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The remote that a transition must be taken by.
+pub(super) struct CommitPoint<'w> {
+    workspace: &'w Workspace,
+    remote: Remote<'w>,
+    branch: String,
+    head: Option<String>,
+}
+
+impl<'w> CommitPoint<'w> {
+    /// None where transitions are recorded here first.
+    pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>, Failure> {
+        let (Sync::Each, Some(_)) = (manner(workspace), &workspace.store) else {
+            return Ok(None);
+        };
+        let (_, snapshot) = workspace.current()?;
+        let here = workspace.repo.head()?;
+        // The log is its branch's also while another one is checked out.
+        let branch = match snapshot.and_then(|snapshot| snapshot.ledger.branch) {
+            Some(branch) => branch,
+            None => carriage::branch(workspace, None)?,
+        };
+        let is_here = here.branch.as_deref() == Some(branch.as_str());
+        let remote = carriage::remote(workspace, None, &branch, Side::Push, workspace.attended)?;
+        remote.require_expected(&branch)?;
+        Ok(Some(Self {
+            workspace,
+            remote,
+            branch,
+            head: here.commit.filter(|_| is_here),
+        }))
+    }
+
+    /// Records a staged transition once the remote took it.
+    pub(super) fn commit(
+        &self,
+        staged: Staged<'_>,
+        sign: Option<&Sign<'_>>,
+        before: Option<&Tip>,
+        after: &Snapshot,
+    ) -> Result<Committed, Failure> {
+        let Some(before) = before else {
+            return staged.commit(sign, |_| Ok(()));
+        };
+        let store = self.workspace.store()?;
+        let may_leave = |kept: &Kept| carriage::check_kept(self.workspace, kept);
+        let mut left = Vec::new();
+        let mut committed = staged.commit(sign, |tip| {
+            carriage::check_new(self.workspace, &before.commit, &tip.commit)?;
+            let offer = self.offer(store, before, tip, after);
+            let taken = self.remote.offer(&offer, &may_leave)?;
+            left = taken.ok_or_else(|| self.report_beaten())?;
+            Ok(())
+        })?;
+        let settled = self.remote.settle(
+            &self.offer(store, before, &committed.tip, after),
+            &may_leave,
+        );
+        committed.findings.extend(left);
+        committed.findings.extend(
+            settled
+                .unwrap_or_else(|failure| vec![Finding::new(Code::PushPending, failure.message)]),
+        );
+        Ok(committed)
+    }
+
+    fn offer<'a>(
+        &'a self,
+        store: &'a Store,
+        before: &'a Tip,
+        tip: &'a Tip,
+        after: &'a Snapshot,
+    ) -> Offer<'a> {
+        Offer {
+            store,
+            branch: &self.branch,
+            from: &before.commit,
+            to: &tip.commit,
+            head: self.head.as_deref(),
+            snapshot: after,
+        }
+    }
+
+    fn report_beaten(&self) -> Failure {
+        let what = format!("`{}` holds what is not here", self.remote.show());
+        Refusal::new(Code::RemoteAhead, what).into()
+    }
+
+    /// Why the remote takes nothing although its log is before this one.
+    fn explain(&self) -> Result<Failure, Failure> {
+        let store = self.workspace.store()?;
+        self.remote
+            .explain(store, &self.branch, self.head.as_deref())
+    }
+
+    /// Takes in what others recorded; false where there is nothing, so that the branch is in the
+    /// way and not its log.
+    fn catch_up(&self) -> Result<bool, Failure> {
+        let store = self.workspace.store()?;
+        Ok(self
+            .remote
+            .pull(Some(store), &self.branch, Manner::Usual)?
+            .transitions
+            > 0)
+    }
+}
+
+/// What is going to be recorded can be: where the remote must take it, it has the log already.
+///
+/// # Errors
+/// `push_unconfirmed`, and a remote that is not known.
+pub(crate) fn check_commit_point(workspace: &Workspace) -> Result<(), Failure> {
+    CommitPoint::of(workspace).map(drop)
+}
+
+/// Decides again for as long as others are first.
+pub(super) fn until_taken(
+    point: &CommitPoint<'_>,
+    mut attempt: impl FnMut() -> Result<Applied, Failure>,
+) -> Result<Applied, Failure> {
+    let mut wait = FIRST_WAIT;
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(failure) if failure.code == Code::RemoteAhead => {
+                if !point.catch_up()? {
+                    return Err(point.explain()?);
+                }
+                std::thread::sleep(jitter(wait));
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+            Err(failure) if failure.code == Code::StaleFacts => {}
+            outcome => return outcome,
+        }
+    }
+    attempt().map_err(|failure| match failure.code {
+        Code::RemoteAhead => Refusal::new(
+            Code::StaleFacts,
+            format!(
+                "others were first at `{}` {TRIES} times; nothing was recorded",
+                point.remote.show()
+            ),
+        )
+        .into(),
+        _ => failure,
+    })
+}
+
+/// Between half of it and all of it, so that clones that met do not meet again.
+fn jitter(wait: Duration) -> Duration {
+    let nanos = std::time::SystemTime::now()
+        .duration_since(std::time::SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.subsec_nanos());
+    let part = nanos
+        .wrapping_mul(2_654_435_761)
+        .wrapping_add(std::process::id())
+        % 1_000;
+    wait / 2 + wait * part / 2_000
+}
+
+/// When transitions reach the remote. Settings that cannot be read stop whoever decides by them.
+fn manner(workspace: &Workspace) -> Sync {
+    match workspace.config() {
+        Ok(config) if !workspace.pushes_later => config.log.sync,
+        _ => Sync::Manual,
+    }
+}
+
+/// After a transition that stands: the remote gets it as far as it takes it.
+pub(super) fn push_after(workspace: &Workspace, applied: &mut Applied) {
+    // The first transition makes the log.
+    if manner(workspace) != Sync::Push || workspace.store.is_none() {
+        return;
+    }
+    if let Err(failure) = carriage::push_known(workspace, None) {
+        let what = format!("{} ({})", failure.message, failure.code);
+        applied.findings.push(Finding::new(Code::PushPending, what));
+    }
+}
+
+// Re-grounds that cook makes itself, where the profile lets it (`docs/assurance.md`).
+
+/// What became of it.
+#[derive(Debug)]
+pub enum ByCookOutcome {
+    /// It is recorded.
+    Applied(Box<Applied>),
+    /// A model is asked, and why.
+    Model(String),
+    /// The regrounder is not due, or the profile in force is `strict`.
+    NotDue,
+}
+
+/// Re-grounds where the regrounder is due and nothing is left to weigh.
+///
+/// # Errors
+/// Unreadable state, or a lock or lease that somebody else holds.
+pub fn reground_by_cook(
+    workspace: &Workspace,
+    lease: Option<&Lease>,
+) -> Result<ByCookOutcome, Failure> {
+    let (_, snapshot) = workspace.require()?;
+    let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
+    if due.role != Some(Role::Regrounder) || snapshot.assurance().is_strict() {
+        return Ok(ByCookOutcome::NotDue);
+    }
+    let head = find_head(&facts)?;
+    let followed = machine::follow(&snapshot, &facts);
+    let (kind, block) = match machine::derive(&followed, &due, &head) {
+        Ok(derived) => derived,
+        Err(why) => return Ok(ByCookOutcome::Model(why)),
+    };
+    let event = Event::RegroundedByCook { kind, block };
+    let applied = match lease {
+        Some(lease) => transition_holding(workspace, lease, &event, Actor::Cook),
+        None => transition(workspace, &event, Actor::Cook),
+    };
+    match applied {
+        Ok(applied) => Ok(ByCookOutcome::Applied(Box::new(applied))),
+        Err(failure) if failure.kind == FailureKind::Refused => {
+            Ok(ByCookOutcome::Model(failure.message))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Whether `cook run` would re-ground itself here, as far as the log tells.
+pub fn is_by_cook(snapshot: &Snapshot, due: &Dispatch, facts: &Facts) -> bool {
+    let followed = machine::follow(snapshot, facts);
+    let head = facts.head.as_ref();
+    due.role == Some(Role::Regrounder)
+        && head.is_some_and(|head| machine::derive(&followed, due, head).is_ok())
+}
+
+/// Everything that cook may re-ground itself now, and what ended it where that is no refusal.
+pub fn reground_all_by_cook(workspace: &Workspace) -> (Vec<Applied>, Option<Failure>) {
+    let mut done = Vec::new();
+    for _ in 0..MOST_BY_COOK {
+        match reground_by_cook(workspace, None) {
+            Ok(ByCookOutcome::Applied(applied)) => done.push(*applied),
+            Ok(ByCookOutcome::Model(_) | ByCookOutcome::NotDue) => break,
+            Err(failure) => return (done, Some(failure)),
+        }
+    }
+    (done, None)
+}
+
+// What stands against a report in this repository, as far as it is known without running
+// anything and without writing.
+
+/// A report held against the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foresight {
+    /// What it was held against; or why it was not.
+    pub against: Result<String, String>,
+    /// What would refuse it.
+    pub refusals: Vec<Finding>,
+    /// What was taken for green because it was not run.
+    pub assumed: Vec<String>,
+}
+
+/// Holds a report against the log and the repository, where its role is due.
+///
+/// # Errors
+/// Unreadable state, git that does not answer.
+pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Foresight, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let Some(snapshot) = snapshot else {
+        return Ok(not_held("nothing is recorded here yet".to_owned()));
+    };
+    let (dispatch, _) = dispatch_now(workspace, Some(&snapshot))?;
+    if dispatch.role != Some(role) {
+        let rule = dispatch.rule.id();
+        let due = dispatch.role.map_or("user", |role| role.short());
+        return Ok(not_held(format!("rule {rule} waits for the {due}")));
+    }
+    let event = &in_own_words(event, Some(&snapshot));
+    let (facts, mut assumed) = measure_without_running(workspace, &snapshot, event)?;
+    let refusals = match machine::apply(Some(&snapshot), &facts, event, Actor::Role) {
+        Ok(_) => Vec::new(),
+        // What only a run can tell was asked for.
+        Err(refusal) if refusal.code == Code::FactMissing => {
+            assumed.push("the stop verifier".to_owned());
+            Vec::new()
+        }
+        Err(refusal) => list_findings(refusal.into()),
+    };
+    let head = facts.head.as_ref().and_then(|head| head.commit.as_deref());
+    let head = head.map_or("no commit", |commit| commit.get(..12).unwrap_or(commit));
+    Ok(Foresight {
+        against: Ok(format!("transition {} at {head}", snapshot.ledger.seq.0)),
+        refusals,
+        assumed,
+    })
+}
+
+fn not_held(why: String) -> Foresight {
+    Foresight {
+        against: Err(why),
+        refusals: Vec::new(),
+        assumed: Vec::new(),
+    }
+}
+
+/// The facts of a decision, with every gate that would run taken for green.
+fn measure_without_running(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    event: &Event,
+) -> Result<(Facts, Vec<String>), Failure> {
+    let logged = snapshot;
+    let snapshot = &*follow(workspace, snapshot)?;
+    let mut needs = machine::needs(Some(snapshot), event);
+    machine::ask_to_follow(&mut needs, logged);
+    let asks_for_gates = needs.gates.is_some();
+    let wanted = FactSet {
+        existing_receipts_only: true,
+        gates: None,
+        room: false,
+        stop_verifier: None,
+        ..needs
+    };
+    let mut facts = workspace.measure(&wanted, Some(snapshot))?;
+    let mut assumed = Vec::new();
+    if asks_for_gates {
+        facts.gates = Some(Vec::new());
+        assumed.push("the gates at the commit".to_owned());
+    }
+    let slices = snapshot.plan.candidate_slices.iter();
+    let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
+    let gates = gate_commands(workspace.config()?, commands);
+    for question in &wanted.anchors {
+        let runs = match Anchor::parse(&question.anchor) {
+            Ok(Anchor::Test(_)) => !gates.is_empty(),
+            Ok(Anchor::Command { command, .. }) => gates.contains(&command),
+            _ => false,
+        };
+        if let Some(answer) = facts.anchors.get_mut(&question.key())
+            && runs
+            && answer.verdict == Verdict::Unverifiable
+        {
+            answer.verdict = Verdict::Verified;
+            assumed.push(question.anchor.clone());
+        }
+    }
+    assumed.sort();
+    assumed.dedup();
+    Ok((facts, assumed))
+}
+
+/// The single things that a refusal lists, or the refusal itself.
+fn list_findings(failure: Failure) -> Vec<Finding> {
+    match failure.findings.is_empty() {
+        true => vec![Finding::new(failure.code, failure.message)],
+        false => failure.findings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_hangs_is_said_not_to_have_ended_in_time() {
+        let error = capture(&Short {
+            argv: vec!["sleep".into(), "60".into()],
+            dir: &std::env::temp_dir(),
+            env: Vec::new(),
+            stdin: Vec::new(),
+            deadline: Duration::from_millis(50),
+            limit: OUTPUT,
+            group: true,
+        });
+        let why = error.map_err(describe_error);
+        let expected = "it did not end within 50ms, and was ended".to_owned();
+        assert_eq!(why.map(|_| ()), Err(expected));
     }
 }

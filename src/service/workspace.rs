@@ -1,20 +1,25 @@
 //! One worktree with everything a command needs of it, opened once.
 
-use super::elsewhere::pull_hints;
-use super::judging::Judging;
 use crate::anchor::MadeTests;
 use crate::init::{Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale};
 use crate::measure::{Claim, Reran, World, measure, wants_gates};
+use crate::trial::Bundle;
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_protocol::machine::{
-    AnchorAnswer, AnchorQuestion, FactSet, Facts, GateRun, Head, OutsideEdit,
+    AnchorAnswer, AnchorQuestion, CONTRACT_TEXTS, FactSet, Facts, GateRun, Head, OutsideEdit,
 };
-use cook_protocol::model::{Caches, CleanRoom, Config, GateSpec, STOP_VERIFIER_SCRIPTS, Snapshot};
+use cook_protocol::model::{
+    self, BriefRecord, Caches, Cause, CheckpointKind, CleanRoom, Config, Event, GateSpec,
+    PROMPT_ID, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SliceRecord, SliceRecordType,
+    Snapshot,
+};
+use cook_protocol::schema;
 use cook_repo::clock::Clock;
 use cook_repo::disk::{self, Links};
 use cook_repo::git::Repo;
-use cook_repo::receipt::{Gates, Receipts, Trust, cannot};
-use cook_repo::store::{Place, Store, Tip};
+use cook_repo::receipt::{Gates, Receipts, TakenBack, Trust, cannot};
+use cook_repo::remote::Elsewhere;
+use cook_repo::store::{History, Place, Store, Tip};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -622,5 +627,283 @@ fn read_config(root: &Path) -> Result<Config, Finding> {
         Ok(Some(text)) => Config::parse(&text).map_err(problem),
         Ok(None) => Ok(Config::default()),
         Err(error) => Err(problem(error.to_string())),
+    }
+}
+
+// Where the log of a branch may be, by what this clone knows. Nothing is asked of a remote.
+
+/// Where the log of the branch that is checked out may be.
+///
+/// # Errors
+/// git, or a log, that cannot be read.
+pub(super) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere, Failure> {
+    let branch = repo.head()?.branch.unwrap_or_default();
+    Elsewhere::find(repo, place, &branch)
+}
+
+/// What brings that log here.
+///
+/// # Errors
+/// As [`elsewhere`].
+pub(super) fn pull_hints(repo: &Repo, place: &Place) -> Result<Vec<String>, Failure> {
+    let found = elsewhere(repo, place)?;
+    Ok(match (found.seen.first(), found.configured.is_empty()) {
+        (Some(_), _) => vec!["take the log in: `cook pull`".to_owned()],
+        (None, false) => {
+            vec!["where a remote holds the log of this branch: `cook pull`".to_owned()]
+        }
+        (None, true) => Vec::new(),
+    })
+}
+
+// The contract of another commit, by which HEAD is judged.
+
+/// Longest time for a stop verifier that somebody wrote.
+const PATIENCE: Duration = Duration::from_secs(60 * 60);
+
+/// A contract that decides instead of the worktree's.
+#[derive(Debug, Clone)]
+pub struct Judging {
+    /// The commit that has it, full id.
+    pub commit: String,
+    /// The base that was named, full id; another commit where HEAD's contract was accepted.
+    pub base: String,
+    /// Its settings, with the gates that HEAD adds.
+    pub config: Config,
+    /// Its profile.
+    pub profile: Option<Profile>,
+    /// Gates that HEAD adds, by name.
+    pub added: Vec<String>,
+    /// Files under `.agent/` as that commit has them, where HEAD has them otherwise.
+    pub files: Vec<TakenBack>,
+    /// Its stop verifier is not the one that cook makes of its gates.
+    pub has_own_verifier: bool,
+}
+
+impl Judging {
+    /// Required gates that prove something of a commit.
+    pub(super) fn gates(&self, added: bool) -> Vec<GateSpec> {
+        let mut gates = self.config.gate_specs();
+        gates.retain(|gate| {
+            gate.required
+                && gate.place == model::Place::CleanRoom
+                && self.added.contains(&gate.name) == added
+        });
+        for gate in &mut gates {
+            gate.must_fail_at_basis = false;
+        }
+        gates
+    }
+
+    /// Its stop verifier's checks, as one command.
+    pub(super) fn verifier(&self) -> GateSpec {
+        GateSpec {
+            name: "stop verifier".to_owned(),
+            run: format!("{STOP_VERIFIER} --checks"),
+            timeout_ms: PATIENCE.as_millis() as u64,
+            required: true,
+            must_fail_at_basis: false,
+            network: self.gates(false).iter().any(|gate| gate.network),
+            place: model::Place::CleanRoom,
+            dir: String::new(),
+            paths: Vec::new(),
+        }
+    }
+}
+
+// The gates of the contract that decides, at HEAD.
+
+impl Workspace {
+    /// Runs the gates of the contract that decides at a commit, with what it has under `.agent/`; then
+    /// those that the commit adds, with what it has there itself.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub(crate) fn run_judging_gates(
+        &self,
+        judging: &Judging,
+        commit: &str,
+    ) -> Result<Vec<GateRun>, Failure> {
+        let trust = self.trust()?;
+        self.in_world(&judging.config, true, None, |world| {
+            let (mut runs, mut due) = (Vec::new(), Vec::new());
+            for gate in judging.gates(false) {
+                match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
+                    // Where it is not trusted, its run says so.
+                    true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
+                    false => due.push(gate),
+                }
+            }
+            if judging.has_own_verifier && trust.is_trusted(STOP_VERIFIER) {
+                due.push(judging.verifier());
+            }
+            if !due.is_empty() {
+                let runner = world.runner()?;
+                runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
+            }
+            runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
+            Ok(runs)
+        })
+    }
+}
+
+// What the log's histories still say: the user's words, and the work of slices.
+
+impl Workspace {
+    /// What the user said, by message id: what `cook resume --answer` and `cook brief say` kept, without
+    /// what `cook undo` took back, and what agents reported as typed.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn messages(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let Some(store) = &self.store else {
+            return Ok(BTreeMap::new());
+        };
+        let snapshot = store.snapshot()?;
+        let undone = snapshot.undone.seqs;
+        let answers = snapshot.ledger.answers.into_iter();
+        let mut messages: BTreeMap<String, String> =
+            answers.map(|answer| (answer.id(), answer.answer)).collect();
+        for line in store.history_lines(History::Brief)? {
+            let record: BriefRecord = serde_json::from_str(&line?).map_err(|error| {
+                Failure::state(Code::LogUnreadable, "a line of the brief's history")
+                    .with_cause(&error)
+            })?;
+            if record.kind == Cause::Said && !undone.contains(&record.seq.0) {
+                messages.insert(record.id, record.text);
+            }
+        }
+        for entry in store.checkpoints(usize::MAX)?.entries {
+            // What a hook kept never stands in for what was said to cook itself.
+            if entry.kind == CheckpointKind::Prompt && entry.id.starts_with(PROMPT_ID) {
+                messages.entry(entry.id).or_insert(entry.text);
+            }
+        }
+        Ok(messages)
+    }
+
+    /// Who judges did not do the work, where the sessions are known.
+    ///
+    /// # Errors
+    /// `judge_not_independent`, a log that cannot be read.
+    pub fn check_independent(&self, event: &Event) -> Result<(), Failure> {
+        let (Some(role), Some(submission)) = (event.role(), event.submission()) else {
+            return Ok(());
+        };
+        let (true, Some(session)) = (role.is_independent(), &submission.session) else {
+            return Ok(());
+        };
+        let built = |record: &SliceRecord| {
+            record.kind == SliceRecordType::Implemented && record.session.as_ref() == Some(session)
+        };
+        let records = self.slice_records(|line| line.contains("\"session\""))?;
+        match records.iter().find(|record| built(record)) {
+            None => Ok(()),
+            Some(record) => Err(Refusal::new(
+                Code::JudgeNotIndependent,
+                format!(
+                    "the session that did the work on `{}` is no {role} of it",
+                    record.slice_id
+                ),
+            )
+            .into()),
+        }
+    }
+
+    /// Records of the slices' history, of the lines that may hold what is looked for.
+    pub(super) fn slice_records(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<SliceRecord>, Failure> {
+        let mut records = Vec::new();
+        let Some(store) = &self.store else {
+            return Ok(records);
+        };
+        for line in store.history_lines(History::Slice)? {
+            let line = line?;
+            if is_wanted(&line) {
+                records.push(serde_json::from_str(&line).map_err(|error| {
+                    Failure::state(Code::LogUnreadable, "a line of the slices' history")
+                        .with_cause(&error)
+                })?);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Tests that were accepted, by the id of their bundle; none where the log does not hold them.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub(crate) fn read_kept_tests(&self, id: &str) -> Result<Option<Bundle>, Failure> {
+        if let Some(made) = self.made_tests.borrow().get(id) {
+            return Bundle::from_bytes(made).map(Some);
+        }
+        let Some(store) = &self.store else {
+            return Ok(None);
+        };
+        match store.read_kept_tests(id)? {
+            Some(bytes) => Bundle::from_bytes(&bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Tests that the documents name for the first time, by their digest.
+    pub(super) fn list_new_tests(
+        &self,
+        before: Option<&Snapshot>,
+        next: &Snapshot,
+    ) -> Vec<(String, Vec<u8>)> {
+        let known = before.map(list_tests).unwrap_or_default();
+        let made = self.made_tests.borrow();
+        let new = list_tests(next)
+            .into_iter()
+            .filter(|id| !known.contains(id));
+        new.filter_map(|id| Some((id.clone(), made.get(&id)?.clone())))
+            .collect()
+    }
+}
+
+// The contract's texts in the worktree, held against the log's.
+
+/// Largest contract text that is read.
+const MAX_TEXT: u64 = 4 << 20;
+
+impl Workspace {
+    /// Contract texts that are there and say something else than the log.
+    ///
+    /// # Errors
+    /// When one cannot be read although it is a file: what it says is not known then.
+    pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Result<Vec<String>, Failure> {
+        let Some(snapshot) = snapshot else {
+            return Ok(Vec::new());
+        };
+        let [mission, profile] = CONTRACT_TEXTS;
+        let mut differ = Vec::new();
+        if !snapshot.mission.is_empty()
+            && let Some(bytes) = self.read_contract_text(mission)?
+            && String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim()
+        {
+            differ.push(mission.to_owned());
+        }
+        if let Some(bytes) = self.read_contract_text(profile)?
+            && schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES)
+                .map_or(true, |found| found != snapshot.profile)
+        {
+            differ.push(profile.to_owned());
+        }
+        Ok(differ)
+    }
+
+    /// One of [`CONTRACT_TEXTS`] as the worktree has it; none where no file stands there.
+    ///
+    /// # Errors
+    /// When it cannot be read although it is a file.
+    pub fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let read = disk::read_if_plain(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
+        read.map_err(|error| {
+            let what = format!("`{path}` cannot be read");
+            Failure::state(Code::InputUnreadable, what).with_cause(&error)
+        })
     }
 }

@@ -1,8 +1,8 @@
 //! Tests that were accepted: kept as they were, and laid down on later code.
 
-use super::mix::Mix;
-use super::recipe::{Depth, Recipe};
+use super::trial_change::Mix;
 use super::trial_change::{Change, End, names_path};
+use super::trial_change::{Depth, Recipe};
 use cook_mutants::{Language, has_tests};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::sha256;

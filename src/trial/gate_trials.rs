@@ -1,8 +1,8 @@
 //! The trials of one gate, and what they say of each test.
 
-use super::mix::Mix;
-use super::recipe::{Depth, Recipe};
+use super::trial_change::Mix;
 use super::trial_change::{Change, End};
+use super::trial_change::{Depth, Recipe};
 use super::trial_lines::{Teller, last_line};
 use cook_mutants::Language;
 use cook_protocol::diagnostic::{Failure, count_noun};

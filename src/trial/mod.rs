@@ -4,10 +4,7 @@
 //! Invariant: a proof is what a command says of a tree, never what a text is taken to mean.
 
 mod accepted_tests;
-mod declarations;
 mod gate_trials;
-mod mix;
-mod recipe;
 mod trial_change;
 mod trial_lines;
 

@@ -1,17 +1,21 @@
 //! Is this commit proven done: everything recomputed, and each criterion's proof looked up or run again.
 
+use super::base;
 use super::control_plane::{check_state, check_worktree};
-use super::criterion_proof::{Judge, Rerun};
-use super::proven::{CommitStanding, Proven, head_at};
-use super::proven_slice::describe_strength;
-use super::verification::Answered;
-use super::verify_outcome::Outcome;
-use super::{base, imported_ticks, proven, reached_goal, stop_verifier};
+use super::criterion_proof::{Criterion, Judge, Outcome, ProofVerdict, Rerun, count_ticks};
+use super::verification::{Answered, CommitStanding, Proven, find_standing, head_at, is_signed};
+use crate::check::Line;
 use crate::init::SETTINGS;
-use crate::service::Workspace;
-use cook_protocol::diagnostic::{Code, Failure, count_noun};
-use cook_protocol::machine::short;
-use cook_protocol::model::{Phase, SliceStatus, Snapshot};
+use crate::judges::find_verdicts;
+use crate::measure::{self, Red};
+use crate::service::{self, Judging, Workspace};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
+use cook_protocol::machine::{Head, current_audit, current_review, list_votes, short};
+use cook_protocol::model::{
+    Accepted, Caches, CheckRun, CheckVerdict, Config, GOAL_SLICE, Goal, GoalCheck, GoalFound,
+    Phase, STOP_VERIFIER, Slice, SliceStatus, Snapshot, StrengthNote,
+};
+use cook_protocol::trials::Weight;
 
 /// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
 /// count where they ran on this very commit: they can read its message as well.
@@ -28,11 +32,11 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
         return Ok(Answered::new(asks, "", outcome).without_log(workspace));
     };
     if snapshot.goal().is_some() {
-        return reached_goal::answer(workspace, &snapshot, rerun, outcome);
+        return answer_goal(workspace, &snapshot, rerun, outcome);
     }
     // Whether HEAD is the proven one is asked here.
     outcome.forget(Code::HeadMovedSinceDone);
-    let standing = proven::find(workspace, &snapshot, &mut outcome)?;
+    let standing = find_standing(workspace, &snapshot, &mut outcome)?;
     if standing.done.is_none() {
         outcome.find(Code::NotDone, describe_open(&snapshot));
     }
@@ -60,9 +64,9 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
             None => "this HEAD",
         };
         let required = base::count_judges(workspace, &snapshot);
-        stop_verifier::list_votes_at(&snapshot, &at, named, required, &mut outcome);
+        list_votes_at(&snapshot, &at, named, required, &mut outcome);
     }
-    stop_verifier::tell_judges(workspace, &snapshot, &at, &mut outcome)?;
+    tell_judges(workspace, &snapshot, &at, &mut outcome)?;
     let rerun = match rerun {
         // A new tree is not its slices'.
         Rerun::Slices if standing.is_new_tree() => Rerun::Head,
@@ -75,7 +79,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
             outcome.add_checked(describe_strength(id, note));
         }
     }
-    imported_ticks::count(&judge, &snapshot, &criteria, &mut outcome)?;
+    count_ticks(&judge, &snapshot, &criteria, &mut outcome)?;
     let tally = snapshot.plan.tally_proofs();
     let words = standing.words("the done commit", "the work is not done");
     let mut answer = format!("{words}; {}", tally.describe());
@@ -140,8 +144,8 @@ fn describe_gates(
 /// The stop verifier, or the gates of the contract that decides in its place.
 fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     match &workspace.judging {
-        Some(judging) => stop_verifier::run_judging(workspace, judging, outcome),
-        None => stop_verifier::run(workspace, outcome),
+        Some(judging) => run_judging(workspace, judging, outcome),
+        None => run(workspace, outcome),
     }
 }
 
@@ -170,13 +174,481 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
     check_worktree(workspace, &mut outcome)?;
     let (_, snapshot) = workspace.current()?;
     if let Some(goal) = snapshot.as_ref().and_then(Snapshot::goal) {
-        reached_goal::ask_at_head(workspace, goal, &mut outcome)?;
+        ask_at_head(workspace, goal, &mut outcome)?;
         return Ok(outcome.sort());
     }
-    stop_verifier::run(workspace, &mut outcome)?;
+    run(workspace, &mut outcome)?;
     match &snapshot {
-        Some(snapshot) => stop_verifier::check_votes(workspace, snapshot, &mut outcome)?,
+        Some(snapshot) => check_votes(workspace, snapshot, &mut outcome)?,
         None => outcome.miss_log(workspace),
     }
     Ok(outcome.sort())
+}
+
+// The stop verifier or the gates of the contract that decides, and the votes when the phase asks for them.
+
+const VERIFIER: &str = ".agent/verify_completion_stop.sh";
+
+/// Whether the scripts of the repository may run; a finding where they may not.
+fn is_trusted(workspace: &Workspace, outcome: &mut Outcome) -> Result<bool, Failure> {
+    let is_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
+    if !is_trusted {
+        let what =
+            format!("`{STOP_VERIFIER}` was not run: this machine does not trust its scripts");
+        outcome.find_at(Code::StopVerifierUntrusted, what, VERIFIER);
+    }
+    Ok(is_trusted)
+}
+
+/// Why a command is red, with what it lacks.
+fn explain_red(
+    workspace: &Workspace,
+    config: &Config,
+    red: Red,
+    lines: usize,
+) -> Result<String, Failure> {
+    let mut why = match (red.problem, red.receipt) {
+        (Some(problem), _) => problem.to_owned(),
+        (None, Some(receipt)) => {
+            let tail: Vec<&str> = receipt.tail.lines().collect();
+            let last = tail[tail.len().saturating_sub(lines)..].join("; ");
+            format!("{}: {last}", receipt.ending())
+        }
+        (None, None) => "it did not run".to_owned(),
+    };
+    for hint in measure::missing(&workspace.repo, config, red)? {
+        why.push_str(&format!("; missing: {hint}"));
+    }
+    Ok(why)
+}
+
+pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    if !is_trusted(workspace, outcome)? {
+        return Ok(());
+    }
+    // A script that runs the gates and nothing else says no more than they do: their receipts count.
+    let red = if workspace.caches == Caches::Kept || workspace.has_generated_verifier()? {
+        let Some(room) = service::check_room(workspace)? else {
+            let what = "the repository has no commit to run the gates at";
+            outcome.find_at(Code::UnbornHead, what, SETTINGS);
+            return Ok(());
+        };
+        outcome.add_checked("the required gates at HEAD, in a clean room");
+        note(&room.remarks, outcome);
+        room.red
+    } else {
+        let run = service::run_stop_verifier(workspace)?;
+        outcome.add_checked("bash .agent/verify_completion_stop.sh, at HEAD in a new clean room");
+        note(&run.remarks, outcome);
+        if run.has_passed() {
+            return Ok(());
+        }
+        let red = Red {
+            gate: None,
+            receipt: run.receipt.as_ref(),
+            problem: run.problem.as_deref(),
+        };
+        vec![explain_red(workspace, workspace.config()?, red, 5)?]
+    };
+    for why in red {
+        let what = format!("the stop verifier does not pass: {why}");
+        outcome.find_at(Code::StopVerifierFailed, what, VERIFIER);
+    }
+    Ok(())
+}
+
+/// Runs the gates of the contract that decides; what is red is a finding.
+pub(super) fn run_judging(
+    workspace: &Workspace,
+    judging: &Judging,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let Some(head) = workspace.repo.head()?.commit else {
+        let what = "the repository has no commit to run the gates at";
+        outcome.find_at(Code::UnbornHead, what, SETTINGS);
+        return Ok(());
+    };
+    if judging.has_own_verifier {
+        is_trusted(workspace, outcome)?;
+    }
+    let runs = workspace.run_judging_gates(judging, &head)?;
+    let count = count_noun(runs.len() as u64, "gate");
+    let from = match judging.files.is_empty() {
+        true => "",
+        false => ", with its files under `.agent/`",
+    };
+    outcome.add_checked(format!(
+        "{count} at HEAD in a clean room, as the contract that decides has them{from}"
+    ));
+    for run in runs.iter().filter(|run| !run.has_passed()) {
+        let why = explain_red(workspace, &judging.config, run.into(), 3)?;
+        let name = &run.gate.name;
+        let what = format!("the gate `{name}` of the contract that decides does not pass: {why}");
+        outcome.find_at(Code::StopVerifierFailed, what, SETTINGS);
+    }
+    // What the gates go through (a Makefile, a runner's settings, tests) is work as well, so that it is
+    // held by what the base's tests say of HEAD's code.
+    let tried = workspace.try_change(&judging.base, &head, &runs, &|_| {})?;
+    outcome.checked.extend(tried.looked_at);
+    for line in tried.lines.into_iter().map(Line::from) {
+        let place = line.file.as_ref().map_or(SETTINGS, |file| &file.path);
+        let what = format!("{}; next: {}", line.message, line.show);
+        match line.weight {
+            Weight::Refuses => outcome.find_at(line.code, what, place),
+            Weight::NotKnown => outcome.add_checked(format!("not known: {}", line.message)),
+            Weight::Shown => {}
+        }
+    }
+    Ok(())
+}
+
+/// What reviewers and judges are told of as well.
+fn note(remarks: &[String], outcome: &mut Outcome) {
+    for what in remarks {
+        outcome.find(Code::GateSurroundings, what);
+    }
+}
+
+pub(super) fn check_votes(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let phase = snapshot.state.current_phase;
+    if !matches!(phase, Phase::StopWave | Phase::Done) {
+        return Ok(());
+    }
+    let head = workspace.repo.head()?;
+    let (dispatch, _) = service::dispatch_told(workspace, Some(snapshot))?;
+    let is_told = |finding: &Finding| {
+        matches!(
+            finding.code,
+            Code::HeadMovedSinceDone | Code::ProofBroken | Code::ProofUnguarded
+        )
+    };
+    let told = dispatch.findings.into_iter().filter(is_told);
+    outcome.findings.extend(told);
+    if phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
+        return Ok(());
+    }
+    let required = snapshot.profile.required_stop_judges.0;
+    list_votes_at(snapshot, &head, "this HEAD", required, outcome);
+    tell_judges(workspace, snapshot, &head, outcome)
+}
+
+/// Whose word the verdicts are, and what is known of them.
+fn tell_judges(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    at: &Head,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    for judged in find_verdicts(workspace, snapshot, at)? {
+        outcome.add_checked(clean(&judged.words(), Lines::Fold));
+    }
+    Ok(())
+}
+
+/// The votes of the wave at that commit.
+pub(super) fn list_votes_at(
+    snapshot: &Snapshot,
+    at: &Head,
+    named: &str,
+    required: u64,
+    outcome: &mut Outcome,
+) {
+    let (yes, no): (Vec<_>, Vec<_>) = list_votes(snapshot, at).partition(|vote| vote.can_stop);
+    let (yes, no) = (yes.len() as u64, no.len() as u64);
+    let wave = snapshot.state.current_stop_wave_id.0;
+    outcome.add_checked(format!(
+        "votes at {named} in wave {wave}: {yes} yes, {no} no, {required} required"
+    ));
+    if no > 0 {
+        let what = format!("{} of this wave said no", count_noun(no, "judge"));
+        outcome.find(Code::VotesMissing, what);
+    } else if yes < required {
+        let what = format!("{yes} of {required} votes are in at {named}");
+        outcome.find(Code::VotesMissing, what);
+    }
+}
+
+// Is this slice proven: its review, its audit, its receipts and its criteria, at its head.
+
+/// Recomputes the log, and looks at one slice at the commit that it was accepted at.
+///
+/// # Errors
+/// `slice_unknown`; git that does not answer, a log that cannot be read.
+pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, Failure> {
+    let outcome = check_state(workspace)?;
+    let snapshot = outcome.sound_log(workspace)?;
+    let mut answered = Answered::new(
+        format!("is slice `{id}` proven?"),
+        "it is not done",
+        outcome,
+    );
+    let Some(snapshot) = snapshot else {
+        return Ok(answered.without_log(workspace));
+    };
+    let Some(slice) = snapshot.plan.slice(id) else {
+        let what = format!("the plan has no slice `{id}`");
+        return Err(Failure::unknown(Code::SliceUnknown, what));
+    };
+    // Nobody reviews a goal, which has one slice.
+    if snapshot.goal().is_some() {
+        return answer_goal(workspace, &snapshot, rerun, answered.outcome);
+    }
+    let ledger = snapshot.ledger.slices.get(id);
+    let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
+    let Some(accepted) = accepted.filter(|_| slice.status == SliceStatus::Done) else {
+        let why = match slice.status {
+            SliceStatus::Done => "it came in as done, and no acceptance is on record".to_owned(),
+            status => format!("it is {}", status.id().replace('_', " ")),
+        };
+        answered.outcome.find_at(Code::SliceNotProven, why, id);
+        return answered.finish(workspace);
+    };
+    answered.answer = format!("at its head `{}`", short(&accepted.head));
+    check_acceptance(workspace, slice, accepted, &mut answered.outcome)?;
+    match workspace.repo.resolve(&accepted.head)? {
+        Some(commit) => {
+            let at = Head {
+                tree: Some(workspace.repo.find_tree(&commit)?),
+                commit: Some(commit),
+                branch: None,
+            };
+            let judge = Judge::new(workspace, &snapshot, &at, rerun);
+            answered.criteria = judge.criteria(Some(id))?;
+        }
+        None => {
+            let code = match workspace.repo.is_shallow() {
+                true => Code::HistoryShallow,
+                false => Code::ProofBroken,
+            };
+            let what = format!("its head {} is not in this clone", short(&accepted.head));
+            answered.outcome.find_at(code, what, id);
+        }
+    }
+    answered.finish(workspace)
+}
+
+/// The review, the audit and the receipts that it was accepted with.
+fn check_acceptance(
+    workspace: &Workspace,
+    slice: &Slice,
+    accepted: &Accepted,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let store = workspace.store()?;
+    let seq = accepted.seq.0.saturating_sub(1);
+    let before: Snapshot = store.entry(&seq.to_string())?.snapshot;
+    let id = slice.slice_id.as_str();
+    let mut lacking = |what: String| outcome.find_at(Code::SliceNotProven, what, id);
+    match current_review(&before) {
+        Some(review) if !review.rejects() => {}
+        Some(_) => lacking("the review of its head did not find it acceptable".to_owned()),
+        None => lacking("no review of its head is on record".to_owned()),
+    }
+    let audit = current_audit(&before);
+    if audit.is_none() && before.assurance().is_strict() {
+        lacking("no audit of its head is on record".to_owned());
+    }
+    let ledger = before.ledger.slices.get(id);
+    let ids = ledger.map_or(&[][..], |ledger| &ledger.receipts);
+    let tree = ledger.and_then(|ledger| ledger.head_tree.as_deref());
+    let kept = store.receipts()?;
+    for id in ids {
+        match kept.get(id) {
+            Some(receipt) if receipt.has_passed() && receipt.tree_oid.as_deref() == tree => {}
+            Some(receipt) if receipt.has_passed() => {
+                lacking(format!("the receipt {} is of another tree", short(id)));
+            }
+            Some(receipt) => lacking(format!("`{}` {}", receipt.command, receipt.ending())),
+            None => lacking(format!("the log does not hold the receipt {}", short(id))),
+        }
+    }
+    if let Some(note) = ledger.and_then(|ledger| ledger.strength.as_ref()) {
+        outcome.add_checked(describe_strength(id, note));
+    }
+    if let Some(assurance) = before.describe_assurance() {
+        outcome.add_checked(format!(
+            "assurance under which it was accepted: {assurance}"
+        ));
+    }
+    let audit = audit.map_or("", |_| ", the audit");
+    let receipts = count_noun(ids.len() as u64, "receipt");
+    outcome.add_checked(format!(
+        "the review{audit} and {receipts} that it was accepted with"
+    ));
+    Ok(())
+}
+
+/// What planted defects said of the gates that a slice was accepted with, by the log.
+pub(super) fn describe_strength(id: &str, note: &StrengthNote) -> String {
+    let mut told = format!("strength of the gates over `{id}`: {}", note.tell());
+    for waiver in &note.waived {
+        told.push_str(&format!("; waived `{}`: {}", waiver.id, waiver.why));
+    }
+    told
+}
+
+// Is a goal reached at this commit: what its log says of it, and with `--rerun` its checks run again.
+
+/// Lets the commands of a goal run that came with a log from elsewhere: somebody outside of that log names the
+/// goal, or vouches for it.
+///
+/// # Errors
+/// `goal_commands`, with the commands, where nobody does.
+pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<(), Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let Some(goal) = snapshot.as_ref().and_then(Snapshot::goal) else {
+        let what = "`--goal` names a goal, and this log has none";
+        return named.map_or(Ok(()), |_| Err(Failure::usage(what)));
+    };
+    let digest = goal.digest();
+    let is_accepted = match (named, &workspace.log_from) {
+        (Some(named), _) if !digest.starts_with(named) => {
+            let what = format!("the goal of this log is {digest}, and another one is named");
+            return Err(refuse_commands(goal, what));
+        }
+        (Some(_), _) => true,
+        (None, None) => false,
+        (None, Some(source)) if is_signed(workspace, source)? => true,
+        (None, Some(source)) => {
+            let what = format!(
+                "nothing was run: the log of `{}` names these commands, and nobody on a list of the base signed it",
+                source.shown
+            );
+            return Err(refuse_commands(goal, what));
+        }
+    };
+    workspace.trust_everything |= is_accepted;
+    Ok(())
+}
+
+/// The commands, and how they are let run.
+fn refuse_commands(goal: &Goal, what: String) -> Failure {
+    let mut failure = Failure::state(Code::GoalCommands, what);
+    let commands = goal.checks.iter().map(|check| &check.run);
+    failure.findings = commands
+        .map(|run| Finding::new(Code::GoalCommands, clean(run, Lines::Fold)))
+        .collect();
+    failure.replace_hints([format!(
+        "where you would run them yourself, run it again with `--goal {}`",
+        goal.digest()
+    )])
+}
+
+fn answer_goal(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    rerun: Rerun,
+    mut outcome: Outcome,
+) -> Result<Answered, Failure> {
+    outcome.forget(Code::HeadMovedSinceDone);
+    let standing = find_standing(workspace, snapshot, &mut outcome)?;
+    if standing.done.is_none() {
+        let what = clean(&snapshot.state.continuation_reason, Lines::Fold);
+        outcome.find(Code::GoalNotReached, what);
+    }
+    if let Some(judging) = &workspace.judging {
+        run_judging(workspace, judging, &mut outcome)?;
+    }
+    let goal = snapshot.goal();
+    let criteria = match (rerun, goal, &standing.head.commit) {
+        (Rerun::Head | Rerun::Slices, Some(goal), Some(head)) => {
+            let is_recorded = standing.done.is_some();
+            ask_again(workspace, (goal, head), is_recorded, &mut outcome)?
+        }
+        _ => Judge::new(workspace, snapshot, &standing.head, Rerun::No).criteria(None)?,
+    };
+    let how = standing.words(
+        "the commit that reached the goal,",
+        "the goal is not reached",
+    );
+    let words = clean(&snapshot.state.mission_anchor, Lines::Fold);
+    let mut answer = format!("{how}: {words}");
+    if let Some(goal) = goal {
+        let count = count_noun(goal.checks.len() as u64, "check");
+        answer.push_str(&format!("; {count}, goal {}", goal.digest()));
+        for check in goal.checks.iter().filter(|check| check.green_at_base) {
+            let run = clean(&check.run, Lines::Fold);
+            outcome.add_checked(format!(
+                "`{run}` was green before any work, as the user allows"
+            ));
+        }
+    }
+    let answered = Answered {
+        commit: Some(standing),
+        criteria,
+        ..Answered::new("is the goal reached at this commit?", &answer, outcome)
+    };
+    answered.finish(workspace)
+}
+
+/// What keeps HEAD from reaching it, as `cook goal` says it.
+pub(super) fn ask_at_head(
+    workspace: &Workspace,
+    goal: &Goal,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let Some(head) = workspace.repo.head()?.commit else {
+        let what = "the repository has no commit to run the checks at";
+        outcome.find(Code::UnbornHead, what);
+        return Ok(());
+    };
+    outcome.add_checked("the goal's checks at HEAD, in a clean room");
+    let found = workspace.ask_goal(goal, &head)?;
+    for (what, ..) in found.list_open(goal) {
+        outcome.find(Code::GoalNotReached, clean(&what, Lines::Fold));
+    }
+    tell_lines(&found, outcome);
+    Ok(())
+}
+
+/// What the tests of the base say against it.
+fn tell_lines(found: &GoalFound, outcome: &mut Outcome) {
+    for line in found.lines.iter().filter(|it| it.weight != Weight::Shown) {
+        let [what, name] = [&line.what, &line.name].map(|text| clean(text, Lines::Fold));
+        outcome.find_at(Code::GoalNotReached, what, &name);
+    }
+}
+
+/// Each check again, in a new clean room.
+fn ask_again(
+    workspace: &Workspace,
+    (goal, head): (&Goal, &String),
+    is_recorded: bool,
+    outcome: &mut Outcome,
+) -> Result<Vec<Criterion>, Failure> {
+    let found = workspace.ask_goal(goal, head)?;
+    tell_lines(&found, outcome);
+    let runs = goal.checks.iter().zip(&found.checks);
+    let criteria = goal.list_criteria().into_iter().zip(runs);
+    let criteria = criteria.map(|(text, (check, run))| {
+        let (verdict, why) = weigh(check, run, is_recorded);
+        Criterion {
+            slice: GOAL_SLICE.to_owned(),
+            text,
+            anchor: Some(format!("cmd:{}#exit", check.run)),
+            verdict,
+            why,
+            at: Some(head.clone()),
+        }
+    });
+    Ok(criteria.collect())
+}
+
+fn weigh(check: &GoalCheck, run: &CheckRun, is_recorded: bool) -> (ProofVerdict, String) {
+    match run.verdict {
+        CheckVerdict::Green => {
+            let why = "it came out the same in a new clean room, with the frozen files laid over";
+            (ProofVerdict::Reproduced, why.to_owned())
+        }
+        CheckVerdict::Red => (ProofVerdict::Differs, run.why.clone()),
+        CheckVerdict::NotKnown if check.hidden && is_recorded => (
+            ProofVerdict::Recorded,
+            format!("{}: the log says that it was green", run.why),
+        ),
+        CheckVerdict::NotKnown => (ProofVerdict::NotReproducible, run.why.clone()),
+    }
 }

@@ -1,11 +1,11 @@
 //! Each criterion of a done slice: its proof looked up again, and with `--rerun` run again, at HEAD and with
 //! `--history` at each slice's head and basis too.
 
-use super::verify_outcome::Outcome;
 use crate::anchor::Anchor;
+use crate::init::plans::Worth;
 use crate::measure::{Claim, Reran};
 use crate::service::Workspace;
-use cook_protocol::diagnostic::{Code, Failure, Finding};
+use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_protocol::machine::{
     AnchorAnswer, AnchorQuestion, FactSet, Head, Required, Verdict, short,
 };
@@ -567,5 +567,175 @@ pub(super) fn check_proof(
         "{verified} of {} proofs of done slices hold{elsewhere}",
         set.anchors.len()
     ));
+    Ok(())
+}
+
+// What was looked at and what was found.
+
+/// What was looked at and what was found.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// One line for each thing that was looked at.
+    pub checked: Vec<String>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl Outcome {
+    pub(super) fn find(&mut self, code: Code, what: impl Into<String>) {
+        self.findings.push(Finding::new(code, what));
+    }
+
+    pub(super) fn find_at(&mut self, code: Code, what: impl Into<String>, place: &str) {
+        self.findings.push(Finding::new(code, what).at(place));
+    }
+
+    pub(super) fn add_checked(&mut self, what: impl Into<String>) {
+        self.checked.push(what.into());
+    }
+
+    /// Whether a finding of this code is among them.
+    pub fn has_found(&self, code: Code) -> bool {
+        self.findings.iter().any(|finding| finding.code == code)
+    }
+
+    pub(super) fn forget(&mut self, code: Code) {
+        self.findings.retain(|finding| finding.code != code);
+    }
+
+    /// Worst first, without doubles.
+    pub fn sort(mut self) -> Self {
+        self.findings
+            .sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
+        self.findings.dedup();
+        let mut seen = BTreeSet::new();
+        self.checked.retain(|line| seen.insert(line.clone()));
+        self
+    }
+
+    /// The log that is asked, where it can be believed: votes and proofs of a damaged one are nobody's word.
+    pub(super) fn sound_log(&self, workspace: &Workspace) -> Result<Option<Snapshot>, Failure> {
+        match self.has_found(Code::LogDamaged) {
+            true => Ok(None),
+            false => Ok(workspace.current()?.1),
+        }
+    }
+
+    /// Nothing can be said of slices and votes without the log that holds them.
+    pub(super) fn miss_log(&mut self, workspace: &Workspace) {
+        let why = match (&workspace.log_from, &workspace.store) {
+            (Some(source), _) => {
+                let of = match source.reference.as_str() {
+                    "" => "of a commit that this one is (no branch is checked out: `--branch BRANCH` names one)".to_owned(),
+                    branch => format!("for branch `{branch}`, and none of a commit that this one is"),
+                };
+                format!("`{}` holds no log {of}", source.shown)
+            }
+            (None, Some(_)) => {
+                "the log of this repository holds nothing for this worktree".to_owned()
+            }
+            (None, None) => "there is no log in this clone".to_owned(),
+        };
+        let next = match workspace.log_from {
+            Some(_) => "; `cook push` in the clone where the work was done puts it there",
+            None => "",
+        };
+        let what = format!("{why}, so no report, proof or vote can be recomputed{next}");
+        self.find(Code::LogMissing, what);
+    }
+}
+
+// What the ticks of a plan that was taken in are worth.
+
+/// What each slice is worth at HEAD, by its id: for the ticks of a plan that was taken in.
+///
+/// # Errors
+/// When git or the log cannot be read.
+pub fn measure_worths(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<BTreeMap<String, Worth>, Failure> {
+    let head = workspace.repo.head()?;
+    let judge = Judge::new(workspace, snapshot, &head, Rerun::No);
+    let criteria = judge.criteria(None)?;
+    let mut worths = BTreeMap::new();
+    for slice in &snapshot.plan.candidate_slices {
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        // It was closed before, and is open again.
+        let was_accepted = known.is_some_and(|known| known.last_head.is_some());
+        let worth = match find_criteria(&judge, slice, &criteria)? {
+            None if was_accepted => Worth::Lost("it was opened again".to_owned()),
+            None => Worth::Never,
+            Some(criteria) => weigh(&criteria),
+        };
+        worths.insert(slice.slice_id.clone(), worth);
+    }
+    Ok(worths)
+}
+
+/// The worst of its criteria.
+fn weigh(criteria: &[Criterion]) -> Worth {
+    let find = |is_wanted: fn(ProofVerdict) -> bool| {
+        let found = criteria.iter().find(|one| is_wanted(one.verdict));
+        found.map(|one| format!("`{}`: {}", one.text, one.why))
+    };
+    if let Some(why) = find(ProofVerdict::is_lost) {
+        return Worth::Lost(why);
+    }
+    let untold = find(|it| it == ProofVerdict::NotReproducible);
+    let none = || {
+        criteria
+            .is_empty()
+            .then(|| "it has no criterion".to_owned())
+    };
+    untold.or_else(none).map_or(Worth::Holds, Worth::Untold)
+}
+
+/// The criteria of what was built here or shown to be there; none of what is open.
+fn find_criteria(
+    judge: &Judge,
+    slice: &Slice,
+    done: &[Criterion],
+) -> Result<Option<Vec<Criterion>>, Failure> {
+    if slice.is_satisfied() {
+        return judge.judge(list_criteria(slice)).map(Some);
+    }
+    let own = done.iter().filter(|one| one.slice == slice.slice_id);
+    Ok((slice.status == SliceStatus::Done).then(|| own.cloned().collect()))
+}
+
+/// How many of the tasks that the source calls done hold: they were built here, or shown to be there.
+pub(super) fn count_ticks(
+    judge: &Judge,
+    snapshot: &Snapshot,
+    criteria: &[Criterion],
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let Some(source) = &snapshot.ledger.plan_source else {
+        return Ok(());
+    };
+    let (mut ticked, mut bare) = (0, Vec::new());
+    for slice in &snapshot.plan.candidate_slices {
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let from = known.and_then(|known| known.source.as_ref());
+        if !from.is_some_and(|from| from.ticked) {
+            continue;
+        }
+        ticked += 1;
+        let own = find_criteria(judge, slice, criteria)?.unwrap_or_default();
+        if own.is_empty() || own.iter().any(|one| one.verdict.is_lost()) {
+            bare.push(format!("`{}`", slice.slice_id));
+        }
+    }
+    if ticked == 0 {
+        return Ok(());
+    }
+    let rest = match bare.is_empty() {
+        true => String::new(),
+        false => format!("; nothing shows {}", bare.join(", ")),
+    };
+    let held = ticked - bare.len();
+    let count = count_noun(ticked as u64, "tick");
+    outcome.add_checked(format!("{held} of {count} in {} hold{rest}", source.path));
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! The log of a remote, fetched to be read: nothing of it is kept here, and no file here shows it.
 
 use super::control_plane::check_log;
+use super::criterion_proof::Outcome;
 use super::git_facts::list_accepted;
-use super::proven::{find_done_commit, recognise};
-use super::verify_outcome::Outcome;
+use super::verification::{find_done_commit, recognise};
 use crate::service::{self, LogSource, Workspace};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::Snapshot;

@@ -7,7 +7,7 @@
 //! code of a process whose input cook has closed.
 
 use super::agent_supplier::AgentSupplier;
-use super::failure::{AgentFailure, FailureClass, classify, moment};
+use super::listen::{AgentFailure, FailureClass, classify, moment};
 use super::listen::{
     MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
 };

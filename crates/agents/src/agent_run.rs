@@ -2,10 +2,10 @@
 
 use super::acp::Conversation;
 use super::agent_supplier::{AgentSupplier, Report};
-use super::failure::{AgentFailure, FailureClass};
+use super::agent_supplier::{redact_answer, redact_data};
+use super::listen::{AgentFailure, FailureClass};
 use super::listen::{Progress, Reader, StreamResult};
 use super::preset::{file_failure, invalid};
-use super::redact::{redact_answer, redact_data};
 use super::{Directories, Preset, Surroundings, redact, usage};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::digest::hex;

@@ -1,9 +1,8 @@
 //! An agent program as a supplier of conversations.
 
-use super::failure::AgentFailure;
-use super::listen::Progress;
+use super::listen::{AgentFailure, Progress};
 use super::{Bounds, Preset, Sandbox};
-use cook_protocol::diagnostic::Failure;
+use cook_protocol::diagnostic::{self, Failure, REDACTED, find_tokens, texts, without_tokens};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::Access;
 use cook_repo::clock::Clock;
@@ -188,4 +187,303 @@ pub fn settle_left(store: &GitStore, clock: &Clock) -> Result<(), Failure> {
         store.settle(call, &clock.now())?;
     }
     Ok(())
+}
+
+// Takes secrets out of what is kept: those of the usual shapes, and the values of this
+// process's own variables whose names say that they are secret.
+
+/// Endings of the names of variables that hold a secret.
+const SECRET_NAMES: [&str; 7] = [
+    "_KEY",
+    "_TOKEN",
+    "_SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "_PAT",
+    "_CREDENTIALS",
+];
+
+/// Shorter values are words, not secrets.
+const LEAST: usize = 8;
+
+/// The text without the secrets that are recognised.
+pub fn redact(text: &str) -> String {
+    diagnostic::redact(&without_own(text))
+}
+
+/// An answer without secrets. Reports and data are read out of it: what only may be a secret stays.
+pub fn redact_answer(text: &str) -> String {
+    without_tokens(&without_own(text))
+}
+
+/// The same of data, text by text.
+pub fn redact_data(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = redact_answer(text),
+        Value::Array(items) => items.iter_mut().for_each(redact_data),
+        Value::Object(fields) => fields.values_mut().for_each(redact_data),
+        _ => {}
+    }
+}
+
+/// What is hardly anything but a secret: tokens, private keys, the values of this process's own, and what
+/// an address or a name tells.
+pub fn find_secrets(text: &str) -> Vec<String> {
+    let decoded = texts(text);
+    let holds = |value: &String| decoded.iter().any(|text| text.contains(value.as_str()));
+    let mut found: Vec<String> = own().filter(holds).collect();
+    found.extend(find_tokens(text));
+    found.extend(decoded.iter().flat_map(|text| find_named(text)));
+    found
+}
+
+/// The text without the values of this process's own secrets.
+fn without_own(text: &str) -> String {
+    own().fold(text.to_owned(), |text, value| {
+        text.replace(&value, REDACTED)
+    })
+}
+
+fn own() -> impl Iterator<Item = String> {
+    std::env::vars().filter_map(|(name, value)| {
+        let upper = name.to_ascii_uppercase();
+        let is_secret = SECRET_NAMES.iter().any(|end| upper.ends_with(end));
+        (value.len() >= LEAST && is_secret).then_some(value)
+    })
+}
+
+/// Ends of names whose value is a secret.
+const ENDS: [&str; 4] = ["PASSWORD", "PASSWD", "TOKEN", "SECRET"];
+
+/// Parts of names, between `_`, that say the same.
+const PARTS: [&str; 5] = ["PASSWORD", "PASSWD", "TOKEN", "SECRET", "PAT"];
+
+/// Names that count in small letters too, as a file of settings has them.
+const SETTINGS: [&str; 2] = ["aws_secret_access_key", "aws_session_token"];
+
+/// Shorter passwords of addresses are examples.
+const LEAST_PASSWORD: usize = 5;
+
+/// What stands for a password in an example.
+const EXAMPLES: [&str; 6] = [
+    "password", "passwd", "secret", "token", "changeme", "redacted",
+];
+
+const DOCKER: &str = "dckr_pat_";
+/// Characters that follow it at least.
+const LEAST_DOCKER: usize = 20;
+
+/// Every secret of those kinds in a text.
+pub(crate) fn find_named(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(find_all(text, "://", read_password));
+    for sign in ["=", ": "] {
+        let read = |before, after| read_value_of(before, sign, after);
+        found.extend(find_all(text, sign, read));
+    }
+    let docker = find_all(text, DOCKER, read_docker).into_iter();
+    found.extend(docker.map(|own| format!("{DOCKER}{own}")));
+    found
+}
+
+/// Asks at each place of a sign what stands around it: the text before it and after.
+fn find_all<'t>(
+    text: &'t str,
+    sign: &'t str,
+    read: impl Fn(&'t str, &'t str) -> Option<&'t str>,
+) -> Vec<String> {
+    text.match_indices(sign)
+        .filter_map(|(at, _)| read(&text[..at], &text[at + sign.len()..]))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// `scheme://user:password@host`.
+fn read_password<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
+    let is_scheme = before.ends_with(|c: char| c.is_ascii_alphanumeric());
+    let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`' | '<');
+    let authority = &after[..after.find(ends).unwrap_or(after.len())];
+    let (login, host) = authority.rsplit_once('@')?;
+    let (user, password) = login.split_once(':')?;
+    let is_host = host.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[');
+    let is_secret = password.len() >= LEAST_PASSWORD && user != password && !is_example(password);
+    (is_scheme && is_host && is_secret).then_some(password)
+}
+
+/// `NAME=value`, with blanks around the sign only in quotes, but for settings; `NAME: value` to the end of
+/// the line, as YAML has it: a constant's type goes on.
+fn read_value_of<'t>(before: &'t str, sign: &str, after: &'t str) -> Option<&'t str> {
+    let (name, has_blank) = read_name(before);
+    let is_setting = sign == "=" && is_setting(name);
+    if !is_setting && !is_secret_name(name) {
+        return None;
+    }
+    let trimmed = after.trim_start_matches([' ', '\t']);
+    let value = read_value(trimmed);
+    let stands_so = if sign == "=" {
+        let is_apart = has_blank || trimmed.len() < after.len();
+        is_setting || !is_apart || trimmed.starts_with(['"', '\''])
+    } else {
+        let line = after.lines().next().unwrap_or_default();
+        !has_blank && line.trim().trim_matches(['"', '\'']) == value
+    };
+    let is_path = value.starts_with(['/', '.', '~']);
+    (stands_so && is_random(value) && (is_setting || !is_path)).then_some(value)
+}
+
+fn read_docker<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let own = &after[..after.find(|c| !is_part(c)).unwrap_or(after.len())];
+    let begins = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
+    (begins && own.len() >= LEAST_DOCKER).then_some(own)
+}
+
+/// The name that a text ends with, and whether blanks follow it.
+fn read_name(before: &str) -> (&str, bool) {
+    let bare = before.trim_end_matches([' ', '\t']);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begin = bare
+        .char_indices()
+        .rev()
+        .take_while(|(_, c)| is_part(*c))
+        .last()
+        .map_or(bare.len(), |(at, _)| at);
+    (&bare[begin..], bare.len() < before.len())
+}
+
+/// A variable's name, in capitals.
+fn is_secret_name(name: &str) -> bool {
+    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    name.bytes().all(is_capital)
+        && (ENDS.iter().any(|end| name.ends_with(end))
+            || name.split('_').any(|part| PARTS.contains(&part)))
+}
+
+fn is_setting(name: &str) -> bool {
+    SETTINGS
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// What stands in quotes, or up to what ends a word of a shell.
+fn read_value(text: &str) -> &str {
+    for quote in ['"', '\''] {
+        if let Some(inside) = text.strip_prefix(quote) {
+            return &inside[..inside.find([quote, '\n']).unwrap_or(inside.len())];
+        }
+    }
+    let ends =
+        |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | ',' | '`' | '"' | '\'' | '\\');
+    &text[..text.find(ends).unwrap_or(text.len())]
+}
+
+/// Letters and digits together, and nothing that is filled in or called.
+fn is_random(value: &str) -> bool {
+    let is_one =
+        |c: char| !c.is_whitespace() && !matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>');
+    value.len() >= LEAST
+        && value.chars().all(is_one)
+        && value.contains(|c: char| c.is_ascii_digit())
+        && value.contains(|c: char| c.is_ascii_alphabetic())
+        && !value.contains("://")
+        && !is_example(value)
+}
+
+fn is_example(value: &str) -> bool {
+    let low = value.to_ascii_lowercase();
+    let first = value.chars().next();
+    value.starts_with(['$', '%', '<', '[', '=', '('])
+        || value.contains(['{', '}'])
+        || value.chars().all(|c| Some(c) == first)
+        || EXAMPLES.contains(&low.trim_matches(|c: char| !c.is_ascii_alphabetic()))
+}
+
+#[cfg(test)]
+mod named_tests {
+    use super::*;
+
+    #[test]
+    fn what_a_name_or_an_address_tells_is_found() {
+        for (text, secret) in [
+            (
+                "git clone https://bob:hunter2x@example.org/r.git",
+                "hunter2x",
+            ),
+            ("redis://:correct-horse@cache:6379/0", "correct-horse"),
+            ("url = \"postgres://app:s3cr3t%21@db/x\"", "s3cr3t%21"),
+            ("PGPASSWORD=hunter2hunter2 psql -h db", "hunter2hunter2"),
+            ("export GITHUB_PAT='a1b2c3d4e5f6'", "a1b2c3d4e5f6"),
+            ("+MY_TOKEN_OLD=a1b2c3d4e5f6;", "a1b2c3d4e5f6"),
+            ("DB_PASSWORD: hunter2hunter2\n", "hunter2hunter2"),
+            ("CLIENT_SECRET = \"a1b2c3d4e5f6\"", "a1b2c3d4e5f6"),
+            (
+                "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            ),
+            (
+                "aws_secret_access_key=wJalrXUtnFEMI/K7MDENG",
+                "wJalrXUtnFEMI/K7MDENG",
+            ),
+            (
+                "docker login -p dckr_pat_a1B2a1B2a1B2a1B2a1B2",
+                "dckr_pat_a1B2a1B2a1B2a1B2a1B2",
+            ),
+        ] {
+            assert_eq!(find_named(text), [secret], "{text}");
+        }
+    }
+
+    #[test]
+    fn prose_code_and_placeholders_are_none() {
+        for text in [
+            "see https://example.org:8080/a?b=c and https://example.org/@scope/b1",
+            "ssh://git@example.org:22/x, git@example.org:a/b.git",
+            "https://user:pass@host, https://user:password@host, https://u:$TOKEN@h, https://u:${T1}@h",
+            "https://u:<password>@h https://u:****@h https://u:[redacted]@h",
+            "postgres://postgres:postgres@localhost:5432/x",
+            "PASSWORD=$1 TOKEN=${TOKEN:-none} SECRET=\"$(pass show a1)\"",
+            "TOKEN=required PASSWORD=changeme SECRET_FILE=/run/secrets/db1",
+            "MAX_TOKEN = 1000000, TOKEN_LIMIT=20000000",
+            "TOKEN == \"a1b2c3d4e5f6\" and token=a1b2c3d4e5f6 in prose",
+            "GITHUB_TOKEN: ${{ secrets.TOKEN_V2 }}",
+            "PATH=/usr/local/bin1:/bin PATTERN=a1b2c3d4e5f6",
+            "the TOKEN: it names the 2nd thing, pub const X_TOKEN: _bindgen_ty_5 = 1;",
+            "let PASSWORD = read_password1(x);",
+            "dckr_pat_short, my_dckr_pattern",
+            "",
+        ] {
+            assert_eq!(find_named(text), [""; 0], "{text}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_go_and_words_stay() {
+        for secret in [
+            "sk-ant-api03-abcdefghijklmnop",
+            "ghp_abcdefghijklmnopqrstuvwx",
+            "AKIAABCDEFGHIJKLMNOP",
+        ] {
+            let text = redact(&format!("before {secret}, after"));
+            assert_eq!(text, "before [redacted], after");
+        }
+        assert_eq!(redact("KEY=sk-abcdefghijklmnopqrst"), "KEY=[redacted]");
+        let header = redact("{\"Authorization\": \"Bearer abcdef0123456789XYZ\"}");
+        assert_eq!(header, "{\"Authorization\": \"Bearer [redacted]\"}");
+        let key = "a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb";
+        assert_eq!(redact(key), "a\n[redacted]\nb");
+        for harmless in [
+            "the sk-learn package",
+            "bearer of news",
+            "-----BEGIN CERTIFICATE-----",
+            "é sk- ghp_ ü",
+            "",
+        ] {
+            assert_eq!(redact(harmless), harmless);
+        }
+    }
 }

@@ -10,26 +10,18 @@ mod acp;
 mod agent_run;
 mod agent_sandbox;
 mod agent_supplier;
-mod event_rules;
-mod failure;
 pub mod hooks;
 mod listen;
 mod preset;
-mod program;
-mod redact;
 pub mod scripted;
-mod surroundings;
 mod usage;
 
 pub use agent_run::{open_command, run, transcript_digest};
-pub use agent_sandbox::{Directories, Sandbox};
+pub use agent_sandbox::{Directories, Sandbox, Surroundings};
 pub use agent_supplier::{
-    AgentSupplier, PutBack, Report, Watch, end_left, settle_left, workflow_mark,
+    AgentSupplier, PutBack, Report, Watch, end_left, find_secrets, redact, settle_left,
+    workflow_mark,
 };
-pub use failure::{AgentFailure, FailureClass, describe_error};
-pub use listen::Progress;
-pub use preset::{Preset, presets};
-pub use program::{Found, find, probe_version};
-pub use redact::{find_secrets, redact};
-pub use surroundings::Surroundings;
+pub use listen::{AgentFailure, FailureClass, Progress, describe_error};
+pub use preset::{Found, Preset, find, presets, probe_version};
 pub use usage::{Bounds, Spent, Tokens, prompt_tokens, tokens};

@@ -2,7 +2,7 @@
 //! thread. Stored is always what this run took.
 
 use super::Preset;
-use super::event_rules::find_values;
+use super::preset::find_values;
 use cook_protocol::model::{Counting, Price, Rule};
 use cook_repo::session::{CallRecord, combine};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Kinds of files, by their paths and their texts.
 
-use crate::language::Language;
 use crate::suite::Suite;
+use crate::tokens::Language;
 use cook_protocol::trials::{
     fits_path, is_among_tests, is_set_up, is_test_file, is_whole_setting, split_of,
 };

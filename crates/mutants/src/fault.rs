@@ -2,10 +2,10 @@
 //! with. They are texts as planted defects are, and nothing says whether a gate passes them.
 
 use crate::class::{Class, Edited};
-use crate::language::Language;
 use crate::line_diff::{self, split};
 use crate::mutant::{Operator, digest, hex, plant, without_change};
 use crate::suite::{Sort, Suite};
+use crate::tokens::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

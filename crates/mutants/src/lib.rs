@@ -6,23 +6,21 @@
 mod calibrate;
 mod class;
 mod fault;
-mod language;
 mod line_diff;
 mod mutant;
 mod planted_reports;
 mod suite;
 mod tokens;
-mod touched;
 
 pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
 pub use class::{Class, Edited, classify, classify_texts, is_in_tests};
 pub use fault::{Fault, FaultKind, faults};
-pub use language::Language;
+pub use line_diff::{Touch, list_touched_tests};
 pub use mutant::{
     Mutant, Operator, Planting, Subject, plant, subject, with_comment, without_change,
 };
 pub use planted_reports::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
-pub use touched::{Touch, list_touched_tests};
+pub use tokens::Language;
 
 /// Whether a text holds a test, as its language's common frameworks write one.
 pub fn has_tests(path: &str, text: &str) -> bool {

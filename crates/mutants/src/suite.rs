@@ -1,7 +1,7 @@
 //! Functions and tests in a source text, with their bodies: what each language's common
 //! frameworks call a test. The forms of all languages are told by the same words and marks.
 
-use crate::language::Language::{self, *};
+use crate::tokens::Language::{self, *};
 use crate::tokens::{self, Kind, Token, between, close, inside, line_starts};
 use std::ops::Range;
 

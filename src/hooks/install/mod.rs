@@ -4,21 +4,18 @@
 //! run changes no byte; what cook wrote carries its mark, and only that is taken
 //! out; inside the worktree no link is followed.
 
-mod hook_trial;
-pub mod pre_push;
-mod settings_file;
-
 use crate::service::Workspace;
-use cook_agents::hooks::Agent;
 use cook_agents::hooks::jsonc::{self, JsoncError};
 use cook_agents::hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
-use cook_protocol::diagnostic::{Code, Failure};
+use cook_agents::hooks::{Agent, Kind, SessionState, StateDir};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::model::StateDirectory;
-pub use hook_trial::{last_called, try_command, try_program, unseen};
-use serde_json::Value;
-use settings_file::read;
-pub use settings_file::{Change, Standing, hide_from_status, write};
+use cook_repo::disk::{self, Durable, Links, Mode, NewFile};
+use cook_repo::process::{Short, capture};
+use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Beginning and end of a block in a text of others.
 const BEGIN: &str = "<!-- >>> cook-hooks";
@@ -322,4 +319,351 @@ pub fn list_installed(workspace: &Workspace, purpose: Purpose) -> Vec<Agent> {
         })
     };
     Agent::all().filter(is_there).collect()
+}
+
+// What installing, or removing, makes of one file.
+
+/// How a file stands to what belongs into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing of cook's is in it.
+    Missing,
+    /// Something else than this version writes.
+    Stale,
+    /// As it should be.
+    Current,
+}
+
+/// One file, with what it is and what it would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it stands.
+    pub standing: Standing,
+    /// What it holds; none = there is no file.
+    pub before: Option<String>,
+    /// What it would hold; none = no file.
+    pub after: Option<String>,
+    /// A word for the user.
+    pub remark: Option<String>,
+}
+
+impl Change {
+    /// Something would be written.
+    pub fn changes(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// Largest settings file that is changed.
+const MAX_FILE: u64 = 4 << 20;
+/// How long a file is waited for that another cook is writing.
+const WAIT: Duration = Duration::from_secs(5);
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    let failed = |why: String| {
+        Failure::state(
+            Code::HooksFile,
+            format!("`{}` cannot be read: {why}", path.display()),
+        )
+    };
+    disk::read_text(path, MAX_FILE, Links::Follow).map_err(|error| failed(error.to_string()))
+}
+
+/// Writes what changed.
+///
+/// # Errors
+/// A place that cannot be written.
+pub fn write(changes: &[Change], is_program: bool) -> Result<(), Failure> {
+    let mode = match is_program {
+        true => Mode::Masked(0o777),
+        false => Mode::Kept(0o644),
+    };
+    for change in changes.iter().filter(|change| change.changes()) {
+        may_be_changed(&change.path)?;
+    }
+    for change in changes.iter().filter(|change| change.changes()) {
+        let path = &change.path;
+        let _held = hold(path)?;
+        let found = read(path)?;
+        if found == change.after {
+            continue;
+        }
+        if found != change.before {
+            let what = format!(
+                "`{}` was changed by another program just now",
+                path.display()
+            );
+            return Err(
+                Failure::state(Code::HooksFile, what).replace_hints(["run the command again"])
+            );
+        }
+        put(path, change.after.as_deref(), mode).map_err(|error| {
+            Failure::state(
+                Code::NotWritable,
+                format!("`{}` cannot be written", path.display()),
+            )
+            .with_cause(&error)
+        })?;
+    }
+    Ok(())
+}
+
+/// Keeps other calls of cook from the file's directory, so that none undoes what another wrote. One
+/// that is not there yet, or that cannot be held, shows when the file is written.
+fn hold(path: &Path) -> Result<Option<std::fs::File>, Failure> {
+    let held = path.parent().map(|dir| disk::hold_directory(dir, WAIT));
+    match held {
+        Some(Ok(None)) => {
+            let what = format!("another cook is writing `{}`", path.display());
+            Err(Failure::state(Code::HooksFile, what).replace_hints(["run the command again"]))
+        }
+        Some(Ok(held)) => Ok(held),
+        Some(Err(_)) | None => Ok(None),
+    }
+}
+
+/// A file is replaced, which needs no right to write it: whoever closed it, or another user, is asked.
+fn may_be_changed(path: &Path) -> Result<(), Failure> {
+    let Ok(found) = std::fs::metadata(path) else {
+        return Ok(());
+    };
+    let (why, way) = if found.permissions().readonly() {
+        let write = format!("let it be written (`chmod u+w {}`)", path.display());
+        (
+            "is read-only",
+            format!("{write}, then run the command again"),
+        )
+    } else if !disk::is_own(&found) {
+        let way = "add the hooks as its owner: `cook hooks install AGENT --print` shows them";
+        ("belongs to another user", way.to_owned())
+    } else {
+        return Ok(());
+    };
+    let what = format!("`{}` {why}", path.display());
+    Err(Failure::state(Code::HooksFile, what).replace_hints([way]))
+}
+
+fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
+    let Some(text) = text else {
+        return std::fs::remove_file(path);
+    };
+    let dir = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir)?;
+    NewFile::at(path, Durable::Content)
+        .mode(mode)
+        .write(text.as_bytes())
+}
+
+/// What stands before a line of cook's in the list of files that git ignores here.
+const HIDDEN: &str = "# cook: hooks of one's own, until `cook hooks remove`";
+
+/// Keeps personal files inside the worktree out of `git status`, so that they never make the tree
+/// dirty; or shows such files again, where it was cook that hid them.
+///
+/// # Errors
+/// When the list cannot be written.
+pub fn hide_from_status(
+    workspace: &Workspace,
+    changes: &[Change],
+    hides: bool,
+) -> Result<(), Failure> {
+    let root = workspace.repo.root();
+    let info = workspace.repo.common_dir().join("info");
+    if info.exists() && !disk::is_directory(&info) {
+        let what = format!("`{}` leads elsewhere", info.display());
+        return Err(Failure::state(Code::NotWritable, what));
+    }
+    let exclude = info.join("exclude");
+    for change in changes {
+        let Ok(relative) = change.path.strip_prefix(root) else {
+            continue;
+        };
+        let held = read(&exclude)?.unwrap_or_default();
+        let line = format!("/{}", relative.display());
+        let own = format!("{HIDDEN}\n{line}\n");
+        let gap = match held.is_empty() || held.ends_with('\n') {
+            true => "",
+            false => "\n",
+        };
+        let text = match hides {
+            true if !held.lines().any(|known| known == line) => format!("{held}{gap}{own}"),
+            false if held.contains(&own) => held.replacen(&own, "", 1),
+            _ => continue,
+        };
+        put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
+            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").with_cause(&error)
+        })?;
+    }
+    Ok(())
+}
+
+// Whether installed hooks work: one event through the very command that the
+// agent runs, and when the agent itself last called.
+
+/// The session of the trial; it leaves nothing behind.
+const SESSION: &str = "cook-hooks-check";
+/// How long the command may take.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Runs the installed command on an event that says nothing.
+///
+/// # Errors
+/// One line that says what does not work.
+pub fn try_command(workspace: &Workspace, agent: Agent, purpose: Purpose) -> Result<(), String> {
+    let row = agent.rows().iter().find(|row| row.kind == Kind::AfterTool);
+    let native = row.map_or("", |row| row.native.as_str());
+    let event = json!({
+        "hook_event_name": native,
+        "session_id": SESSION,
+        "session": SESSION,
+        "cwd": workspace.repo.root().display().to_string(),
+        "tool_name": "read",
+    });
+    let command = layout::command(agent, row, purpose);
+    let tried = run(workspace, &command, event.to_string().into_bytes());
+    StateDir::at(&workspace.repo, workspace.store.is_some()).forget(agent, SESSION);
+    tried
+}
+
+/// A hook finds the program.
+///
+/// # Errors
+/// One line that says that it does not.
+pub fn try_program(workspace: &Workspace) -> Result<(), String> {
+    run(workspace, "exit 0", Vec::new())
+}
+
+/// Runs a line of a hook, where it finds the program.
+fn run(workspace: &Workspace, command: &str, stdin: Vec<u8>) -> Result<(), String> {
+    let line = format!("command -v cook >/dev/null || exit 9; {command}");
+    let outcome = capture(&Short {
+        argv: ["sh", "-c", &line].map(OsString::from).to_vec(),
+        dir: workspace.repo.root(),
+        env: Vec::new(),
+        stdin,
+        deadline: DEADLINE,
+        limit: 64 * 1024,
+        group: true,
+    })
+    .map_err(|error| error.to_string())?;
+    match outcome.code {
+        Some(0) if outcome.stderr.is_empty() => Ok(()),
+        Some(9) => Err("the `cook` program is not on PATH, so the hooks do nothing".to_owned()),
+        _ => Err(format!(
+            "the command ends with {:?}: {}",
+            outcome.code,
+            outcome.stderr.lines().next().unwrap_or_default()
+        )),
+    }
+}
+
+/// When the agent last called in this worktree, milliseconds since 1970.
+pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
+    let called = |state: &SessionState| {
+        (state.agent == agent.name() && state.called_ms > 0).then_some(state.called_ms)
+    };
+    state_dir.sessions().iter().filter_map(called).max()
+}
+
+/// `hooks_unseen` for each agent whose hooks are installed and never called.
+pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
+    let seen = state_dir.sessions();
+    list_installed(workspace, Purpose::Workflow)
+        .into_iter()
+        .filter(|agent| {
+            !seen
+                .iter()
+                .any(|s| s.agent == agent.name() && s.called_ms > 0)
+        })
+        .map(|agent| {
+            let what = format!(
+                "hooks of {} are installed and were never called here",
+                agent.name()
+            );
+            Finding::new(Code::HooksUnseen, what)
+        })
+        .collect()
+}
+
+// git's `pre-push` hook: what is pushed is checked first.
+//
+// Invariants: a hook of the user's own is never changed; a file is deleted only when it holds exactly
+// what is written here.
+
+/// What a user's own hook needs to do the same.
+const LINE: &str = "cook check --pushed || exit 1";
+
+/// git hands the refs over on standard input; where cook is missing, a push is as it always was.
+fn pre_push_text() -> String {
+    format!(
+        "#!/bin/sh\n# {}: written by `cook hooks install git --check`, taken out by `cook hooks remove git --check`\ncommand -v cook >/dev/null 2>&1 || exit 0\nfound=$(cook check --pushed) && exit 0\nprintf '%s\\n' \"$found\" >&2\nexit 1\n",
+        Purpose::Check.mark()
+    )
+}
+
+/// What installing, or removing, would do to the hook.
+///
+/// # Errors
+/// `hooks_file` where the hook is the user's own, or would be other repositories' too.
+pub fn change_pre_push(workspace: &Workspace, install: bool) -> Result<Change, Failure> {
+    let path = locate_pre_push(workspace, install)?;
+    let before = read(&path)?;
+    let text = pre_push_text();
+    let (standing, after) = match &before {
+        None => (Standing::Missing, install.then_some(text)),
+        Some(found) if *found == text => (Standing::Current, install.then_some(text)),
+        Some(found) => {
+            let is_ours = found.contains(Purpose::Check.any_mark());
+            if install || is_ours {
+                let what = format!("`{}` is there and is not what cook writes", path.display());
+                return Err(theirs(what));
+            }
+            (Standing::Missing, before.clone())
+        }
+    };
+    Ok(Change {
+        path,
+        standing,
+        before,
+        after,
+        remark: None,
+    })
+}
+
+fn theirs(what: String) -> Failure {
+    let hint = format!(
+        "add to it, before anything reads its standard input: `{LINE}` (to take cook's part out, delete that line)"
+    );
+    Failure::state(Code::HooksFile, what).replace_hints([hint])
+}
+
+/// Where git looks for the hook, by `core.hooksPath` too.
+fn locate_pre_push(workspace: &Workspace, install: bool) -> Result<PathBuf, Failure> {
+    let repo = &workspace.repo;
+    let dir = repo.hooks_dir()?;
+    let own = [repo.root(), repo.git_dir(), repo.common_dir()];
+    // A directory that does not exist yet is judged by what holds it.
+    let real = dir.ancestors().find_map(|at| {
+        let rest = dir.strip_prefix(at).ok()?.to_owned();
+        Some(at.canonicalize().ok()?.join(rest))
+    });
+    let real = real.unwrap_or_else(|| dir.clone());
+    let path = real.join("pre-push");
+    if install && !own.iter().any(|own: &&Path| real.starts_with(own)) {
+        let what = format!(
+            "`core.hooksPath` leads to `{}`, which is not this repository's alone",
+            dir.display()
+        );
+        let hint = format!("add to `{}` yourself: `{LINE}`", path.display());
+        return Err(Failure::state(Code::HooksFile, what).replace_hints([hint]));
+    }
+    if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+        let what = format!("`{}` is a symbolic link", path.display());
+        return Err(theirs(what));
+    }
+    Ok(path)
 }

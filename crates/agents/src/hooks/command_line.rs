@@ -3,9 +3,11 @@
 //! A line is cut into simple commands by `words`; what runs another command (`env`, `timeout`, `bash -c`)
 //! is looked through. What cannot be read says nothing: it is allowed, and what it did is found afterwards.
 
+use cook_repo::git::path_text;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
+use std::path::{Component, Path, PathBuf};
 use std::str::Chars;
 use std::sync::LazyLock;
 
@@ -485,6 +487,123 @@ impl Reader<'_> {
 }
 
 #[cfg(test)]
+mod words_tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<Vec<String>> {
+        let commands = simple_commands(line).into_iter();
+        commands.map(|command| command.words).collect()
+    }
+
+    #[test]
+    fn a_line_is_cut_as_a_shell_cuts_it() {
+        for (line, wanted) in [
+            (
+                "a b && c||d;e|f\ng & h",
+                vec!["a b", "c", "d", "e", "f", "g", "h"],
+            ),
+            ("a 'b && c' \"d;e\" f\\;g", vec!["a b && c d;e f;g"]),
+            ("a # b; c\nd", vec!["a", "d"]),
+            (
+                "git -C $(pwd; x) commit",
+                vec!["pwd", "x", "git -C $() commit"],
+            ),
+            ("a \"$(b \"c d\")\" e", vec!["b c d", "a $() e"]),
+            ("a $((1 << 2)) b\nc", vec!["a $() b", "c"]),
+            ("(cd x && `a`)", vec!["cd x", "a"]),
+            ("a 2>&1 >/dev/null <b c", vec!["a c"]),
+            ("a b\\\nc", vec!["a bc"]),
+            ("a '' b", vec!["a  b"]),
+            ("echo 'open; a", vec![]),
+            ("echo $(a 'open) b", vec![]),
+            ("", vec![]),
+            (") ) a", vec!["a"]),
+        ] {
+            let found: Vec<String> = words(line).iter().map(|words| words.join(" ")).collect();
+            assert_eq!(found, wanted, "{line}");
+        }
+        assert!(words(&"$(".repeat(100_000)).is_empty());
+    }
+
+    #[test]
+    fn documents_are_data_of_the_command_that_reads_them() {
+        let line = "cat <<'E' > out && b\ngit commit\nE\nbash <<-X\n\ta\n\tX\nd <<< 'in put'\nopen <<N\nrest";
+        let found = simple_commands(line);
+        let of = |index: usize| (found[index].words.join(" "), found[index].input.clone());
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(of(0), ("cat".to_owned(), some("git commit\n")));
+        assert_eq!(found[0].writes, ["out"]);
+        assert_eq!(of(1), ("b".to_owned(), None));
+        assert_eq!(of(2), ("bash".to_owned(), some("a\n")));
+        assert_eq!(of(3), ("d".to_owned(), some("in put")));
+        assert_eq!(of(4), ("open".to_owned(), some("rest\n")));
+        assert_eq!(found.len(), 5);
+    }
+
+    #[test]
+    fn what_is_written_is_told_from_what_is_read() {
+        for (line, wanted) in [
+            ("a > b", vec!["b"]),
+            ("a >> 'b c' 2>d", vec!["b c", "d"]),
+            ("a &> b", vec!["b"]),
+            ("a >| b; c >& d", vec!["b", "d"]),
+            ("a 2>&1 1>&- < b", vec![]),
+            ("a <> b", vec!["b"]),
+            ("> b", vec!["b"]),
+            ("a '> b' \\> c", vec![]),
+        ] {
+            let commands = simple_commands(line);
+            let found: Vec<&String> = commands.iter().flat_map(|c| &c.writes).collect();
+            assert_eq!(found, wanted, "{line}");
+        }
+    }
+}
+
+// From the names an agent gives to paths of the worktree. What leads outside
+// is dropped, through links too.
+
+/// The directory an event happened in: the one it names, as far up as it still
+/// is there, else where cook was called.
+pub fn find_directory(named: Option<&str>, called: &Path) -> PathBuf {
+    let Some(named) = named else {
+        return called.to_owned();
+    };
+    called
+        .join(named)
+        .ancestors()
+        .find(|dir| dir.is_dir())
+        .unwrap_or(called)
+        .to_owned()
+}
+
+/// Relative to `root`, with `/`; none when it is not below it.
+pub fn find_inside(root: &Path, dir: &Path, named: &str) -> Option<String> {
+    let mut path = PathBuf::new();
+    for part in dir.join(named).components() {
+        match part {
+            Component::ParentDir => {
+                path.pop();
+            }
+            Component::CurDir => {}
+            part => path.push(part),
+        }
+    }
+    // The file may be gone or not be there yet; what holds it decides where it is.
+    let holder = path.ancestors().skip(1).find_map(|holder| {
+        let real = holder.canonicalize().ok()?;
+        Some((real, path.strip_prefix(holder).ok()?.to_owned()))
+    });
+    let (real, rest) = holder?;
+    let real = real.join(rest);
+    let relative = real.strip_prefix(root).ok()?;
+    let parts: Vec<String> = relative
+        .components()
+        .map(|part| path_text(part.as_os_str().as_encoded_bytes()))
+        .collect();
+    (!parts.is_empty() && parts[0] != ".git").then(|| parts.join("/"))
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -572,79 +691,6 @@ mod tests {
                 !segments(line).iter().any(Segment::writes_history),
                 "{line}"
             );
-        }
-    }
-}
-
-#[cfg(test)]
-mod words_tests {
-    use super::*;
-
-    fn words(line: &str) -> Vec<Vec<String>> {
-        let commands = simple_commands(line).into_iter();
-        commands.map(|command| command.words).collect()
-    }
-
-    #[test]
-    fn a_line_is_cut_as_a_shell_cuts_it() {
-        for (line, wanted) in [
-            (
-                "a b && c||d;e|f\ng & h",
-                vec!["a b", "c", "d", "e", "f", "g", "h"],
-            ),
-            ("a 'b && c' \"d;e\" f\\;g", vec!["a b && c d;e f;g"]),
-            ("a # b; c\nd", vec!["a", "d"]),
-            (
-                "git -C $(pwd; x) commit",
-                vec!["pwd", "x", "git -C $() commit"],
-            ),
-            ("a \"$(b \"c d\")\" e", vec!["b c d", "a $() e"]),
-            ("a $((1 << 2)) b\nc", vec!["a $() b", "c"]),
-            ("(cd x && `a`)", vec!["cd x", "a"]),
-            ("a 2>&1 >/dev/null <b c", vec!["a c"]),
-            ("a b\\\nc", vec!["a bc"]),
-            ("a '' b", vec!["a  b"]),
-            ("echo 'open; a", vec![]),
-            ("echo $(a 'open) b", vec![]),
-            ("", vec![]),
-            (") ) a", vec!["a"]),
-        ] {
-            let found: Vec<String> = words(line).iter().map(|words| words.join(" ")).collect();
-            assert_eq!(found, wanted, "{line}");
-        }
-        assert!(words(&"$(".repeat(100_000)).is_empty());
-    }
-
-    #[test]
-    fn documents_are_data_of_the_command_that_reads_them() {
-        let line = "cat <<'E' > out && b\ngit commit\nE\nbash <<-X\n\ta\n\tX\nd <<< 'in put'\nopen <<N\nrest";
-        let found = simple_commands(line);
-        let of = |index: usize| (found[index].words.join(" "), found[index].input.clone());
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(of(0), ("cat".to_owned(), some("git commit\n")));
-        assert_eq!(found[0].writes, ["out"]);
-        assert_eq!(of(1), ("b".to_owned(), None));
-        assert_eq!(of(2), ("bash".to_owned(), some("a\n")));
-        assert_eq!(of(3), ("d".to_owned(), some("in put")));
-        assert_eq!(of(4), ("open".to_owned(), some("rest\n")));
-        assert_eq!(found.len(), 5);
-    }
-
-    #[test]
-    fn what_is_written_is_told_from_what_is_read() {
-        for (line, wanted) in [
-            ("a > b", vec!["b"]),
-            ("a >> 'b c' 2>d", vec!["b c", "d"]),
-            ("a &> b", vec!["b"]),
-            ("a >| b; c >& d", vec!["b", "d"]),
-            ("a 2>&1 1>&- < b", vec![]),
-            ("a <> b", vec!["b"]),
-            ("> b", vec!["b"]),
-            ("a '> b' \\> c", vec![]),
-        ] {
-            let commands = simple_commands(line);
-            let found: Vec<&String> = commands.iter().flat_map(|c| &c.writes).collect();
-            assert_eq!(found, wanted, "{line}");
         }
     }
 }

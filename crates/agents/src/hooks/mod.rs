@@ -5,26 +5,21 @@
 //! Nothing here measures or prints; what is remembered may be lost.
 
 mod command_line;
-mod hook_answer;
 mod hook_event;
 pub mod jsonc;
 pub mod layout;
-pub mod place;
 mod recovery;
 mod session_state;
-mod situation;
 mod step;
 mod stop_check;
 
-pub use command_line::{Segment, issue_call, segments};
+pub use command_line::{Segment, find_directory, find_inside, issue_call, segments};
 pub use cook_protocol::model::hooks::{Gate, Kind, Row};
-pub use hook_answer::{answer, within};
-pub use hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool, read};
+pub use hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool, answer, read, within};
 pub use recovery::{CHECKPOINTS, Item, MAX_BYTES, Recovery, ago};
 pub use session_state::{
-    BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, OWNER_SILENCE_MS, Owner, SessionState,
-    StateDir,
+    BLOCKS, CONTEXT_LIMIT, ClosedIssue, Due, GoOn, HeadSeen, NUDGE_AFTER, OWNER_SILENCE_MS, Owner,
+    SessionState, Situation, StateDir, Wants, Workflow, begins, wants,
 };
-pub use situation::{ClosedIssue, Due, Situation, Wants, Workflow, begins, wants};
 pub use step::{Outcome, first_line, step};
 pub use stop_check::{False, Owed, check_stop, is_checked};

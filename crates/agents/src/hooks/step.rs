@@ -13,7 +13,7 @@ use super::recovery::{data, shorten};
 use super::session_state::{
     BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, SessionState, Since, Stop, remember,
 };
-use super::situation::{ClosedIssue, Due, Situation, begins, goes_on, has_shrunk};
+use super::session_state::{ClosedIssue, Due, Situation, begins, goes_on, has_shrunk};
 use cook_protocol::diagnostic::{Lines, clean, redact};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::hooks::{Gate, Kind, Row, SendOn};

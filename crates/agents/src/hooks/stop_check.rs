@@ -5,8 +5,8 @@
 
 use super::hook_event::{Agent, Event};
 use super::recovery::data;
+use super::session_state::Situation;
 use super::session_state::{BLOCKS, SessionState, Stop};
-use super::situation::Situation;
 use super::step::{Outcome, Step};
 use cook_protocol::model::hooks::Kind;
 

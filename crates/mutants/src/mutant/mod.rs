@@ -2,23 +2,21 @@
 //! language is there. They are texts, so a defect may not build; that counts as neither noticed nor
 //! survived.
 
-mod revert;
 mod sites;
-mod subject;
-mod values;
+#[cfg(test)]
+mod tests;
 
-pub use revert::{with_comment, without_change};
 pub use sites::Operator;
-pub use subject::{Subject, subject};
 
 use crate::class::{Class, Edited};
-use crate::line_diff;
-use crate::suite::Suite;
-use serde::Serialize;
+use crate::line_diff::{self, Difference};
+use crate::suite::{Item, Sort, Suite};
+use crate::tokens::Language;
+use crate::tokens::{self, Kind, Token};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use sites::Site;
-use std::collections::BTreeMap;
-use subject::code_lines;
+use sites::{IMPORTS, Site};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of an id.
 const ID: usize = 12;
@@ -86,7 +84,7 @@ fn find_candidates<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
         return Vec::new();
     };
     let suite = Suite::read(edit.path, text);
-    let tests = revert::test_lines(&suite);
+    let tests = test_lines(&suite);
     let changed = line_diff::list_changed(edit.before.unwrap_or_default(), text);
     let is_changed = |line: usize| changed.contains(&(line - 1)) && !tests.contains(&line);
     let mut sites = sites::sites(&suite, text, &is_changed);
@@ -135,7 +133,7 @@ fn find_hunks(path: &str, before: &str, after: &str) -> Vec<Site> {
     for line in &new {
         starts.push(starts[starts.len() - 1] + line.len());
     }
-    let hunks = revert::hunks(path, before, after);
+    let hunks = hunks(path, before, after);
     let sites = hunks.iter().filter(|_| hunks.len() > 1);
     let sites = sites.map(|(hunk, text)| Site {
         operator: Operator::HunkReverted,
@@ -184,5 +182,210 @@ pub(crate) fn hex(digest: &[u8; 32], length: usize) -> String {
     bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
-#[cfg(test)]
-mod tests;
+// Whether a diff holds code in which a defect could be planted.
+
+/// What a diff is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// It brings code, or other code.
+    Code,
+    /// No file of source: documents, tests, settings.
+    NoSource,
+    /// Comments and blanks.
+    Comments,
+    /// Code that stands elsewhere now.
+    Moves,
+    /// Code is gone and none came.
+    Deletions,
+}
+
+impl Subject {
+    /// Taking it back would be noticed by a test of it.
+    pub fn is_code(self) -> bool {
+        self == Self::Code
+    }
+}
+
+/// What these edits are about.
+pub fn subject(edits: &[Edited]) -> Subject {
+    let sources: Vec<&Edited> = edits
+        .iter()
+        .filter(|edit| edit.class == Class::Source && edit.before != edit.after)
+        .collect();
+    if sources.is_empty() {
+        return Subject::NoSource;
+    }
+    let mut balance: BTreeMap<String, i64> = BTreeMap::new();
+    let mut changed = false;
+    for edit in sources {
+        let lines_of = |text: Option<&str>| code_lines(edit.path, text.unwrap_or_default());
+        let (before, after) = (lines_of(edit.before), lines_of(edit.after));
+        changed |= before != after;
+        for (lines, step) in [(before, -1), (after, 1)] {
+            for line in lines {
+                *balance.entry(line).or_default() += step;
+            }
+        }
+    }
+    if balance.values().any(|count| *count > 0) {
+        Subject::Code
+    } else if balance.values().any(|count| *count < 0) {
+        Subject::Deletions
+    } else if changed {
+        Subject::Moves
+    } else {
+        Subject::Comments
+    }
+}
+
+/// A text's lines of code, without comments, blanks, and what only says where others stand.
+fn code_lines(path: &str, text: &str) -> Vec<String> {
+    let language = Language::of(path, text);
+    let tokens = tokens::code(language, text);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if is_docstring(language, &tokens, at) {
+            continue;
+        }
+        match found.last_mut() {
+            Some((line, words)) if *line == token.line => {
+                words.push(' ');
+                words.push_str(token.text);
+            }
+            _ => found.push((token.line, token.text.to_owned())),
+        }
+    }
+    let lines = found.into_iter().map(|(_, words)| words);
+    let names_a_place = |line: &String| {
+        let mut words = line
+            .split(' ')
+            .skip_while(|word| matches!(*word, "pub" | "#"));
+        let first = words.next().unwrap_or_default();
+        IMPORTS.contains(&first) && !line.contains('{')
+    };
+    lines.filter(|line| !names_a_place(line)).collect()
+}
+
+fn is_docstring(language: Language, tokens: &[Token], at: usize) -> bool {
+    let token = tokens[at];
+    let alone = |other: Option<&Token>| other.is_none_or(|other| other.line != token.line);
+    language == Language::Python
+        && token.kind == Kind::Text
+        && alone(at.checked_sub(1).and_then(|at| tokens.get(at)))
+        && tokens.get(at + 1).is_none_or(|next| next.line > token.line)
+        && at.checked_sub(1).is_none_or(|at| tokens[at].is(":"))
+}
+
+// Changed lines as they were, beside the tests as they are: tests are no part of what is taken back. And a
+// change that changes nothing: a gate that notices it looks at the text and not at what it does.
+
+/// Lines, from 1, of tests and of what stands around them for them alone.
+pub(crate) fn test_lines(suite: &Suite) -> BTreeSet<usize> {
+    let holds = |group: &Item| {
+        suite
+            .tests()
+            .any(|(test, _)| group.body.contains(&test.head.start))
+    };
+    let mut found = BTreeSet::new();
+    for item in &suite.items {
+        let for_tests = match item.sort {
+            Sort::Test => true,
+            // A module of tests; a class may hold more than those.
+            Sort::Group => holds(item) && item.name.to_lowercase().contains("test"),
+            Sort::Helper => false,
+        };
+        if for_tests {
+            found.extend(suite.lines(item));
+        }
+    }
+    found
+}
+
+/// Hunks of a file outside of its tests, each as what stands in its place when it is taken back.
+fn hunks(path: &str, before: &str, after: &str) -> Vec<(Difference, String)> {
+    let (old, new) = (line_diff::split(before), line_diff::split(after));
+    let of_before = test_lines(&Suite::read(path, before));
+    let of_after = test_lines(&Suite::read(path, after));
+    let mut found = Vec::new();
+    for hunk in line_diff::list_differences(before, after) {
+        let put_back = hunk
+            .before
+            .clone()
+            .filter(|at| !of_before.contains(&(at + 1)));
+        let kept = hunk.after.clone().filter(|at| of_after.contains(&(at + 1)));
+        let text: String = put_back
+            .map(|at| old[at])
+            .chain(kept.map(|at| new[at]))
+            .collect();
+        if text != new[hunk.after.clone()].concat() {
+            found.push((hunk, text));
+        }
+    }
+    found
+}
+
+/// What a source file is when its change is taken back and its tests stay; none = a new file, whose
+/// tests would go with it. Empty texts: the file was not there.
+pub fn without_change(
+    path: &str,
+    before: Option<&str>,
+    after: Option<&str>,
+) -> Option<Option<String>> {
+    let (Some(old), Some(new)) = (before, after) else {
+        let has_tests = after.is_some_and(|after| Suite::read(path, after).has_tests());
+        return (!has_tests).then(|| before.map(str::to_owned));
+    };
+    let whole = line_diff::split(new);
+    let mut out = String::new();
+    let mut at = 0;
+    for (hunk, text) in hunks(path, old, new) {
+        out.push_str(&whole[at..hunk.after.start].concat());
+        out.push_str(&text);
+        at = hunk.after.end;
+    }
+    out.push_str(&whole[at..].concat());
+    Some(Some(out))
+}
+
+/// The text with a comment behind it; none where its language is not known, or what stands at its end
+/// may be no code.
+pub fn with_comment(path: &str, text: &str) -> Option<String> {
+    let language = Language::of(path, text);
+    let mark = language
+        .comments()
+        .first()
+        .filter(|_| language != Language::Other)?;
+    let is_markup = path.ends_with(".vue") || path.ends_with(".svelte");
+    let ends_before = text.contains("?>") || text.lines().any(|line| line == "__END__");
+    if is_markup || ends_before {
+        return None;
+    }
+    let comment = format!("{mark} Nothing else is changed.\n");
+    let mut commented = String::new();
+    // Behind the first line too, where that is a line of its own.
+    let rest = match text.split_once('\n') {
+        Some((first, rest)) if ends_with_itself(first) => {
+            commented = format!("{first}\n{comment}");
+            rest
+        }
+        _ => text,
+    };
+    commented.push_str(rest);
+    if !commented.is_empty() && !commented.ends_with('\n') {
+        commented.push('\n');
+    }
+    Some(commented + &comment)
+}
+
+/// What begins in the line does not go on in the next.
+fn ends_with_itself(line: &str) -> bool {
+    let goes_on = ["\"\"\"", "'''", "/*", "`", "<<"];
+    let last = line.trim_end();
+    // A statement may go on wherever a bracket or an operator is open.
+    let is_whole = last.is_empty()
+        || ["#", "//", ";", ")", "}"]
+            .iter()
+            .any(|mark| line.starts_with(mark) || last.ends_with(mark));
+    is_whole && !goes_on.iter().any(|mark| line.contains(mark))
+}

@@ -275,3 +275,117 @@ fn comments_as_they_were_are_no_defect() {
         ["# Says b, to whoever asks.\necho a\necho b\necho c\n"]
     );
 }
+
+fn of(edits: &[(&str, Option<&str>, Option<&str>)]) -> Subject {
+    let edits: Vec<Edited> = edits
+        .iter()
+        .map(|(path, before, after)| Edited {
+            path,
+            class: crate::classify(path, &[]),
+            before: *before,
+            after: *after,
+        })
+        .collect();
+    subject(&edits)
+}
+
+#[test]
+fn only_code_that_came_is_code() {
+    let one = "fn a() -> u8 {\n    1\n}\n";
+    let two = "fn b() -> u8 {\n    2\n}\n";
+    let both = format!("{one}{two}");
+    let turned = format!("{two}{one}");
+    for (edits, expected) in [
+        (&[("src/a.rs", Some(one), Some(&*both))][..], Subject::Code),
+        (&[("src/a.rs", None, Some(one))], Subject::Code),
+        (
+            &[(
+                "src/a.rs",
+                Some("fn a() { f(1) }\n"),
+                Some("fn a() { f(2) }\n"),
+            )],
+            Subject::Code,
+        ),
+        (&[("README.md", Some("a"), Some("b"))], Subject::NoSource),
+        (&[("tests/a.rs", Some(one), Some(two))], Subject::NoSource),
+        (&[("Cargo.toml", Some("a"), Some("b"))], Subject::NoSource),
+        (
+            &[(
+                "src/a.rs",
+                Some(one),
+                Some("// why\nfn a() -> u8 {\n    1 // one\n}\n"),
+            )],
+            Subject::Comments,
+        ),
+        (
+            &[(
+                "a.py",
+                Some("def a():\n    \"\"\"Old.\"\"\"\n    return 1\n"),
+                Some("def a():\n    \"\"\"New.\"\"\"\n    return 1\n"),
+            )],
+            Subject::Comments,
+        ),
+        (&[("src/a.rs", Some(&*both), Some(one))], Subject::Deletions),
+        (&[("src/a.rs", Some(one), None)], Subject::Deletions),
+        (
+            &[("src/a.rs", Some(&*both), Some(&*turned))],
+            Subject::Moves,
+        ),
+        (
+            &[
+                ("src/a.rs", Some(&*both), Some(one)),
+                ("src/b.rs", None, Some(two)),
+                ("src/lib.rs", Some("mod a;\n"), Some("mod a;\nmod b;\n")),
+            ],
+            Subject::Moves,
+        ),
+        (&[("data.unknown", Some("a"), Some("b"))], Subject::Code),
+        (&[], Subject::NoSource),
+    ] {
+        assert_eq!(of(edits), expected, "{edits:?}");
+    }
+}
+
+#[test]
+fn tests_stay_when_what_they_test_is_taken_back() {
+    let old = "fn a() -> u8 { 1 }\n";
+    let module = "\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a_is_2() {}\n}\n";
+    let new = format!("fn a() -> u8 {{ 2 }}\n{module}");
+    let path = "src/a.rs";
+    let back = |before, after| without_change(path, before, after);
+    assert_eq!(
+        back(Some(old), Some(&new)),
+        Some(Some(format!("{old}{}", &module[1..])))
+    );
+    assert_eq!(back(Some("x"), Some("y")), Some(Some("x".to_owned())));
+    assert_eq!(back(None, Some("y")), Some(None));
+    assert_eq!(back(Some("y"), None), Some(Some("y".to_owned())));
+    assert_eq!(back(None, Some(&new)), None, "its tests would go with it");
+    let between = "#[test]\nfn t() {}\nfn a() {}\n";
+    let both = format!("{old}#[test]\nfn t() {{}}\n");
+    assert_eq!(back(Some(old), Some(between)), Some(Some(both)));
+}
+
+#[test]
+fn a_comment_is_one_of_the_language() {
+    let with = with_comment;
+    let said = "# Nothing else is changed.\n";
+    assert_eq!(with("a.sh", "echo a").unwrap(), format!("echo a\n{said}"));
+    assert_eq!(
+        with("a.sh", "#!/bin/sh\necho a\n").unwrap(),
+        format!("#!/bin/sh\n{said}echo a\n{said}")
+    );
+    assert_eq!(
+        with("a.rs", "fn a() {}\n").unwrap(),
+        "fn a() {}\n// Nothing else is changed.\n// Nothing else is changed.\n"
+    );
+    // A text of several lines, a list that goes on.
+    for first in ["\"\"\"What it does.", "a = [", "x = 1 +"] {
+        let text = format!("{first}\nb\n");
+        assert_eq!(with("a.py", &text).unwrap(), format!("{text}{said}"));
+    }
+    assert_eq!(with("a.txt", "a\n"), None);
+    assert_eq!(with("a.vue", "<a/>\n"), None);
+    assert_eq!(with("a.php", "<?php ?>\n"), None);
+    assert_eq!(with("a.rb", "a\n__END__\nb\n"), None);
+}
