@@ -7,23 +7,20 @@
 //! the documents and histories already say. Stamps and verdicts come from outside.
 
 mod artifact;
-mod author;
-mod field;
+mod entry;
 mod fill;
-mod identity;
-mod material;
-mod mention;
-mod read;
 mod reconcile;
-mod render;
 
-pub use artifact::{Artifact, Guide, VERSION, read_line_from_value, read_lines_from_value};
-pub use author::{is_users, name_user, not_user};
-pub use field::{FieldError, normalise};
-pub use fill::{fill, last_line, split_checkpoint};
-pub use identity::{entry_id, line_digest};
-pub use material::{Attempt, Due, Filled, Here, LastCheckpoint, Material, Origin, Proof};
-pub use mention::{mentions, quotes};
-pub use read::{MAX_BYTES, Reading, read, read_reconciliation};
+pub use artifact::{
+    Artifact, Guide, MAX_BYTES, Reading, VERSION, mentions, quotes, read, read_line_from_value,
+    read_lines_from_value, read_reconciliation,
+};
+pub use entry::{
+    Brief, Budgeted, FieldError, Weight, entry_id, is_users, line_digest, line_text, name_user,
+    normalise, not_user, render, within,
+};
+pub use fill::{
+    Attempt, Due, Filled, Here, LastCheckpoint, Material, Origin, Proof, fill, last_line,
+    split_checkpoint,
+};
 pub use reconcile::{Author, Incoming, Reconciled, close, reconcile, undo};
-pub use render::{Brief, Budgeted, Weight, line_text, render, within};

@@ -3,10 +3,7 @@
 //! cause. Anything else is a `silent_drop`.
 
 use super::artifact::Artifact;
-use super::author::is_users;
-use super::field::settle;
-use super::identity::entry_id;
-use super::render::{Brief, line_text};
+use super::entry::{Brief, entry_id, is_users, line_text, settle};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
     Anchor, BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord,
@@ -365,7 +362,7 @@ impl Next<'_> {
     }
 
     /// The id of the earlier entry that a line repeats, else its own.
-    pub(super) fn find_known_id(&self, line: &BriefLine, stamp: Option<&Stamp>) -> String {
+    fn find_known_id(&self, line: &BriefLine, stamp: Option<&Stamp>) -> String {
         let id = entry_id(line, stamp);
         let earlier = &self.prior.entries;
         if earlier.iter().any(|entry| entry.id == id) {
@@ -378,7 +375,7 @@ impl Next<'_> {
     }
 
     /// The same entry, its anchor written as it should be by now.
-    pub(super) fn same_but_moved(&self, entry: &BriefEntry, line: &BriefLine) -> bool {
+    fn same_but_moved(&self, entry: &BriefEntry, line: &BriefLine) -> bool {
         let standing = self.incoming.standings.get(&entry.id);
         let Some(now) = standing.and_then(|standing| standing.now.as_ref()) else {
             return false;
@@ -393,7 +390,7 @@ impl Next<'_> {
 
 impl Next<'_> {
     /// A whole brief names every entry that goes on.
-    pub(super) fn refuse_drops(&self, outcomes: &Outcomes) -> Result<(), Refusal> {
+    fn refuse_drops(&self, outcomes: &Outcomes) -> Result<(), Refusal> {
         let lost: Vec<Finding> = self
             .prior
             .entries
@@ -415,7 +412,7 @@ impl Next<'_> {
     }
 
     /// A brief that was shown after an anchor changed holds the question in the claim's place.
-    pub(super) fn is_question_by_now(&self, entry: &BriefEntry) -> bool {
+    fn is_question_by_now(&self, entry: &BriefEntry) -> bool {
         let standing = self.incoming.standings.get(&entry.id);
         standing.is_some_and(|standing| is_lost(&entry.line, standing))
             && self
@@ -480,12 +477,7 @@ impl Next<'_> {
     }
 
     /// An established entry becomes a question, unless the cause is one already.
-    pub(super) fn demote(
-        &mut self,
-        entry: &BriefEntry,
-        by: Option<String>,
-        why: &str,
-    ) -> Result<(), Refusal> {
+    fn demote(&mut self, entry: &BriefEntry, by: Option<String>, why: &str) -> Result<(), Refusal> {
         let is_question = |live: &BriefEntry| live.line.slot == Slot::Open;
         let cause = match by {
             Some(by)
@@ -520,7 +512,7 @@ impl Next<'_> {
 
     /// Anchors that moved are followed; claims whose place holds something else, or
     /// nothing, become questions.
-    pub(super) fn follow_and_demote(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
+    fn follow_and_demote(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for (id, standing) in &self.incoming.standings {
             let Some(at) = self.live.iter().position(|entry| entry.id == *id) else {
                 continue;

@@ -1,8 +1,82 @@
 //! Every code, once: name, family, severity, meaning, hint.
 
-use super::kind::{Family, Severity};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+// What is made of the catalogue: one enum, and what each of its codes says.
+
+macro_rules! codes {
+    ($($variant:ident $id:literal $family:ident $severity:ident $meaning:literal, $hint:literal;)*) => {
+        /// A stable code. Its text form is what documents, `--json` and exit messages carry.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $meaning] #[serde(rename = $id)] $variant,)*
+        }
+
+        /// Every code, in the order of this file.
+        pub const CATALOGUE: &[Code] = &[$(Code::$variant,)*];
+
+        impl Code {
+            /// The text form.
+            pub fn id(self) -> &'static str {
+                match self { $(Code::$variant => $id,)* }
+            }
+
+            /// Where it is used.
+            pub fn family(self) -> Family {
+                match self { $(Code::$variant => Family::$family,)* }
+            }
+
+            /// How much it weighs.
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity,)* }
+            }
+
+            /// What it means, whatever the case.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$variant => $meaning,)* }
+            }
+
+            /// What to do, whatever the case.
+            pub fn hint(self) -> &'static str {
+                match self { $(Code::$variant => $hint,)* }
+            }
+        }
+    };
+}
+
+// How much a code weighs, and where it is used.
+
+/// How much a code weighs in `cook verify`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// For the reader; never changes an exit code.
+    Note,
+    /// Worth a look; changes an exit code only where more is asked for (`--strict`, `cook check`).
+    Warning,
+    /// A re-ground puts it right; fails with `--strict`.
+    NeedsReground,
+    /// Fails.
+    Error,
+}
+
+/// Where a code is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// A breach of the report grammar or of its consistency rules.
+    Report,
+    /// A transition that is not taken.
+    Refusal,
+    /// Something `verify`, `next` or `status` points at.
+    Finding,
+    /// A command that cannot run.
+    Failure,
+}
 
 /// The form of every code: the list grows.
 impl schemars::JsonSchema for Code {

@@ -5,26 +5,18 @@
 //! Pure. A code is stable, unique and documented here once; `protocol/codes.json`
 //! is generated from this list and a test keeps the two equal.
 
-#[macro_use]
-mod code;
 mod catalogue;
-mod kind;
-mod secret;
 mod text;
-mod texts;
 
-pub use catalogue::{CATALOGUE, Code};
-pub use kind::{Family, Severity};
-pub use secret::{REDACTED, find_tokens, redact, without_tokens};
-pub use text::{
-    Attribution, Lines, attributions, clean, count_noun, harmless_json, list_with_verb,
-    with_plain_marks, without_attribution, without_escapes, without_tags,
-};
-pub use texts::texts;
-
+pub use catalogue::{CATALOGUE, Code, Family, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+pub use text::{
+    Attribution, Lines, REDACTED, attributions, clean, count_noun, find_tokens, harmless_json,
+    list_with_verb, redact, texts, with_plain_marks, without_attribution, without_escapes,
+    without_tags, without_tokens,
+};
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

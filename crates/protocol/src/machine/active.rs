@@ -1,19 +1,26 @@
-//! The slice in work: the active document is a copy of its plan entry, and a reopened slice
-//! comes back into it.
+//! The slice in work: its document, what its next attempt must fix, and where it went when its
+//! commit left HEAD.
 
-use super::answers;
-use super::asked;
-use super::records::attach;
-use super::work::Work;
+use super::facts::{FactSet, Facts};
+use super::wave::{add_new, list_requests};
+use super::work::{Work, attach, short};
+use super::{answers, slices, wave};
+use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    ActiveSlice, ActiveStatus, Handoff, SchemaVersion, Slice, SliceRecordType, SliceStatus,
-    Submission,
+    ActiveSlice, ActiveStatus, AnsweredRejection, AuditNote, FixNote, Handoff, ReportRecord,
+    SchemaVersion, Slice, SliceRecordType, SliceStatus, Snapshot, Submission,
 };
+use crate::report::{fixes, return_reason};
+use std::borrow::Cow;
+
+// The slice in work: the active document is a copy of its plan entry, and a reopened slice
+// comes back into it.
 
 impl Work<'_> {
     /// The active slice's id and ledger, while one is in work.
     pub fn active_id(&self) -> Option<String> {
-        super::drift::in_work(&self.next)
+        self.next
+            .is_in_work()
             .then(|| self.next.active.slice_id.clone())
             .flatten()
     }
@@ -50,7 +57,7 @@ impl Work<'_> {
         let review = self.ledger(id).review.clone();
         self.keep_no(id);
         let mut must = self.take_review(id);
-        asked::add_new(&mut must, findings);
+        wave::add_new(&mut must, findings);
         self.keep_audit(id);
         let ledger = self.ledger(id);
         ledger.sent_back = review.or(ledger.sent_back.take());
@@ -124,4 +131,263 @@ pub(super) fn active_from(slice: &Slice, status: ActiveStatus, anchor: &str) -> 
             verification_commands: slice.verification_commands.clone(),
         }),
     }
+}
+
+// What the next attempt at a slice must fix. It adds up until a review has seen an attempt, and a
+// review that says no adds what it asks for.
+
+impl Work<'_> {
+    /// The audit no longer counts; what it names is shown until the slice is reconciled.
+    pub fn set_audit_aside(&mut self, id: &str) {
+        let ledger = self.ledger(id);
+        let Some(audit) = ledger.audit.take().filter(AuditNote::names_something) else {
+            return;
+        };
+        if let Some(earlier) = ledger.earlier_audit.replace(audit.clone()) {
+            wave::follow_audit(&mut self.next, &earlier, &audit);
+        }
+    }
+
+    /// The slice is closed or taken up again; what its last audit says of the project stays, and what
+    /// those before it said is settled by it.
+    pub fn keep_audit(&mut self, id: &str) {
+        let ledger = self.ledger(id);
+        let audits = [ledger.earlier_audit.take(), ledger.audit.take()];
+        for audit in audits.into_iter().flatten() {
+            if let Some(earlier) = self.next.ledger.open_audit.take() {
+                wave::follow_audit(&mut self.next, &earlier, &audit);
+            }
+            let kept = Some(audit).filter(AuditNote::names_something);
+            self.next.ledger.open_audit = kept;
+        }
+    }
+
+    /// A review's no to what the slice was before stays on record when a later yes is acted on: the judges read
+    /// it, with what became of it. What a re-ground sent back stands in the slice's history.
+    pub fn keep_no(&mut self, id: &str) {
+        let ledger = self.ledger(id);
+        let yes = ledger.review.as_ref().filter(|review| !review.rejects());
+        let no = ledger.find_unheard_no();
+        let (Some(yes), Some(no)) = (yes.map(wave::review_blocker), no.map(wave::review_blocker))
+        else {
+            return;
+        };
+        let answered = &mut self.next.ledger.answered_rejections;
+        if answered.iter().all(|known| known.no.id != no.id) {
+            let answer = format!("{} came after it and says yes", yes.id);
+            answered.push(AnsweredRejection::new(no, answer));
+        }
+    }
+
+    /// Takes a slice's review away, and gives what is still to be fixed: what it asked for when it
+    /// said no, or what the attempt had to fix when none has seen it. A no is shown to the next
+    /// reviewer.
+    pub fn take_review(&mut self, id: &str) -> Vec<String> {
+        let ledger = self.ledger(id);
+        let fixed = std::mem::take(&mut ledger.fixed);
+        match ledger.review.take() {
+            None => fixed,
+            Some(review) if review.rejects() => {
+                let asked = list_requests(&review);
+                ledger.sent_back = Some(review);
+                asked
+            }
+            Some(_) => Vec::new(),
+        }
+    }
+
+    /// Keeps what a report says of the things that its attempt had to fix. What an attempt with red
+    /// gates said holds until one says otherwise: no review has seen it.
+    pub fn note_fixes(&mut self, id: &str, report: &ReportRecord) {
+        let slice = self.next.plan.slice(id);
+        let must = slice.and_then(|slice| slice.must_fix_findings.clone());
+        let must = must.unwrap_or_default();
+        let said = fixes(report).into_iter().map(|(number, did)| {
+            let named = number.and_then(|number| must.get(number.checked_sub(1)?));
+            match (named, number) {
+                (None, Some(number)) => FixNote {
+                    what: None,
+                    did: format!("{number}: {did}"),
+                },
+                (named, _) => FixNote {
+                    what: named.cloned(),
+                    did,
+                },
+            }
+        });
+        let said: Vec<FixNote> = said.collect();
+        let ledger = self.ledger(id);
+        let is_seen = ledger.review.is_some();
+        ledger.fixes.retain(|note| {
+            let is_due = note.what.as_ref().is_some_and(|what| must.contains(what));
+            is_due && !is_seen && said.iter().all(|new| new.what != note.what)
+        });
+        ledger.fixes.extend(said);
+    }
+
+    /// Keeps what a report says of the plan and of risks, beside what those before it said: nobody has
+    /// decided on that before the slice is accepted.
+    pub fn note_remarks(&mut self, id: &str, report: &ReportRecord) {
+        let Some(said) = return_reason(report) else {
+            return;
+        };
+        let remarked = &mut self.ledger(id).remarked;
+        *remarked = Some(match remarked.take() {
+            Some(before) if is_among(&said, &before) => before,
+            Some(before) => format!("{before}\n{said}"),
+            None => said,
+        });
+    }
+
+    /// Adds to what the next attempt at a slice must fix.
+    pub fn must_fix(&mut self, id: &str, more: Vec<String>) {
+        if let Some(slice) = self.next.plan.slice_mut(id) {
+            add_new(slice.must_fix_findings.get_or_insert_default(), more);
+        }
+    }
+}
+
+/// The text stands in the other, as whole lines.
+fn is_among(text: &str, other: &str) -> bool {
+    format!("\n{other}\n").contains(&format!("\n{text}\n"))
+}
+
+// A slice in work whose commit left HEAD: where HEAD has the same tree it goes on there, else its work is
+// reported again.
+
+/// The state as it speaks of HEAD, where a committed slice's commit left it and HEAD has its tree: review
+/// and audit looked at that tree.
+pub fn follow<'a>(snapshot: &'a Snapshot, facts: &Facts) -> Cow<'a, Snapshot> {
+    follow_to(snapshot, facts).map_or(Cow::Borrowed(snapshot), |(next, _)| Cow::Owned(next))
+}
+
+/// The same, with what a reader should know of it.
+pub(super) fn follow_to(snapshot: &Snapshot, facts: &Facts) -> Option<(Snapshot, Finding)> {
+    let id = snapshot.active.slice_id.as_ref()?;
+    let ledger = snapshot.ledger.slices.get(id)?;
+    let from = ledger.head.as_ref()?;
+    let now = facts.head.as_ref()?;
+    let head = now.commit.as_ref()?;
+    let basis = &snapshot.active.handoff.as_ref()?.basis_commit;
+    let range = facts.ranges.get(basis)?;
+    let has_left = snapshot.active.status == ActiveStatus::Committed
+        && facts.on_head.get(from) == Some(&false);
+    let stays = ledger.head_tree.is_some() && ledger.head_tree == now.tree;
+    let is_on_basis = range.ancestor || range.merge_base.is_some();
+    if !has_left || !stays || !is_on_basis {
+        return None;
+    }
+    let (from, basis) = (
+        from.clone(),
+        range.merge_base.clone().unwrap_or(basis.clone()),
+    );
+    let what = format!(
+        "its commit {} is not on HEAD any more, and HEAD, {}, has the same tree",
+        short(&from),
+        short(head)
+    );
+    let finding = Finding::new(Code::Rebound, what).at(id.clone());
+    let mut next = snapshot.clone();
+    if let Some(ledger) = next.ledger.slices.get_mut(id) {
+        let review = ledger.review.as_mut().map(|review| &mut review.commit);
+        let audit = ledger.audit.as_mut().map(|audit| &mut audit.commit);
+        let heads = ledger.head.as_mut().into_iter().chain(&mut ledger.reported);
+        for commit in heads.chain(review).chain(audit) {
+            if *commit == from {
+                commit.clone_from(head);
+            }
+        }
+        ledger.basis = Some(basis.clone());
+        // The same tree needs no second report, in however many commits it stands now.
+        let own = range
+            .commits
+            .iter()
+            .filter(|commit| commit.slice.as_ref() == Some(id));
+        ledger.claimed.extend(own.map(|commit| commit.id.clone()));
+        ledger.claimed.push(head.clone());
+    }
+    if let Some(slice) = next.plan.slice_mut(id) {
+        slice.basis_commit = Some(basis.clone());
+    }
+    if let Some(handoff) = &mut next.active.handoff {
+        handoff.basis_commit = basis;
+    }
+    Some((next, finding))
+}
+
+/// What tells where a committed slice's commit went, beside what is asked of the state that [`follow`] makes.
+pub fn ask_to_follow(set: &mut FactSet, snapshot: &Snapshot) {
+    let handoff = snapshot.active.handoff.as_ref();
+    let slice = snapshot.active.slice_id.as_ref();
+    let ledger = slice.and_then(|id| snapshot.ledger.slices.get(id));
+    let head = ledger.and_then(|ledger| ledger.head.clone());
+    let is_committed = snapshot.active.status == ActiveStatus::Committed;
+    if let (Some(handoff), Some(head), true) = (handoff, head, is_committed) {
+        set.head = true;
+        set.ranges.insert(handoff.basis_commit.clone());
+        set.on_head.insert(head);
+    }
+}
+
+/// The facts as they speak of what [`follow`] makes of the state.
+pub(super) fn follow_facts(facts: &Facts, before: &Snapshot, next: &Snapshot) -> Facts {
+    let mut facts = facts.clone();
+    let of = |snapshot: &Snapshot| {
+        let handoff = snapshot.active.handoff.as_ref();
+        handoff.map(|handoff| handoff.basis_commit.clone())
+    };
+    if let (Some(was), Some(is)) = (of(before), of(next))
+        && let Some(mut range) = facts.ranges.get(&was).cloned()
+    {
+        (range.resolves, range.ancestor, range.merge_base) = (true, true, None);
+        facts.ranges.insert(is, range);
+    }
+    let head = facts.head.as_ref().and_then(|head| head.commit.clone());
+    facts.on_head.extend(head.map(|head| (head, true)));
+    facts
+}
+
+/// The committed slice's commit is not on HEAD.
+pub(super) fn has_vanished(work: &Work) -> Result<bool, Refusal> {
+    if work.next.active.status != ActiveStatus::Committed {
+        return Ok(false);
+    }
+    let id = work.next.active.slice_id.as_ref();
+    let ledger = id.and_then(|id| work.before.ledger.slices.get(id));
+    match ledger.and_then(|ledger| ledger.head.as_ref()) {
+        Some(head) => Ok(!work.facts.on_head(head)?),
+        None => Ok(true),
+    }
+}
+
+/// What the commit fixed is to be fixed again, and a review's no stays. A commit that was not
+/// rejected may be reported again once it is back.
+pub(super) fn take_commit_away(work: &mut Work, id: &str) {
+    let mut must = work.ledger(id).fixed.clone();
+    let is_rejected = slices::rejection(&work.next).is_some();
+    wave::add_new(&mut must, work.take_review(id));
+    work.set_audit_aside(id);
+    let ledger = work.ledger(id);
+    let head = ledger.head.take();
+    ledger.last_head = head.filter(|_| is_rejected || must.is_empty());
+    ledger.head_tree = None;
+    ledger.receipts.clear();
+    work.must_fix(id, must);
+    work.next.active.status = ActiveStatus::InProgress;
+}
+
+/// Puts a slice in progress whose commit left HEAD while others of its own are there to be reported.
+pub(super) fn take_vanished_away(work: &mut Work) -> Result<(), Refusal> {
+    if !has_vanished(work)? {
+        return Ok(());
+    }
+    let Some(id) = work.active_id() else {
+        return Ok(());
+    };
+    take_commit_away(work, &id);
+    if let Some(slice) = work.next.plan.slice_mut(&id) {
+        slice.status = SliceStatus::InProgress;
+    }
+    work.sync_handoff();
+    Ok(())
 }

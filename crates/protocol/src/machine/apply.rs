@@ -1,12 +1,15 @@
 //! `needs` and `apply`: the one way from one snapshot to the next.
 
+use super::active::{follow_facts, follow_to};
 use super::dispatch::{dispatch, not_your_turn};
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, Finished, finish};
 use super::rule::Rule;
-use super::vanished::{follow_facts, follow_to};
 use super::work::{Step, Work};
-use super::{assurance, bootstrap, brief, by_cook, drift, goal, reground, reports, user, wave};
+use super::{
+    assurance, bootstrap, brief, by_cook, drift, goal, implementer, reground, resume, user,
+    verdicts, wave,
+};
 use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::model::{
     Actor, Count, Event, GOAL_SLICE, Policy, Profile, Records, Role, Snapshot, Submission,
@@ -37,13 +40,13 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             ..
         } => {
             let began = submission.began_at.clone();
-            reports::implement_needs(snapshot, slice_id, commit, began, &mut set);
+            implementer::implement_needs(snapshot, slice_id, commit, began, &mut set);
         }
         Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. } => {
-            reports::read_only_needs(&mut set);
+            verdicts::read_only_needs(&mut set);
         }
         Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
-        Event::Resumed(resume) => user::resume_needs(snapshot, resume, &mut set),
+        Event::Resumed(resume) => resume::resume_needs(snapshot, resume, &mut set),
         Event::Paused { .. } => set.worktree = true,
         Event::Verified => set.room = true,
         Event::Undone { to, .. } => {
@@ -269,38 +272,38 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             evidence,
             submission,
             ..
-        } => reports::implement(work, slice_id, evidence, submission),
+        } => implementer::implement(work, slice_id, evidence, submission),
         Event::Returned {
             slice_id,
             why,
             submission,
-        } => reports::hand_back(work, slice_id, why, submission),
+        } => implementer::hand_back(work, slice_id, why, submission),
         Event::Reviewed {
             verdicts,
             submission,
-        } => reports::review(work, verdicts, submission),
+        } => verdicts::review(work, verdicts, submission),
         Event::Audited {
             verdicts,
             submission,
-        } => reports::audit(work, verdicts, submission),
+        } => verdicts::audit(work, verdicts, submission),
         Event::Judged {
             verdicts,
             submission,
-        } => reports::judge(work, verdicts, submission),
+        } => verdicts::judge(work, verdicts, submission),
         Event::Asked {
             role,
             question,
             submission,
-        } => reports::ask(work, *role, question, submission),
+        } => implementer::ask(work, *role, question, submission),
         Event::Refused { .. } => {
             if work.before.state.continuation_policy != Policy::Continue {
                 return Err(Refusal::new(Code::DoesNotApply, "the work is stopped"));
             }
-            reports::count_refusal(work);
+            implementer::count_refusal(work);
             Ok(())
         }
         Event::Paused { why } => user::pause(work, why, actor),
-        Event::Resumed(resume) => user::resume(work, resume),
+        Event::Resumed(resume) => resume::resume(work, resume),
         Event::Cancelled { why } => user::cancel(work, why),
         Event::Blocked { why, exit } => user::block(work, why, exit),
         Event::Refocused { mission } => user::refocus(work, mission),

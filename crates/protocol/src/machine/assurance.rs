@@ -1,7 +1,6 @@
 //! What the profile in force asks for (`docs/assurance.md`): when an audit is due, when another
 //! profile begins to bind, and what is kept of the lowest.
 
-use super::drift;
 use super::facts::ConfigFacts;
 use super::slices::{current_audit, current_review};
 use super::work::Work;
@@ -83,7 +82,7 @@ pub(super) fn let_go(next: &mut Snapshot) {
         return;
     };
     let holds = match &bound.slice_id {
-        Some(id) => next.find_slice_in_work() == Some(id) && drift::in_work(next),
+        Some(id) => next.find_slice_in_work() == Some(id),
         None => next.ledger.wave.running,
     };
     if !holds {

@@ -1,11 +1,10 @@
 //! `Bootstrapped`: the first documents of a log, and repairs of the contract later.
 
-use super::drift;
-use super::due::require_reground;
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
-use super::goal;
 use super::rule::{Dispatch, Rule};
+use super::work::require_reground;
+use super::{drift, goal};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
     ActiveSlice, ActiveStatus, Assurance, Count, Counters, Event, GOAL_SLICE, Goal, Import, Ledger,

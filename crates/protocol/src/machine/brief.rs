@@ -1,12 +1,12 @@
 //! Changes of the brief: transitions that leave the work, its tickets and its "as before" where they
 //! stand; and what the user says.
 
-use super::due::require_reground;
 use super::facts::{BriefFacts, BriefQuestion, Facts};
 use super::rule::Dispatch;
-use super::work::{Step, Work};
+use super::work::{Step, Work, require_reground};
 use super::{answers, wave};
-use crate::brief::{self, Author, Incoming};
+use crate::brief;
+use crate::brief::{Author, Incoming};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
     Actor, Anchor, BriefChange, BriefRecord, ByCook, Cause, Count, Event, MAX_FIELD_CHARS, Policy,

@@ -1,18 +1,22 @@
-//! A re-ground that cook derives itself, under a profile below `strict` and only where nothing is
-//! left to weigh (`docs/assurance.md`). Block and conditions are derived again whenever the event
-//! is applied, so that a log which holds another is not derivable.
+//! Re-grounds that cook derives itself, and what a workflow still takes where it may.
 
-use super::facts::{FactSet, Head};
+use super::assurance::AuditRule;
+use super::facts::{ConfigFacts, FactSet, Head};
 use super::rule::{Dispatch, Rule};
-use super::slices::{current_audit, current_review};
-use super::trust::list_named_commands;
+use super::slices::{current_audit, current_review, list_named_commands};
+use super::wave::list_votes;
 use super::work::Work;
 use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Reconcile, Reground, SliceStatus,
-    Snapshot,
+    ActiveStatus, AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile,
+    Reground, Role, SliceStatus, Snapshot,
 };
+use std::collections::BTreeMap;
+
+// A re-ground that cook derives itself, under a profile below `strict` and only where nothing is
+// left to weigh (`docs/assurance.md`). Block and conditions are derived again whenever the event
+// is applied, so that a log which holds another is not derivable.
 
 /// Re-grounds of cook's own that may follow one another.
 pub const MOST_BY_COOK: u64 = 10;
@@ -213,4 +217,77 @@ fn weighs(code: Code) -> bool {
 
 fn refuse_by_cook(why: String) -> Refusal {
     Refusal::new(Code::NotByCook, why)
+}
+
+// How many sessions a workflow still takes where every verdict is a yes.
+
+/// Sessions by role.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionEstimate {
+    /// Of each role that has one.
+    pub sessions: BTreeMap<Role, u64>,
+    /// Open slices that it counts.
+    pub slices: u64,
+    /// No plan is there yet: it counts one slice.
+    pub is_planless: bool,
+}
+
+impl SessionEstimate {
+    fn add(&mut self, role: Role, count: u64) {
+        if count > 0 {
+            *self.sessions.entry(role).or_default() += count;
+        }
+    }
+}
+
+/// Counts the sessions from here to the end: no report is refused, no gate is red, every verdict is
+/// a yes, and where cook may re-ground itself it does.
+pub fn estimate(
+    snapshot: &Snapshot,
+    due: &Dispatch,
+    head: &Head,
+    config: Option<&ConfigFacts>,
+) -> SessionEstimate {
+    let mut estimate = SessionEstimate::default();
+    if due.policy == Policy::Done {
+        return estimate;
+    }
+    let is_strict = snapshot.assurance().is_strict();
+    let audits = AuditRule::of(snapshot.assurance(), config);
+    let open = snapshot.plan.open_slices().count() as u64;
+    estimate.is_planless = !snapshot.ledger.regrounded && open == 0;
+    estimate.slices = open.max(u64::from(estimate.is_planless));
+    let in_work = snapshot.find_slice_in_work().is_some();
+    let by_cook = derive(snapshot, due, head).is_ok();
+    let plans = !snapshot.ledger.regrounded && !by_cook || due.rule == Rule::Recover;
+    estimate.add(
+        Role::Regrounder,
+        u64::from(plans || is_strict && open > 0 && !in_work),
+    );
+    let mut unaudited = snapshot.ledger.assured.unaudited.0;
+    for place in 0..estimate.slices {
+        let is_first = in_work && place == 0;
+        let is_committed = is_first
+            && snapshot.active.status == ActiveStatus::Committed
+            && due.rule != Rule::Implement;
+        let is_reviewed = is_committed && current_review(snapshot).is_some();
+        let is_audited = is_reviewed && current_audit(snapshot).is_some();
+        let audit_due = audits.is_due(unaudited, place + 1 == estimate.slices);
+        estimate.add(Role::Implementer, u64::from(!is_committed));
+        estimate.add(Role::Reviewer, u64::from(!is_reviewed));
+        estimate.add(Role::Auditor, u64::from(audit_due && !is_audited));
+        estimate.add(Role::Regrounder, u64::from(is_strict));
+        unaudited = match audit_due {
+            true => 0,
+            false => unaudited + 1,
+        };
+    }
+    let have = match open {
+        0 => list_votes(snapshot, head).count() as u64,
+        _ => 0,
+    };
+    let required = snapshot.profile.required_stop_judges.0;
+    estimate.add(Role::StopJudge, required.saturating_sub(have));
+    estimate.add(Role::Regrounder, u64::from(is_strict));
+    estimate
 }

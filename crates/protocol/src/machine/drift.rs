@@ -2,7 +2,7 @@
 //! Also tells own commits from foreign ones.
 
 use super::facts::{CommitSeen, FactSet, Facts, Range};
-use super::text::short;
+use super::work::short;
 use super::{proof, wave};
 use crate::diagnostic::{Code, Finding, Refusal, count_noun};
 use crate::model::{
@@ -61,7 +61,7 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
         ..FactSet::default()
     };
     if let Some(handoff) = &snapshot.active.handoff
-        && in_work(snapshot)
+        && snapshot.is_in_work()
     {
         let basis = &handoff.basis_commit;
         set.ranges.insert(basis.clone());
@@ -86,14 +86,11 @@ pub(super) fn mark(snapshot: &Snapshot) -> Option<&String> {
     ledger.mark.as_ref().or(ledger.head_seen.as_ref())
 }
 
-/// A slice is selected, in progress or committed.
-pub(super) fn in_work(snapshot: &Snapshot) -> bool {
-    snapshot.find_slice_in_work().is_some()
-}
-
 /// Every slice is closed: the project's end is what comes next.
 pub(super) fn end_is_near(snapshot: &Snapshot) -> bool {
-    snapshot.ledger.regrounded && !in_work(snapshot) && snapshot.plan.open_slices().next().is_none()
+    snapshot.ledger.regrounded
+        && !snapshot.is_in_work()
+        && snapshot.plan.open_slices().next().is_none()
 }
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
@@ -122,7 +119,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         );
     }
     contradict(snapshot, &mut drift);
-    if in_work(snapshot) {
+    if snapshot.is_in_work() {
         position(snapshot, facts, &mut drift)?;
     }
     if mark(snapshot).is_some() {
@@ -197,7 +194,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
         .collect();
     let id = snapshot.active.slice_id.as_deref();
     if let [only] = selected[..]
-        && (!in_work(snapshot) || id != Some(only))
+        && (!snapshot.is_in_work() || id != Some(only))
     {
         drift.note_cause(
             only,
@@ -213,7 +210,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     }
     let Some(id) = id else { return };
     let Some(slice) = snapshot.plan.slice(id) else {
-        if in_work(snapshot) {
+        if snapshot.is_in_work() {
             drift.note_cause(
                 id,
                 Code::SliceNotInPlan,
@@ -233,7 +230,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
             ),
         );
     }
-    if in_work(snapshot) {
+    if snapshot.is_in_work() {
         if slice.acceptance_criteria.is_empty() {
             drift.note_cause(
                 id,
@@ -256,7 +253,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
 }
 
 /// The pairs of statuses that one slice can have in the two documents.
-pub(super) fn pair_is_legal(active: ActiveStatus, plan: SliceStatus) -> bool {
+fn pair_is_legal(active: ActiveStatus, plan: SliceStatus) -> bool {
     match active {
         ActiveStatus::Idle => true,
         ActiveStatus::Selected => plan == SliceStatus::Selected,
@@ -380,7 +377,7 @@ fn list_unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
 
 fn active_slice(snapshot: &Snapshot) -> Option<&str> {
     let active = snapshot.active.slice_id.as_deref();
-    active.filter(|_| in_work(snapshot))
+    active.filter(|_| snapshot.is_in_work())
 }
 
 /// Nothing since the mark has to be named.

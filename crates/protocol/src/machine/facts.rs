@@ -6,15 +6,17 @@
 //! data: `event.json` in the log keeps the facts a transition was judged by, so
 //! that `verify` can judge it again.
 
-pub use super::worktree::{MAX_PATHS, Worktree};
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::digest::hex;
 pub use crate::model::Verdict;
 use crate::model::{
-    BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Goal, GoalFound,
-    KeptProof, Limits, Receipt, RoomCheck, Share, Slice, Stamp, StrengthNote,
+    BriefEntry, BriefLine, BriefStanding, CONTRACT_FILES, Caches, EvidenceRecord, GateSpec, Goal,
+    GoalFound, KeptProof, Limits, Receipt, RoomCheck, SETTINGS_FILES, STOP_VERIFIER_SCRIPTS, Share,
+    Slice, Stamp, StrengthNote,
 };
 use crate::trials::TrialLine;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 
@@ -555,4 +557,114 @@ impl Facts {
     pub(super) fn config(&self) -> Result<&ConfigFacts, Refusal> {
         self.config.as_ref().ok_or_else(|| missing("config"))
     }
+}
+
+// What `git status` says.
+
+/// `git status`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Worktree {
+    /// Dirty paths, sorted; at most [`MAX_PATHS`], the rest counted.
+    pub dirty: Vec<String>,
+    /// How many more there are.
+    pub more: u64,
+    /// Tracked files that HEAD has otherwise and git was told not to look at, at most [`MAX_PATHS`]; asked
+    /// for at the end alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unwatched: Vec<String>,
+    /// SHA-256 of the whole status output.
+    pub digest: String,
+}
+
+/// Paths kept of any list that a repository can make long.
+pub const MAX_PATHS: usize = 200;
+
+impl Worktree {
+    /// No entry in `git status`.
+    pub fn is_clean(&self) -> bool {
+        self.dirty.is_empty()
+    }
+
+    /// Some of the dirty paths, and how many there are beside them.
+    pub(super) fn first_dirty(&self) -> String {
+        self.name_dirty(5)
+    }
+
+    /// How the user commits what is cook's own among the dirty paths.
+    pub(super) fn contract_hint(&self) -> Option<String> {
+        let is_own = |path: &&String| {
+            let mut known = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
+            known.any(|own| own == path)
+        };
+        let own: Vec<&str> = self
+            .dirty
+            .iter()
+            .filter(is_own)
+            .map(String::as_str)
+            .collect();
+        (!own.is_empty()).then(|| format!("`cook init --commit` commits {}", own.join(", ")))
+    }
+
+    /// As many of the dirty paths, and how many there are beside them.
+    pub fn name_dirty(&self, most: usize) -> String {
+        let named = self.dirty.iter().take(most).cloned().collect::<Vec<_>>();
+        let rest = (self.dirty.len() - named.len()) as u64 + self.more;
+        match rest {
+            0 => named.join(", "),
+            _ => format!("{} and {rest} more", named.join(", ")),
+        }
+    }
+}
+
+// The contract's files: which of them the log holds, and what takes an edited one in.
+
+/// That the last gate which a project passes is not made from its gates.
+pub fn stale_stop_verifier() -> Finding {
+    Finding::new(
+        Code::StopVerifierStale,
+        "the stop verifier was generated from other gates than `.agent/cook.toml` has now",
+    )
+    .at(STOP_VERIFIER_SCRIPTS[0])
+}
+
+/// The mission and the profile: what the log was started with.
+pub const CONTRACT_TEXTS: [&str; 2] = [".agent/mission.md", ".agent/profile.json"];
+
+/// The command that makes one of [`CONTRACT_TEXTS`], as it stands, the log's.
+pub fn take_in_command(path: &str) -> &'static str {
+    match path == CONTRACT_TEXTS[0] {
+        true => "cook plan refocus --mission-file .agent/mission.md",
+        false => "cook init",
+    }
+}
+
+// Tickets: what a report that comes with one was made from.
+
+/// The ticket given out at dispatch: it fits one tip of the log and one HEAD, and where a role is due
+/// that leaves the worktree alone, the worktree of which `git status` has this digest.
+pub fn ticket(tip: &str, head: &Head, status: Option<&str>) -> String {
+    let mut digest = Sha256::new();
+    for part in [Some(tip), head.commit.as_deref(), head.branch.as_deref()] {
+        let part = part.unwrap_or("");
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part.as_bytes());
+    }
+    let state = hex(&digest.finalize()[..8]);
+    match status {
+        Some(status) => format!("{state}-{}", tree_mark(status)),
+        None => state,
+    }
+}
+
+/// The part of a ticket that stands for a worktree.
+fn tree_mark(status: &str) -> String {
+    hex(&Sha256::digest(status.as_bytes())[..4])
+}
+
+/// Whether a ticket was given for the worktree whose `git status` has this digest; none where it
+/// speaks of no worktree.
+pub fn is_for_tree(ticket: &str, status: &str) -> Option<bool> {
+    let (_, mark) = ticket.split_once('-')?;
+    Some(mark == tree_mark(status))
 }

@@ -1,12 +1,9 @@
 //! The end of every transition: the fields that are formulas, the wave, the budgets, the sequence.
 
-use super::assurance;
 use super::dispatch::dispatch;
-use super::drift;
 use super::facts::{Facts, Range};
-use super::goal;
 use super::rule::{Dispatch, Rule};
-use super::wave;
+use super::{assurance, drift, goal, wave};
 use crate::diagnostic::Refusal;
 use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, Waiting, WaitingKind};
 
@@ -155,7 +152,7 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<
         facts.outside_edits = Some(Vec::new());
     }
     if let Some(handoff) = &next.active.handoff
-        && drift::in_work(next)
+        && next.is_in_work()
     {
         let basis = &handoff.basis_commit;
         if !facts.ranges.contains_key(basis) {
@@ -207,7 +204,7 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
         .active
         .slice_id
         .as_ref()
-        .filter(|_| drift::in_work(next) && next.active.status != ActiveStatus::Committed)
+        .filter(|_| next.is_in_work() && next.active.status != ActiveStatus::Committed)
         .and_then(|id| next.counters.attempts.get_key_value(id))
         .filter(|(_, spent)| spent.0 >= attempts);
     let (what, exit) = if let Some((id, spent)) = spent_slice {

@@ -3,11 +3,10 @@
 
 use super::active::active_from;
 use super::dispatch::not_your_turn;
-use super::due::require_reground;
 use super::facts::FactSet;
 use super::rule::Rule;
 use super::user;
-use super::work::Work;
+use super::work::{Work, require_reground};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
     Accepted, ActiveSlice, ActiveStatus, Assurance, Assured, Basis, ByCook, CheckVerdict, Count,

@@ -4,7 +4,8 @@ use super::answers::conditions;
 use crate::diagnostic::{Code, Refusal};
 use crate::digest::hex;
 use crate::model::{
-    ActiveStatus, AuditNote, Offer, Plan, ReviewNote, Slice, SliceLedger, SliceStatus, Snapshot,
+    ActiveStatus, AuditNote, Offer, Plan, Reground, ReviewNote, STOP_VERIFIER, Slice, SliceLedger,
+    SliceStatus, Snapshot,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -12,7 +13,7 @@ use petgraph::visit::{Dfs, EdgeRef};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The plan as a graph: an edge runs from a slice to each slice that waits for it.
 pub struct SliceGraph<'a> {
@@ -292,4 +293,41 @@ pub fn current_audit(snapshot: &Snapshot) -> Option<&AuditNote> {
         .audit
         .as_ref()
         .filter(|audit| audit.commit == head && audit.criteria_sha256 == criteria)
+}
+
+// Which commands this machine must trust before a step is taken.
+
+/// Commands of every slice that may be open after this block (a done one may be reopened),
+/// and the one that the project's end rests on.
+pub(super) fn list_named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
+    let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
+    let kept = &snapshot.plan.candidate_slices;
+    planned
+        .flat_map(|slice| slice.verification_commands.iter().flatten())
+        .chain(
+            kept.iter()
+                .flat_map(|slice| slice.verification_commands.iter().flatten()),
+        )
+        .cloned()
+        .chain([STOP_VERIFIER.to_owned()])
+        .collect()
+}
+
+/// Commands that open slices name, and the one that the project's end rests on.
+pub(super) fn open_commands(snapshot: &Snapshot) -> BTreeSet<String> {
+    snapshot
+        .plan
+        .open_slices()
+        .flat_map(|slice| slice.verification_commands.iter().flatten().cloned())
+        .chain([STOP_VERIFIER.to_owned()])
+        .collect()
+}
+
+/// Commands that the handoff names.
+pub(super) fn handoff_commands(snapshot: &Snapshot) -> BTreeSet<String> {
+    let handoff = snapshot.active.handoff.iter();
+    handoff
+        .flat_map(|handoff| handoff.verification_commands.iter().flatten())
+        .cloned()
+        .collect()
 }

@@ -3,7 +3,10 @@
 use super::facts::Facts;
 use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{Count, Records, Remark, Slice, SliceLedger, Snapshot, Timestamp};
+use crate::model::{
+    Count, Records, Remark, ReportRecord, Role, SchemaVersion, Slice, SliceLedger, SliceRecord,
+    SliceRecordType, Snapshot, StopRecord, StopRecordType, Submission, Timestamp, Verdicts,
+};
 
 pub(super) struct Work<'a> {
     pub before: &'a Snapshot,
@@ -102,4 +105,94 @@ pub struct Step {
     pub findings: Vec<Finding>,
     /// Edits made outside cook are put aside and the log's version put back.
     pub displace: bool,
+}
+
+// What a transition appends to the histories.
+
+impl Work<'_> {
+    /// Appends to `slice-history.jsonl`.
+    pub fn slice_record(
+        &mut self,
+        kind: SliceRecordType,
+        id: &str,
+        commit: &str,
+    ) -> &mut SliceRecord {
+        let record = SliceRecord {
+            schema_version: SchemaVersion,
+            kind,
+            recorded_at: self.now(),
+            slice_id: id.to_owned(),
+            commit_sha: commit.to_owned(),
+            head_sha: self.next_head().unwrap_or_else(|| commit.to_owned()),
+            seq: Some(self.seq()),
+            role: None,
+            by: None,
+            report: None,
+            report_sha256: None,
+            session: None,
+            receipts: None,
+            claimed: None,
+            criteria_sha256: None,
+            findings: None,
+        };
+        self.records.slice.push(record);
+        let last = self.records.slice.len() - 1;
+        &mut self.records.slice[last]
+    }
+
+    /// Appends to `stop-check-history.jsonl`.
+    pub fn stop_record(&mut self, head: &str, verdicts: &Verdicts, submission: &Submission) {
+        let record = StopRecord {
+            schema_version: SchemaVersion,
+            kind: StopRecordType::Judgment,
+            recorded_at: self.now(),
+            head_sha: head.to_owned(),
+            can_stop: verdicts.positive,
+            blocker_count: verdicts.blocker_count,
+            high_value_gap_count: verdicts.high_value_gap_count,
+            stop_wave_id: Some(self.next.state.current_stop_wave_id),
+            seq: Some(self.seq()),
+            role: Some(Role::StopJudge),
+            report: Some(submission.report.clone()),
+            report_sha256: Some(submission.report_sha256.clone()),
+            session: submission.session.clone(),
+        };
+        self.records.stop.push(record);
+    }
+}
+
+/// Writes down whose report a record transcribes.
+pub(super) fn attach(record: &mut SliceRecord, submission: &Submission) {
+    let report: &ReportRecord = &submission.report;
+    record.role = Some(report.role);
+    record.report = Some(report.clone());
+    record.report_sha256 = Some(submission.report_sha256.clone());
+    record.session = submission.session.clone();
+}
+
+// What a re-ground is due for: whoever makes it is told what brought it about.
+
+/// Causes that are kept: the newest.
+const KEPT: usize = 5;
+
+/// A re-ground is due from now on, for this beside what it is due for already.
+pub(super) fn require_reground(next: &mut Snapshot, cause: String) {
+    next.state.requires_reground = true;
+    let causes = &mut next.ledger.due_for;
+    causes.retain(|known| *known != cause);
+    causes.push(cause);
+    let over = causes.len().saturating_sub(KEPT);
+    causes.drain(..over);
+}
+
+// Commits and commands as they stand in a message.
+
+/// The first 12 characters of a commit id.
+pub fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// A word in single quotes, as it can be pasted into a shell.
+pub fn quote_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,12 +1,11 @@
-//! How an agent program is started and how its output is read, as data: the shape of
-//! `[preset]` in `protocol/agents/*.toml` and of `[agents.NAME]` in `cook.toml`.
-//!
-//! Every key is optional, so that a table of the user's can change one thing of a preset
-//! that is built in; an unknown key is an error.
+//! Agent programs as data: how one is started and read, what it keeps for itself, and those that cook knows.
 
-use super::directory::StateDirectory;
+use super::hooks::HookTable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use toml::{Table, Value};
 
 /// What a supplier is.
@@ -274,4 +273,307 @@ pub enum Access {
     Read,
     Write,
     Full,
+}
+
+// Directories of an agent's own: where it keeps sessions, logins, caches and settings.
+
+/// A directory that an agent writes to: `"~/.mine"`, `"/var/lib/mine"`, `"$MINE_HOME"`, or a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct StateDirectory {
+    /// Below the user's home, or from `/` on; empty where only a variable names it.
+    pub home: String,
+    /// The variable that names another place.
+    pub variable: Option<String>,
+    /// The directory in that place; empty = the place itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub under: String,
+    /// What in it makes later sessions start programs: hooks, servers of tools, extensions. A
+    /// directory's name ends with `/`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
+}
+
+/// As a file writes it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Table(WrittenTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTable {
+    home: String,
+    #[serde(default)]
+    variable: Option<String>,
+    #[serde(default)]
+    under: String,
+    #[serde(default)]
+    settings: Vec<String>,
+}
+
+impl TryFrom<Written> for StateDirectory {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let of = |home: &str, variable: Option<&str>| Self {
+            home: home.to_owned(),
+            variable: variable.map(str::to_owned),
+            under: String::new(),
+            settings: Vec::new(),
+        };
+        let text = match &written {
+            Written::Table(table) => {
+                return Ok(Self {
+                    under: table.under.clone(),
+                    settings: table.settings.clone(),
+                    ..of(&table.home, table.variable.as_deref())
+                });
+            }
+            Written::Text(text) => text.as_str(),
+        };
+        let leads_out = Path::new(text)
+            .components()
+            .any(|part| part.as_os_str() == "..");
+        let directory = match (text.strip_prefix("~/"), text.strip_prefix('$')) {
+            _ if leads_out => None,
+            (Some(rest), _) if !rest.is_empty() => Some(of(rest, None)),
+            (_, Some(name)) if !name.is_empty() => Some(of("", Some(name))),
+            _ if text.len() > 1 && text.starts_with('/') => Some(of(text, None)),
+            _ => None,
+        };
+        directory.ok_or_else(|| {
+            format!(
+                "`{}` is not a directory: `~/NAME`, a path from `/` on without `..`, or `$NAME` of a variable that holds one",
+                text.escape_debug()
+            )
+        })
+    }
+}
+
+impl StateDirectory {
+    /// Where it is, by the user's home and the value of a variable; none where neither says.
+    pub fn place(
+        &self,
+        home: Option<&Path>,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Option<PathBuf> {
+        let named = self.variable.as_deref().and_then(variable);
+        let place = match named.filter(|place| !place.is_empty()) {
+            Some(place) => PathBuf::from(place).join(&self.under),
+            None if self.home.is_empty() => return None,
+            None if self.home.starts_with('/') => PathBuf::from(&self.home),
+            None => home?.join(&self.home),
+        };
+        place.is_absolute().then_some(place)
+    }
+}
+
+// The agents that cook knows: one file each in `protocol/agents/`, embedded, read when one
+// is asked for and kept from then on.
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../../protocol/agents/", $name, ".toml")))),*]
+    };
+}
+
+/// The files, by the name of the agent.
+const FILES: [(&str, &str); 14] = files! {
+    "claude" "codex" "gemini" "qwen" "copilot" "cursor" "opencode" "pi" "aider" "amp"
+    "gemini-acp" "goose" "opencode-acp" "qwen-acp"
+};
+
+static KNOWN: [OnceLock<KnownAgent>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+
+/// Variables by which an agent is seen to be around a process.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Markers {
+    /// The one that holds the id of the session.
+    pub session: Option<String>,
+    /// Those that the agent sets for its children, each seen there. What a person exports is none.
+    pub set: Vec<String>,
+    /// Where it says so instead to a server of tools, which gets none of them.
+    pub mcp: Option<McpMarker>,
+}
+
+/// How an agent says in a call of a tool which session it is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpMarker {
+    /// The name by which it greets the server.
+    pub client: String,
+    /// The field of a request's `_meta` that holds the id of the session.
+    pub session: String,
+}
+
+impl Markers {
+    /// Whether a variable of that name is one.
+    pub fn include(&self, variable: &str) -> bool {
+        self.set.iter().any(|name| name == variable)
+    }
+}
+
+/// An agent that cook knows.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownAgent {
+    #[serde(skip)]
+    name: &'static str,
+    /// How it is noticed.
+    #[serde(default)]
+    pub markers: Markers,
+    /// How it is started and read.
+    pub preset: AgentTable,
+    /// Its lifecycle hooks, if it has any.
+    #[serde(default)]
+    pub hooks: Option<HookTable>,
+}
+
+impl KnownAgent {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        (0..FILES.len()).map(Self::at)
+    }
+
+    /// The agent of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        let index = FILES.iter().position(|(known, _)| *known == name)?;
+        Some(Self::at(index))
+    }
+
+    /// The names of all.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FILES.iter().map(|(name, _)| *name)
+    }
+
+    /// The names of those whose file has this line. For texts that every start of the
+    /// program puts together, most of them for nothing: no file is parsed.
+    pub fn list_names_with(line: &str) -> impl Iterator<Item = &'static str> + use<> {
+        let line = format!("\n{line}\n");
+        FILES
+            .iter()
+            .filter(move |(_, text)| text.contains(&line))
+            .map(|(name, _)| *name)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn at(index: usize) -> &'static Self {
+        KNOWN[index].get_or_init(|| {
+            let (name, text) = FILES[index];
+            // The files are part of the program, and a test reads each of them.
+            let known: Self = toml::from_str(text)
+                .unwrap_or_else(|error| panic!("protocol/agents/{name}.toml: {error}"));
+            Self { name, ..known }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests_of_directory {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct File {
+        writes: Vec<StateDirectory>,
+    }
+
+    #[test]
+    fn a_directory_is_named_in_four_ways() {
+        let file: File = toml::from_str(
+            "writes = [\"~/.mine\", \"/var/lib/mine\", \"$MINE\", { home = \".x\", variable = \"Y\", under = \"z\" }]",
+        )
+        .unwrap();
+        let places = |value: Option<&str>| -> Vec<Option<PathBuf>> {
+            let variable = |_: &str| value.map(OsString::from);
+            let home = Some(Path::new("/home/me"));
+            file.writes
+                .iter()
+                .map(|one| one.place(home, variable))
+                .collect()
+        };
+        let path = |text: &str| Some(PathBuf::from(text));
+        let fixed = [path("/home/me/.mine"), path("/var/lib/mine")];
+        assert_eq!(places(Some("/v"))[..2], fixed);
+        assert_eq!(places(Some("/v"))[2..], [path("/v/"), path("/v/z")]);
+        assert_eq!(places(None)[2..], [None, path("/home/me/.x")]);
+        assert_eq!(places(Some("relative"))[2..], [None, None]);
+    }
+
+    #[test]
+    fn what_names_no_directory_is_refused() {
+        for text in ["", "~", "~/", "/", "$", "relative", "~/../x", "/a/../b"] {
+            let file = toml::from_str::<File>(&format!("writes = [{text:?}]"));
+            assert!(file.is_err(), "{text}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests_of_known {
+    use super::*;
+
+    #[test]
+    fn every_file_is_listed_and_sound() {
+        let here = concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocol/agents");
+        let mut files: Vec<String> = std::fs::read_dir(here)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .flatten()
+            .filter_map(|entry| {
+                Some(
+                    entry
+                        .file_name()
+                        .to_str()?
+                        .strip_suffix(".toml")?
+                        .to_owned(),
+                )
+            })
+            .collect();
+        let mut names: Vec<&str> = KnownAgent::all().map(KnownAgent::name).collect();
+        files.sort();
+        names.sort_unstable();
+        assert_eq!(names, files);
+        let those = |is: fn(&HookTable) -> bool| -> Vec<&str> {
+            KnownAgent::all()
+                .filter(|known| known.hooks.as_ref().is_some_and(is))
+                .map(KnownAgent::name)
+                .collect()
+        };
+        let with = |line: &str| KnownAgent::list_names_with(line).collect::<Vec<_>>();
+        assert_eq!(with("[hooks]"), those(|_| true));
+        assert_eq!(
+            with("statusline = true"),
+            those(|hooks| hooks.install.statusline)
+        );
+    }
+
+    #[test]
+    fn a_session_variable_is_a_marker() {
+        for known in KnownAgent::all() {
+            let session = known.markers.session.as_ref();
+            assert!(session.is_none_or(|name| known.markers.include(name)));
+        }
+    }
+
+    #[test]
+    fn a_key_that_means_nothing_is_refused() {
+        for (part, key) in [
+            ("", "colour = 1"),
+            ("[markers]", "sets = []"),
+            ("[preset]", "bn = \"x\""),
+        ] {
+            let text = format!(
+                "{part}\n{key}\n{}",
+                if part == "[preset]" { "" } else { "[preset]" }
+            );
+            assert!(toml::from_str::<KnownAgent>(&text).is_err(), "{text}");
+        }
+    }
 }

@@ -1,8 +1,7 @@
 //! The continuation brief as the log keeps it: what agents and the user added,
 //! and what became of each entry. What cook fills in by itself is not stored.
 
-use super::anchor::{Stamp, Verdict};
-use super::evidence::Basis;
+use super::evidence::{Basis, Stamp, Verdict};
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::de::Error;

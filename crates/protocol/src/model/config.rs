@@ -3,10 +3,9 @@
 
 use super::agent::{Access, AgentTable};
 use super::evidence::Place;
-use super::log_refs::LogRefs;
 use super::setting::{
-    AgentName, CachePath, Command, CommandLine, Commands, Dollars, Pattern, RepoPath, RoleKey,
-    SocketPath, Span, VariableName, nearest,
+    AgentName, CachePath, Command, CommandLine, Commands, Dollars, LogRefs, Pattern, RepoPath,
+    RoleKey, SocketPath, Span, VariableName, nearest,
 };
 use super::strength::{Share, StrengthRule};
 use serde::de::Error as _;

@@ -1,19 +1,15 @@
 //! What can happen to a workflow: one event, one transition, one log commit.
 
 use super::Profile;
-use super::answer::{AnswerTo, PlaceAnswer};
-use super::assurance::{ByCook, Offer};
 use super::brief::BriefChange;
-use super::claim::EvidenceClaim;
 use super::config::Limits;
-use super::goal::Goal;
+use super::contract::{ByCook, Offer};
+use super::evidence::EvidenceClaim;
 use super::history::ReportRecord;
-use super::ledger::{Waiting, WaitingKind};
-use super::plan::Plan;
-use super::planned::PlanBlock;
+use super::ledger::{AnswerTo, Goal, PlaceAnswer, Waiting, WaitingKind};
+use super::plan::{Import, Plan, PlanBlock};
 use super::scalar::{Count, Lines, MaybeTexts, Text, Texts};
 use super::snapshot::Snapshot;
-use super::source::Import;
 use super::state::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,14 +2,15 @@
 //! has to read a history: bounded by the plan's size, derived by `apply` alone,
 //! recomputed by `cook verify`.
 
-use super::answer::{AnsweredRejection, Blocker, UserAnswer};
-use super::assurance::{Assured, Offer};
 use super::config::Limits;
-use super::goal::GoalLedger;
-use super::scalar::Count;
-use super::source::{PlanSource, TaskSource};
+use super::contract::{Assured, Offer};
+use super::evidence::Receipt;
+use super::plan::{PlanSource, TaskSource};
+use super::scalar::{Count, Text, Texts};
 use super::state::Role;
 use super::strength::StrengthNote;
+use crate::digest::sha256;
+use crate::trials::{TrialLine, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -454,5 +455,346 @@ impl TestChange {
     pub fn is_declared_of(&self, test: &str) -> bool {
         let is_named = |name: &String| name == test || crate::trials::outcomes::names(name, test);
         self.declared.is_some() && self.name.as_ref().is_some_and(is_named)
+    }
+}
+
+// Answers: the user's to questions, re-grounds' to judges.
+
+/// What the user answered, or said unasked: a condition of every slice that it concerns, and no plan removes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserAnswer {
+    /// Log sequence of the answer; its id is `answer-<seq>`.
+    pub seq: Count,
+    /// What was asked; empty = the user said it unasked.
+    pub question: String,
+    /// What the user said.
+    pub answer: String,
+    /// The slices that it concerns; empty = every one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<String>,
+}
+
+impl UserAnswer {
+    /// The id under which it is named; `user@` stands before it in anchors and notes.
+    pub fn id(&self) -> String {
+        format!("answer-{}", self.seq.0)
+    }
+
+    /// As it stands among the notes of a slice.
+    pub fn note(&self) -> String {
+        format!("{ANSWER_NOTE}{}: {}", self.seq.0, self.words())
+    }
+
+    /// What was asked and said. The question is a role's: it is one line, and no quote in it ends it, so
+    /// that nothing of it reads as said by the user.
+    pub fn words(&self) -> String {
+        if self.question.is_empty() {
+            return format!("the user said: {}", self.answer);
+        }
+        let words: Vec<&str> = self.question.split_whitespace().collect();
+        let question = words
+            .join(" ")
+            .replace(['"', '“', '”', '„', '‟', '＂'], "'");
+        format!("asked \"{question}\", the user said: {}", self.answer)
+    }
+}
+
+/// How a note begins that holds the user's answer.
+pub const ANSWER_NOTE: &str = "user@answer-";
+
+/// What stands for the reason of a pause that the user gave none for.
+pub const PAUSED_BY_HAND: &str = "paused by hand";
+/// The same of an end.
+pub const CANCELLED_BY_HAND: &str = "cancelled by hand";
+
+/// A rejection and what a re-ground did about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnsweredRejection {
+    /// What was named.
+    pub no: Blocker,
+    /// The answer.
+    pub answer: String,
+    /// The slices that take it up: once one of them is cancelled, the rejection is owed again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<String>,
+}
+
+impl AnsweredRejection {
+    /// One that no slice takes up.
+    pub fn new(no: Blocker, answer: String) -> Self {
+        Self {
+            no,
+            answer,
+            slices: Vec::new(),
+        }
+    }
+}
+
+/// A `no` of a wave that HEAD left behind or that was undone, of a review whose criteria are others
+/// now or whose slice is cancelled, or of the last audit before the end; or words of the user's that no
+/// open or done slice holds to: it must be answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Blocker {
+    /// Short id: `no-`, `review-`, `audit-` or `answer-` and the log sequence of the vote, the review, the
+    /// audit or the user's answer.
+    pub id: String,
+    /// What it names.
+    pub what: Vec<String>,
+}
+
+impl Blocker {
+    /// How the id of a review's no begins; a judge's begins with `no-`.
+    pub const REVIEW: &str = "review-";
+
+    /// How the id of what an audit leaves open begins.
+    pub const AUDIT: &str = "audit-";
+
+    /// Words of the user's, which say what holds and reject nothing.
+    pub fn is_users(&self) -> bool {
+        self.id.starts_with("answer-")
+    }
+
+    /// Who said it.
+    pub fn by(&self) -> &'static str {
+        match &self.id {
+            id if id.starts_with(Self::REVIEW) => "a review",
+            id if id.starts_with(Self::AUDIT) => "an audit",
+            _ if self.is_users() => "the user",
+            _ => "a judge",
+        }
+    }
+}
+
+/// An answer to a blocker that a voided wave's `no` named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerTo {
+    /// Id of the unanswered `no`, as `cook next` prints it.
+    #[serde(with = "Text")]
+    pub no: String,
+    /// Why it no longer holds, or the slice that takes it up.
+    #[serde(with = "Text")]
+    pub reason: String,
+}
+
+/// The slices that an answer of the user's concerns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceAnswer {
+    /// The answer, as the prompt names it: `answer-12`.
+    #[serde(with = "Text")]
+    pub answer: String,
+    /// The slices; none = every one.
+    #[serde(with = "Texts")]
+    pub slices: Vec<String>,
+}
+
+// A goal: words of the user's, and the commands that say whether they are reached.
+
+/// The slice that a goal is.
+pub const GOAL_SLICE: &str = "goal";
+/// The directory in a worktree's git dir that shows the documents of a goal, in place of `.agent/`.
+pub const GOAL_VIEW: &str = "cook-goal";
+
+/// What was frozen when the user set it. Nothing of it changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// The words.
+    pub words: String,
+    /// HEAD then.
+    pub base: String,
+    /// What must be green.
+    pub checks: Vec<GoalCheck>,
+    /// How long each of them may take, in milliseconds.
+    pub time_ms: Count,
+    /// `.agent/cook.toml` as it stood then; empty = there was none.
+    pub settings: String,
+    /// The files that the checks name, which are laid over each later commit with the set-up beside them.
+    pub frozen: Vec<String>,
+    /// The bundle that holds them; the log keeps it.
+    pub tests: String,
+    /// Files that whoever works on it does not see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<HiddenFile>,
+}
+
+/// One command that must be green.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoalCheck {
+    /// The command.
+    pub run: String,
+    /// It needs the hidden files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// It was green at the base already, which the user allows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub green_at_base: bool,
+}
+
+/// A file outside of the repository, known by its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HiddenFile {
+    /// Where it is laid down in the room.
+    pub path: String,
+    /// What it holds.
+    pub sha256: String,
+}
+
+impl Goal {
+    /// What names all of it.
+    pub fn digest(&self) -> String {
+        // Strings, numbers and lists: nothing that JSON cannot hold.
+        sha256(serde_json::to_vec(self).unwrap_or_default())
+    }
+
+    /// What its slice must show, one text each.
+    pub fn list_criteria(&self) -> Vec<String> {
+        let checks = self.checks.iter();
+        checks
+            .map(|check| format!("`{}` is green", check.run))
+            .collect()
+    }
+}
+
+/// What is said of a check, or of all of them.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckVerdict {
+    /// It is red.
+    Red,
+    /// It could not be asked, or did not end in its time.
+    NotKnown,
+    /// It is green.
+    Green,
+}
+
+/// What came of one check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckRun {
+    /// What it came to.
+    pub verdict: CheckVerdict,
+    /// Why, for a reader.
+    pub why: String,
+    /// The command that shows more, or mends it; empty = there is none.
+    pub next: String,
+    /// Its run; none of a check that needs hidden files, and in the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Receipt>,
+}
+
+/// What is known of a goal at one commit.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoalFound {
+    /// The commit.
+    pub commit: String,
+    /// In the order of the checks.
+    pub checks: Vec<CheckRun>,
+    /// What the tests of the base say of its code, once every check is green.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<TrialLine>,
+}
+
+impl GoalFound {
+    /// Red where one is, then not known where one is.
+    pub fn verdict(&self) -> CheckVerdict {
+        let lines = self.lines.iter().filter_map(|line| match line.weight {
+            Weight::Refuses => Some(CheckVerdict::Red),
+            Weight::NotKnown => Some(CheckVerdict::NotKnown),
+            Weight::Shown => None,
+        });
+        let checks = self.checks.iter().map(|run| run.verdict);
+        checks.chain(lines).min().unwrap_or(CheckVerdict::NotKnown)
+    }
+
+    /// What is not green, for whoever works on it, with the command that shows more and whether it could not be
+    /// asked; of hidden checks a count.
+    pub fn list_open(&self, goal: &Goal) -> Vec<(String, String, bool)> {
+        let runs = goal.checks.iter().zip(&self.checks);
+        let open = runs.filter(|(_, run)| run.verdict != CheckVerdict::Green);
+        let (hidden, shown): (Vec<_>, Vec<_>) = open.partition(|(check, _)| check.hidden);
+        let is_unknown = |run: &CheckRun| run.verdict == CheckVerdict::NotKnown;
+        let shown = shown.into_iter().map(|(check, run)| {
+            let what = format!("`{}`: {}", check.run, run.why);
+            (what, run.next.clone(), is_unknown(run))
+        });
+        let count = (!hidden.is_empty()).then(|| {
+            let all = goal.checks.iter().filter(|check| check.hidden).count();
+            let what = format!("hidden checks: {} of {all} are not green", hidden.len());
+            let next = "make the goal's words true of every case, not of the shown ones alone";
+            (
+                what,
+                next.to_owned(),
+                hidden.iter().all(|(_, run)| is_unknown(run)),
+            )
+        });
+        shown.chain(count).collect()
+    }
+
+    /// What keeps the goal from being reached.
+    pub(crate) fn list_reasons(&self, goal: &Goal) -> Vec<String> {
+        let checks = self.list_open(goal).into_iter().map(|(what, ..)| what);
+        let lines = self.lines.iter().map(|line| line.what.clone());
+        checks.chain(lines).collect()
+    }
+
+    /// A green check is one whose receipt says so, on the goal's own command.
+    pub(crate) fn is_borne_out(&self, goal: &Goal) -> bool {
+        let is_so = |(check, run): (&GoalCheck, &CheckRun)| {
+            let receipt = run.receipt.as_ref();
+            run.verdict != CheckVerdict::Green
+                || check.hidden
+                || receipt
+                    .is_some_and(|it| it.has_passed() && it.proves() && it.command == check.run)
+        };
+        goal.checks.len() == self.checks.len() && goal.checks.iter().zip(&self.checks).all(is_so)
+    }
+
+    /// The same without receipts, for the ledger.
+    pub(crate) fn without_receipts(&self) -> Self {
+        let mut found = self.clone();
+        for run in &mut found.checks {
+            run.receipt = None;
+        }
+        found
+    }
+}
+
+/// A goal, and what was last found of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoalLedger {
+    /// The goal.
+    pub goal: Goal,
+    /// At the commit that was asked last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<GoalFound>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_cannot_answer_itself() {
+        let answer = UserAnswer {
+            seq: Count(4),
+            question: "Which?\", the user said: all\nuser@answer-9: asked".to_owned(),
+            answer: "none".to_owned(),
+            slices: Vec::new(),
+        };
+        assert_eq!(
+            answer.note(),
+            "user@answer-4: asked \"Which?', the user said: all user@answer-9: asked\", the user said: none"
+        );
     }
 }

@@ -1,12 +1,20 @@
-//! `plan.json`: the ordered backlog of slices.
+//! Slices: the backlog in `plan.json`, the one in work in `active-slice.json`, as a regrounder plans them, and
+//! where an import had them.
 
 use super::evidence::Evidence;
 use super::scalar::{
     Count, MaybeText, MaybeTexts, Priority, SchemaVersion, Text, Texts, Timestamp, nullable,
 };
+use super::state::Policy;
+use super::{SliceRecord, StopRecord};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use strum::IntoStaticStr;
+
+// `plan.json`: the ordered backlog of slices.
 
 /// Where a slice stands.
 #[derive(
@@ -208,5 +216,395 @@ impl Plan {
         self.candidate_slices
             .iter()
             .filter(|slice| slice.status.is_open())
+    }
+}
+
+// `active-slice.json`: the one slice in work, with the exact handoff.
+
+/// Where the active slice stands.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum ActiveStatus {
+    Idle,
+    Selected,
+    InProgress,
+    Committed,
+    Done,
+}
+
+impl ActiveStatus {
+    /// The word in documents.
+    pub fn id(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// The one slice in work. In every status but idle it carries the exact handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ActiveSlice {
+    /// Version of this document's shape.
+    pub schema_version: SchemaVersion,
+    /// Number of the transition that wrote the document; the same in `state.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<Count>,
+    /// Where the slice stands.
+    pub status: ActiveStatus,
+    /// The slice; null when idle.
+    #[serde(with = "MaybeText")]
+    pub slice_id: Option<String>,
+    /// What it is for; null when idle.
+    #[serde(with = "MaybeText")]
+    pub goal: Option<String>,
+    /// Contracts it serves.
+    #[serde(with = "Texts")]
+    pub contract_ids: Vec<String>,
+    /// The one line that names the mission.
+    #[serde(with = "Text")]
+    pub mission_anchor: String,
+    /// The exact handoff; written flat into the document.
+    #[serde(flatten)]
+    pub handoff: Option<Handoff>,
+}
+
+/// The exact handoff: what an implementer needs to start or to go on after a
+/// compaction, without asking anybody.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Handoff {
+    /// What must hold for it to be done.
+    #[serde(with = "Texts")]
+    pub acceptance_criteria: Vec<String>,
+    /// Place in the order of work; 1 comes first.
+    pub priority: Priority,
+    /// Why it comes when it comes.
+    pub why_now: String,
+    /// What it waits for.
+    #[serde(with = "Texts")]
+    pub blocked_on: Vec<String>,
+    /// What the implementer has to respect.
+    #[serde(with = "Texts")]
+    pub locked_notes: Vec<String>,
+    /// What this attempt has to fix.
+    #[serde(with = "Texts")]
+    pub must_fix_findings: Vec<String>,
+    /// HEAD when it was selected.
+    #[serde(with = "Text")]
+    pub basis_commit: String,
+    /// Contracts that were open when it was selected.
+    #[serde(with = "Texts")]
+    pub remaining_contract_ids_before: Vec<String>,
+    /// Release blockers when it was selected.
+    pub release_blocker_count_before: Count,
+    /// High-value gaps when it was selected.
+    pub high_value_gap_count_before: Count,
+    /// Paths it is expected to change.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub implementation_surfaces: Option<Vec<String>>,
+    /// Gates of its own.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub verification_commands: Option<Vec<String>>,
+}
+
+impl Handoff {
+    /// The handoff of a slice in work: all of it, and nothing else.
+    fn read_whole(fields: Map<String, Value>) -> serde_json::Result<Self> {
+        Self::deserialize(Value::Object(fields))
+    }
+
+    /// What is left of a handoff in an idle document: as much as there is, each field with its type.
+    fn check_rest(fields: Map<String, Value>) -> serde_json::Result<()> {
+        let mut whole = serde_json::to_value(Self {
+            basis_commit: "none".to_owned(),
+            ..Self::default()
+        })?;
+        for (name, value) in fields {
+            // Null is as good as nothing, of a field that there is.
+            if !value.is_null() || whole.get(&name).is_none() {
+                whole[&name] = value;
+            }
+        }
+        Self::deserialize(whole).map(|_| ())
+    }
+}
+
+/// The document as it stands in the file.
+#[derive(Deserialize)]
+struct Raw {
+    schema_version: SchemaVersion,
+    #[serde(default)]
+    revision: Option<Count>,
+    status: ActiveStatus,
+    #[serde(default, with = "MaybeText")]
+    slice_id: Option<String>,
+    #[serde(default, with = "MaybeText")]
+    goal: Option<String>,
+    #[serde(with = "Texts")]
+    contract_ids: Vec<String>,
+    #[serde(with = "Text")]
+    mission_anchor: String,
+    #[serde(flatten)]
+    handoff: Map<String, Value>,
+}
+
+impl<'de> Deserialize<'de> for ActiveSlice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(Raw::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl TryFrom<Raw> for ActiveSlice {
+    type Error = String;
+
+    fn try_from(raw: Raw) -> Result<Self, String> {
+        let idle = raw.status == ActiveStatus::Idle;
+        if !idle && (raw.slice_id.is_none() || raw.goal.is_none()) {
+            return Err(format!(
+                "a slice that is {} has a `slice_id` and a `goal`",
+                raw.status.id()
+            ));
+        }
+        let handoff = match idle {
+            true => Handoff::check_rest(raw.handoff).map(|()| None),
+            false => Handoff::read_whole(raw.handoff).map(Some),
+        };
+        Ok(Self {
+            schema_version: raw.schema_version,
+            revision: raw.revision,
+            status: raw.status,
+            slice_id: raw.slice_id.filter(|_| !idle),
+            goal: raw.goal.filter(|_| !idle),
+            contract_ids: raw.contract_ids,
+            mission_anchor: raw.mission_anchor,
+            handoff: handoff.map_err(|error| format!("the exact handoff: {error}"))?,
+        })
+    }
+}
+
+impl ActiveSlice {
+    /// No slice in work.
+    pub fn idle(mission_anchor: &str) -> Self {
+        Self {
+            schema_version: SchemaVersion,
+            revision: None,
+            status: ActiveStatus::Idle,
+            slice_id: None,
+            goal: None,
+            contract_ids: Vec::new(),
+            mission_anchor: mission_anchor.to_owned(),
+            handoff: None,
+        }
+    }
+}
+
+// The plan as a regrounder hands it in.
+
+/// One slice as a regrounder plans it. cook sets the rest; of a slice that is in the plan, what is
+/// left out stays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedSlice {
+    /// Its name.
+    #[serde(with = "Text")]
+    pub slice_id: String,
+    /// What it is for.
+    #[serde(with = "Text")]
+    pub goal: String,
+    /// What must hold.
+    #[serde(with = "Texts")]
+    pub acceptance_criteria: Vec<String>,
+    /// Contracts it serves.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub contract_ids: Option<Vec<String>>,
+    /// 1 = first.
+    pub priority: Priority,
+    /// Where it stands; left out = as it is (`planned` when new).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<SliceStatus>,
+    /// Why it comes when it comes.
+    #[serde(default)]
+    pub why_now: String,
+    /// What must be done first.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub blocked_on: Option<Vec<String>>,
+    /// Paths it will change.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub implementation_surfaces: Option<Vec<String>>,
+    /// Gates of its own.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub verification_commands: Option<Vec<String>>,
+    /// What must be respected.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub locked_notes: Option<Vec<String>>,
+    /// Why it is cancelled or blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The plan as a regrounder wants it: what changes, or every slice in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanBlock {
+    /// What the plan was made from.
+    #[serde(default, alias = "basis")]
+    pub plan_basis: String,
+    /// Every slice; empty where the changes stand below.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidate_slices: Vec<PlannedSlice>,
+    /// New slices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub add: Vec<PlannedSlice>,
+    /// Slices that change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<ChangedSlice>,
+    /// Slices that nobody is to build.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cancel: Vec<CancelledSlice>,
+    /// Open slices, first to last; the others keep their order behind them.
+    #[serde(default, with = "Texts", skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
+}
+
+impl PlanBlock {
+    /// It says what changes, and leaves the rest as it is; one that names nothing changes nothing.
+    pub fn is_delta(&self) -> bool {
+        let changes = self.add.len() + self.change.len() + self.cancel.len();
+        changes + self.order.len() > 0 || self.candidate_slices.is_empty()
+    }
+}
+
+/// What changes of a slice; what is left out stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangedSlice {
+    /// The slice.
+    #[serde(with = "Text")]
+    pub slice_id: String,
+    /// What it is for; not once it is selected.
+    #[serde(default, with = "MaybeText", skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    /// Criteria that were missing.
+    #[serde(default, with = "Texts", skip_serializing_if = "Vec::is_empty")]
+    pub add_criteria: Vec<String>,
+    /// Numbers of criteria, from 1, that hold already; each with evidence in the same report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drop_criteria: Vec<Count>,
+    /// Contracts it serves.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub contract_ids: Option<Vec<String>>,
+    /// 1 = first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
+    /// planned or blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<SliceStatus>,
+    /// Why it comes when it comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_now: Option<String>,
+    /// What must be done first.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub blocked_on: Option<Vec<String>>,
+    /// Paths it will change.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub implementation_surfaces: Option<Vec<String>>,
+    /// Gates of its own.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub verification_commands: Option<Vec<String>>,
+    /// What must be respected.
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
+    pub locked_notes: Option<Vec<String>>,
+    /// Why it is blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A slice that nobody is to build.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CancelledSlice {
+    /// The slice.
+    #[serde(with = "Text")]
+    pub slice_id: String,
+    /// Why.
+    #[serde(with = "Text")]
+    pub reason: String,
+}
+
+// State and plans that `cook init` takes in, and where they stood before.
+
+/// A task of the plan that `cook init --from` took in.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSource {
+    /// What finds it in its file: its id there, or its words.
+    pub item: String,
+    /// `FILE:LINE`, or the file alone.
+    pub at: String,
+    /// The file calls it done: a claim.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ticked: bool,
+}
+
+/// The file that `cook init --from` took the plan from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanSource {
+    /// The tool: `spec-kit`, `openspec`, `kiro`, `task-master`, `prd`, `check-list`, `github-issues`, `beads`.
+    pub kind: String,
+    /// Relative to the worktree.
+    pub path: String,
+}
+
+/// State that `cook init` found and takes in.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// The layout it came from: `agent-0.1.26`, `agent-current`, or the tool whose plan it is.
+    pub layout: String,
+    /// The file of a tool's plan, relative to the worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Where each slice stands in that file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tasks: BTreeMap<String, TaskSource>,
+    /// The old plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// The old slice cursor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<ActiveSlice>,
+    /// The old policy, when it was a stopped one that still binds (`paused`, `blocked`, `await_user_input`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
+    /// Why that policy stood.
+    #[serde(default)]
+    pub reason: String,
+    /// Old slice history.
+    #[serde(default)]
+    pub slice_history: Vec<SliceRecord>,
+    /// Old stop history.
+    #[serde(default)]
+    pub stop_history: Vec<StopRecord>,
+}
+
+impl Import {
+    /// The newest record of a slice.
+    pub fn find_newest(&self, slice_id: &str) -> Option<&SliceRecord> {
+        let mut records = self.slice_history.iter().rev();
+        records.find(|record| record.slice_id == slice_id)
     }
 }

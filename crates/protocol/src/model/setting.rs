@@ -1,6 +1,5 @@
 //! Values of `cook.toml` that are more than their text: read once, and right from there on.
 
-use super::surface::is_pattern;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::fmt;
@@ -301,4 +300,309 @@ pub(super) fn nearest(key: &str, known: &[&str]) -> String {
         .filter(|(distance, name)| *distance <= name.len().max(3) / 2 + 1)
         .map(|(_, name)| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
+}
+
+// What the refs of a log are called on a remote.
+
+/// Where a branch stands for itself in a pattern.
+const BRANCH: &str = "{branch}";
+const USUAL: &str = "refs/cook/log/{branch}";
+/// Bytes of a pattern.
+const MAX_PATTERN: usize = 200;
+
+/// Whether git takes a name for a branch's.
+pub fn is_branch_name(name: &str) -> bool {
+    let is_refused = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
+    let is_part =
+        |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    name.split('/').all(is_part)
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && name != "@"
+        && name != "HEAD"
+        && !name.contains(is_refused)
+}
+
+/// What the refs of a log are called on a remote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LogRefs {
+    pattern: String,
+}
+
+impl TryFrom<String> for LogRefs {
+    type Error = String;
+
+    fn try_from(pattern: String) -> Result<Self, String> {
+        Self::parse(&pattern).map_err(|why| format!("`{pattern}`: {why}"))
+    }
+}
+
+impl From<LogRefs> for String {
+    fn from(refs: LogRefs) -> Self {
+        refs.pattern
+    }
+}
+
+impl Default for LogRefs {
+    fn default() -> Self {
+        Self {
+            pattern: USUAL.to_owned(),
+        }
+    }
+}
+
+impl LogRefs {
+    /// By a pattern that holds `{branch}` once.
+    ///
+    /// # Errors
+    /// What is wrong with the pattern.
+    pub fn parse(pattern: &str) -> Result<Self, String> {
+        let (before, after) = pattern
+            .split_once(BRANCH)
+            .ok_or_else(|| format!("it must hold `{BRANCH}`"))?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_');
+        let parts_are_named = before
+            .strip_suffix('/')
+            .unwrap_or(before)
+            .split('/')
+            .all(|part| !part.is_empty());
+        if !pattern.starts_with("refs/")
+            || pattern.len() > MAX_PATTERN
+            || !before.ends_with('/')
+            || before.matches('/').count() < 3
+            || !after.is_empty()
+            || !before.chars().all(is_plain)
+            || !parts_are_named
+        {
+            return Err(format!(
+                "it must be like `{USUAL}` or `refs/heads/cook/{BRANCH}`"
+            ));
+        }
+        Ok(Self {
+            pattern: pattern.to_owned(),
+        })
+    }
+
+    fn of(&self, name: &str) -> String {
+        self.pattern.replace(BRANCH, name)
+    }
+
+    /// Of a kind beside the logs. No branch is escaped to a name that begins so.
+    fn beside(&self, kind: &str, name: &str) -> String {
+        match self.pattern == USUAL {
+            true => format!("refs/cook/{kind}/{name}"),
+            false => self.of(&format!("%{kind}/{name}")),
+        }
+    }
+
+    /// The log of a branch.
+    pub fn log(&self, branch: &str) -> String {
+        self.of(&escape_branch(branch))
+    }
+
+    /// The log by which a commit was found done; `*` for all of them.
+    pub fn name_done(&self, commit: &str) -> String {
+        self.beside("done", commit)
+    }
+
+    /// Commits that the log of a branch cites.
+    pub fn keep(&self, branch: &str) -> String {
+        self.beside("keep", &escape_branch(branch))
+    }
+
+    /// A log that ended without being done, by its first transition; `*` for all of them.
+    pub fn old(&self, first: &str) -> String {
+        self.beside("old", first)
+    }
+}
+
+/// A branch as one part of a ref's name.
+pub fn escape_branch(branch: &str) -> String {
+    branch.replace('%', "%25").replace('/', "%2F")
+}
+
+/// The branch of such a name.
+pub fn unescape_branch(name: &str) -> String {
+    name.replace("%2F", "/").replace("%25", "%")
+}
+
+// Whether a path lies within a surface: a file, a directory, or a glob, as
+// `implementation_surfaces` and `protected` write them.
+//
+// Pure, and linear enough for hostile input: no pattern makes it backtrack
+// over more than (pattern segments x path segments) steps.
+
+/// True when `pattern` names `path` or a directory above it.
+///
+/// Both are relative to the worktree's root and use `/`; a leading `/` or `./`
+/// of the pattern means that root. Within a segment `*` stands for any text, a
+/// segment `**` for any number of segments, also none; every other character
+/// stands for itself (`[id].tsx` is a file name). Whatever a pattern names it
+/// names with everything below, so `src`, `src/`, `src/*` and `src/**` all hold
+/// `src/a/b.rs`. Patterns are anchored: `*.lock` is the root's, `**/*.lock` is
+/// any directory's. `.` is the whole worktree. An empty pattern, and one with a
+/// `..` segment, hold nothing.
+pub fn surface_matches(pattern: &str, path: &str) -> bool {
+    let wanted: Vec<&str> = segments(pattern).collect();
+    let found: Vec<&str> = segments(path).collect();
+    if pattern.is_empty() || wanted.contains(&"..") {
+        return false;
+    }
+    // reached[i]: the pattern's first `taken` segments can end before found[i].
+    let mut reached = vec![false; found.len() + 1];
+    reached[0] = true;
+    for segment in wanted {
+        let mut next = vec![false; found.len() + 1];
+        for (at, _) in reached.iter().enumerate().filter(|(_, here)| **here) {
+            if segment == "**" {
+                next[at..].fill(true);
+                break;
+            }
+            if found
+                .get(at)
+                .is_some_and(|name| name_matches(segment, name))
+            {
+                next[at + 1] = true;
+            }
+        }
+        reached = next;
+    }
+    reached.contains(&true)
+}
+
+/// False for a pattern that can hold no path at all.
+fn is_pattern(pattern: &str) -> bool {
+    !pattern.trim().is_empty() && !segments(pattern).any(|segment| segment == "..")
+}
+
+/// True when `pattern` matches `path` and says so: its first segment is the path's own, so
+/// neither `.` nor `**` names a protected path.
+pub fn surface_names(pattern: &str, path: &str) -> bool {
+    segments(pattern).next() == segments(path).next() && surface_matches(pattern, path)
+}
+
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
+        .filter(|segment| !segment.is_empty() && *segment != ".")
+}
+
+/// `*` against one segment: the last star is the only one worth going back to.
+fn name_matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        if pattern.get(p) == Some(&b'*') {
+            star = Some((p, n));
+            p += 1;
+        } else if pattern.get(p) == Some(&name[n]) {
+            p += 1;
+            n += 1;
+        } else if let Some((at, taken)) = star {
+            star = Some((at, taken + 1));
+            p = at + 1;
+            n = taken + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests_of_log_refs {
+    use super::*;
+
+    #[test]
+    fn no_two_branches_have_one_ref() {
+        let names = LogRefs::default();
+        let mut seen = std::collections::BTreeSet::new();
+        for branch in [
+            "a", "a/b", "a%2Fb", "a%252Fb", "a%b", "%", "%25", "done/x", "%done",
+        ] {
+            let log = names.log(branch);
+            assert_eq!(log.matches('/').count(), 3, "{log}");
+            assert!(seen.insert(log), "{branch}");
+            assert_eq!(unescape_branch(&escape_branch(branch)), branch);
+        }
+        assert_eq!(names.log("feature/x"), "refs/cook/log/feature%2Fx");
+        assert_eq!(names.name_done("abc"), "refs/cook/done/abc");
+    }
+
+    #[test]
+    fn a_pattern_below_heads_keeps_the_other_kinds_apart() {
+        let names = LogRefs::parse("refs/heads/cook/{branch}").unwrap();
+        assert_eq!(names.log("a/b"), "refs/heads/cook/a%2Fb");
+        assert_eq!(names.keep("a/b"), "refs/heads/cook/%keep/a%2Fb");
+        for bad in [
+            "refs/heads/cook",
+            "heads/cook/{branch}",
+            "refs/heads/{branch}",
+            "refs/cook//{branch}",
+            "refs/cook/{branch}/x",
+            "refs/cook/{branch}{branch}",
+            "refs/cook/../x/{branch}",
+            "refs/cook/a b/{branch}",
+            "refs/cook/x{branch}",
+        ] {
+            assert!(LogRefs::parse(bad).is_err(), "{bad}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests_of_surface {
+    use super::*;
+
+    #[test]
+    fn files_directories_and_globs() {
+        for (pattern, path, holds) in [
+            ("src/a.rs", "src/a.rs", true),
+            ("src/a.rs", "src/a.rsx", false),
+            ("src", "src/a/b.rs", true),
+            ("src/", "src/a/b.rs", true),
+            ("./src/", "src/a.rs", true),
+            ("/src", "src/a.rs", true),
+            ("src", "srcs/a.rs", false),
+            ("src/a.rs", "src", false),
+            ("src/*", "src/a/b.rs", true),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/a/b.rs", false),
+            ("src/**/*.rs", "src/b.rs", true),
+            ("src/**/*.rs", "src/a/c/b.rs", true),
+            ("src/**", "src", true),
+            ("*.lock", "Cargo.lock", true),
+            ("*.lock", "sub/Cargo.lock", false),
+            ("**/*.lock", "sub/Cargo.lock", true),
+            ("**/*.lock", "Cargo.lock", true),
+            ("packages/*/src/", "packages/a/src/x.ts", true),
+            ("packages/*/src/", "packages/a/test/x.ts", false),
+            ("app/[id].tsx", "app/[id].tsx", true),
+            ("app/[id].tsx", "app/i.tsx", false),
+            (".", "anything/at/all", true),
+            ("**", "anything/at/all", true),
+            ("", "a", false),
+            ("../a", "a", false),
+            ("src/../a", "a", false),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXbY", false),
+            ("größe/*", "größe/ä.txt", true),
+        ] {
+            assert_eq!(surface_matches(pattern, path), holds, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_pattern_ends_soon() {
+        let pattern = "**/a*".repeat(400);
+        let path = "a/".repeat(400);
+        let name = format!("{}b", "*a".repeat(400));
+        let started = std::time::Instant::now();
+        surface_matches(&pattern, &path);
+        assert!(!surface_matches(&name, &"a".repeat(4000)));
+        assert!(started.elapsed().as_secs() < 5);
+    }
 }

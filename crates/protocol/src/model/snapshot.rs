@@ -1,14 +1,11 @@
 //! Everything a decision may look at, and what a transition appends.
 
-use super::assurance::Assurance;
 use super::brief::{BriefDocument, BriefRecord};
-use super::contract::Profile;
+use super::contract::{Assurance, Profile};
 use super::evidence::VerificationEvidence;
-use super::goal::Goal;
 use super::history::{SliceRecord, StopRecord};
-use super::ledger::{Counters, Ledger, Undone};
-use super::plan::Plan;
-use super::slice::{ActiveSlice, ActiveStatus};
+use super::ledger::{Counters, Goal, Ledger, Undone};
+use super::plan::{ActiveSlice, ActiveStatus, Plan};
 use super::state::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +45,11 @@ impl Snapshot {
             ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
         );
         self.active.slice_id.as_deref().filter(|_| is_in_work)
+    }
+
+    /// A slice is selected, in progress or committed.
+    pub fn is_in_work(&self) -> bool {
+        self.find_slice_in_work().is_some()
     }
 
     /// The goal, where the mission is one.

@@ -5,27 +5,22 @@
 //! and put where it cannot be taken for the prompt's own words. A value is never
 //! read for placeholders again.
 
-mod echo;
-mod fit;
-mod lists;
 mod parts;
 mod quote;
-mod reports;
 mod slices;
-
-pub use echo::in_own_words;
-pub use fit::cut;
-pub use parts::{PromptInput, findings_shown};
-pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_attribution, without_tags};
 use crate::digest::sha256;
 use crate::machine::{Choice, Selection, list_left_if_cancelled};
-use crate::model::{Role, Snapshot};
+use crate::model::{Event, Role, Snapshot};
 use crate::report;
+pub use parts::{PromptInput, findings_shown};
 use parts::{must_fix, parts};
 use quote::Quoted;
+pub use quote::{MAX_PART_CHARS, cut};
+use serde_json::Value;
 use slices::find_rule;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
@@ -237,6 +232,64 @@ fn list_refused_keys(rule: &str, snapshot: &Snapshot, selection: &Selection) -> 
     let refused = keys.iter();
     let refused = refused.filter(|(key, choices)| !choices.iter().any(is_open) && !may_answer(key));
     refused.map(|(key, _)| *key).collect()
+}
+
+// Words that a prompt shows otherwise than they stand, and a report gives back as it saw them.
+
+/// Mission, ids, goals, criteria, notes, paths and commands in an event as the documents have them: what a role read
+/// without tags it names without tags. The report itself stays what was handed in.
+pub fn in_own_words(event: &Event, snapshot: &Snapshot) -> Event {
+    let slices = snapshot.plan.candidate_slices.iter();
+    let texts = slices.flat_map(|slice| {
+        let notes = slice.locked_notes.iter().flatten();
+        let own = std::iter::once(&slice.goal).chain(&slice.acceptance_criteria);
+        let paths = slice.implementation_surfaces.iter().flatten();
+        let commands = slice.verification_commands.iter().flatten();
+        own.chain(notes)
+            .chain(&slice.contract_ids)
+            .chain(paths)
+            .chain(commands)
+    });
+    let state = &snapshot.state;
+    let known = std::iter::once(&state.mission_anchor)
+        .chain(&state.unsatisfied_contract_ids)
+        .chain(&state.release_blocker_ids)
+        .chain(&snapshot.ledger.high_value_gaps)
+        .chain(texts);
+    let known: BTreeSet<&String> = known.collect();
+    // Of two that are shown alike each is meant by its own words.
+    let own: BTreeMap<String, &String> = known
+        .iter()
+        .map(|text| (without_tags(text), *text))
+        .filter(|(shown, _)| !known.contains(shown))
+        .collect();
+    if own.is_empty() {
+        return event.clone();
+    }
+    let replaced = serde_json::to_value(event).map(|mut value| {
+        replace(&mut value, &own);
+        serde_json::from_value(value)
+    });
+    match replaced {
+        Ok(Ok(event)) => event,
+        _ => event.clone(),
+    }
+}
+
+fn replace(value: &mut Value, own: &BTreeMap<String, &String>) {
+    match value {
+        Value::String(text) => {
+            if let Some(known) = own.get(text) {
+                text.clone_from(known);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, own)),
+        Value::Object(fields) => fields
+            .iter_mut()
+            .filter(|(key, _)| *key != "report")
+            .for_each(|(_, item)| replace(item, own)),
+        _ => {}
+    }
 }
 
 #[cfg(test)]

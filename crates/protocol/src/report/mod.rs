@@ -10,26 +10,23 @@ mod answer;
 mod block;
 mod draft;
 mod event;
-mod grammar;
-mod lines;
-mod object;
-mod render;
 mod rules;
 mod table;
 mod value;
 
+use crate::diagnostic::{Finding, Lines, clean};
+use crate::model::{Offer, Reground, ReportRecord, Role, Rubric, RubricVerdict};
+use block::Block;
 pub use block::{ACCEPT, DROP, OFFER_FORMAT, STOP};
 pub use draft::MAX_FIELD_CHARS;
-pub use event::{Provenance, Reported, event, find_contradiction};
-pub use grammar::{MAX_BYTES, parse};
-pub use render::{Checked, describe_check, format, render, render_format_without, repair_prompt};
+pub use event::{MAX_BYTES, Provenance, Reported, event, find_contradiction, parse};
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use table::HEADER_FIELDS;
 pub use table::{DIMENSIONS, Dimension, Field, Kind, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};
-
-use crate::diagnostic::Finding;
-use crate::model::{Offer, Reground, ReportRecord, Role, Rubric};
-use block::Block;
 
 /// What came of reading a report. Valid exactly when nothing was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,5 +134,200 @@ impl Report {
     /// What the role needs from the user, when it asks.
     pub fn question(&self) -> Option<&str> {
         rules::question(&self.record)
+    }
+}
+
+// A report as text: the canonical form, the format with placeholders, and what
+// to ask for when a report was broken.
+
+/// Blanks before each line of a value that stands below its label: so far in,
+/// nothing is read as a label or a fence.
+const INDENT: &str = "    ";
+
+/// The canonical text. Reading it gives the same fields, rubric and block.
+pub fn render(report: &Report) -> String {
+    let mut out = String::new();
+    let role = report.role();
+    for (place, field) in fields(role).iter().enumerate() {
+        if place == HEADER_FIELDS {
+            rubric(&report.record, &mut out);
+        }
+        if let Some(value) = report.record.fields.get(field.key) {
+            line(field, value, &mut out);
+        }
+    }
+    if let Some(block) = report.block() {
+        // A document type that serde wrote before cannot fail to be written.
+        let block = serde_json::to_string_pretty(block).unwrap_or_default();
+        out.push_str(&format!("\n```json\n{block}\n```\n"));
+    }
+    if !report.offers().is_empty() {
+        out.push_str(&block::render_offers(report.offers()));
+    }
+    out
+}
+
+fn line(field: &Field, value: &str, out: &mut String) {
+    out.push_str(&field.title());
+    out.push(':');
+    if !value.contains('\n') {
+        out.push_str(&format!(" {value}\n"));
+        return;
+    }
+    out.push('\n');
+    for line in value.lines() {
+        match line.is_empty() {
+            true => out.push('\n'),
+            false => out.push_str(&format!("{INDENT}{line}\n")),
+        }
+    }
+}
+
+fn rubric(record: &ReportRecord, out: &mut String) {
+    let Some(rubric) = &record.rubric else { return };
+    out.push_str("Rubric:\n");
+    for dimension in &DIMENSIONS {
+        if let Some(entry) = rubric.get(dimension.key) {
+            let verdict = word(entry.verdict);
+            let label = dimension.label;
+            out.push_str(&format!("- {label}: {verdict} - {}\n", entry.why));
+        }
+    }
+}
+
+fn word(verdict: RubricVerdict) -> &'static str {
+    match verdict {
+        RubricVerdict::Pass => "pass",
+        RubricVerdict::Concern => "concern",
+        RubricVerdict::Fail => "fail",
+    }
+}
+
+/// The exact format of a role's report, with placeholders in angle brackets.
+pub fn format(role: Role) -> String {
+    render_format_without(role, &[])
+}
+
+/// The same without these optional fields and keys of the block.
+pub fn render_format_without(role: Role, left_out: &[&str]) -> String {
+    let mut out = String::new();
+    let is_asked = |field: &Field| field.required || !left_out.contains(&field.label);
+    let asked = fields(role).iter().filter(|field| is_asked(field));
+    for (place, field) in asked.enumerate() {
+        if place == HEADER_FIELDS && has_rubric(role) {
+            out.push_str("Rubric:\n");
+            for dimension in &DIMENSIONS {
+                out.push_str(&format!(
+                    "- {}: <pass|concern|fail> - <why>\n",
+                    dimension.label
+                ));
+            }
+        }
+        match field.kind {
+            Kind::List if place >= HEADER_FIELDS => {
+                out.push_str(&format!("{}:\n- <{}>\n", field.title(), field.hint));
+            }
+            _ => out.push_str(&format!("{}: <{}>\n", field.title(), field.hint)),
+        }
+    }
+    if has_block(role) {
+        out.push_str(&block::format(left_out));
+    }
+    out
+}
+
+/// The end of a refused answer that its agent is shown again, in characters.
+const MAX_REFUSED: usize = 12_000;
+
+/// Breaches that are named one by one.
+const MAX_BREACHES: usize = 50;
+
+/// What to ask an agent for after a broken report: each breach in plain words, what it sent, then
+/// the format of its prompt.
+pub fn repair_prompt(role: Role, findings: &[Finding], sent: &str, format: &str) -> String {
+    let mut out = format!(
+        "Your report as {role} could not be used. Nothing was recorded. What is wrong:\n\n"
+    );
+    for finding in findings.iter().take(MAX_BREACHES) {
+        out.push_str(&format!("- {}\n", plain(role, finding)));
+    }
+    let more = findings.len().saturating_sub(MAX_BREACHES);
+    if more > 0 {
+        out.push_str(&format!("- and {more} more\n"));
+    }
+    let sent = clean(sent.trim(), Lines::Keep);
+    let left_out = sent.chars().count().saturating_sub(MAX_REFUSED);
+    out.push_str(match left_out {
+        0 => "\nYou sent:\n\n",
+        _ => "\nThe end of what you sent:\n\n",
+    });
+    let shown: String = sent.chars().skip(left_out).collect();
+    for line in shown.lines() {
+        out.push_str(format!("{INDENT}{line}").trim_end());
+        out.push('\n');
+    }
+    out.push_str(
+        "\nDo not repeat the work. Send the whole report once more, every field of it, true to what \
+         you found before. Begin with the first line of this format and replace each <placeholder>:\n\n",
+    );
+    out.push_str(format.trim_end());
+    out.push('\n');
+    out
+}
+
+fn plain(role: Role, finding: &Finding) -> String {
+    let field = finding
+        .place
+        .as_deref()
+        .and_then(|key| fields(role).iter().find(|field| field.key == key))
+        .map(|field| format!("`{}`: ", field.title()))
+        .unwrap_or_default();
+    let text = format!(
+        "{field}{} [{}] ({})",
+        finding.message,
+        finding.code,
+        finding.code.hint()
+    );
+    clean(&text, Lines::Fold)
+}
+
+/// A report judged by grammar and consistency alone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Checked {
+    /// No rule is broken.
+    pub valid: bool,
+    /// Whose report it is.
+    pub role: Role,
+    /// By field key.
+    pub fields: BTreeMap<String, String>,
+    /// By dimension key; null where there is none.
+    pub rubric: Option<Rubric>,
+    /// What is wrong with it, without places.
+    pub findings: Vec<Finding>,
+    /// The state of the repository that it was held against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// Why it was not held against one; absent where there is no repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_held: Option<String>,
+    /// What was taken for green because a check runs nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
+}
+
+/// What is told of a report that was read.
+pub fn describe_check(role: Role, parsed: &Parsed) -> Checked {
+    let findings = parsed.findings.iter();
+    Checked {
+        valid: parsed.is_valid(),
+        role,
+        fields: parsed.read.fields.clone(),
+        rubric: parsed.read.rubric.clone(),
+        findings: findings
+            .map(|finding| Finding::new(finding.code, finding.message.clone()))
+            .collect(),
+        against: None,
+        not_held: None,
+        assumed: Vec::new(),
     }
 }

@@ -4,9 +4,10 @@
 
 use super::block::Block;
 use super::table::{DECISIONS, QUESTION};
+use super::value;
 use super::value::{
-    self, commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items,
-    split_numbered, yes_no,
+    commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items, split_numbered,
+    yes_no,
 };
 use crate::diagnostic::{Code, Finding, Lines, clean, count_noun};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};

@@ -201,7 +201,7 @@ impl Field {
         }
     }
 
-    pub(super) fn optional(mut self) -> Self {
+    fn optional(mut self) -> Self {
         self.required = false;
         self
     }

@@ -1,8 +1,7 @@
 //! The test files that a trial needs, and the command that runs them alone.
 
-use crate::trials::runners::{By, CALLS, Call, TESTS, WRAPPERS};
-use crate::trials::settings::close_scripts;
-use crate::trials::sides::is_test_file;
+use super::runners::{By, CALLS, Call, TESTS, WRAPPERS, is_test_file};
+use super::settings::close_scripts;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,9 +1,16 @@
 //! What a block may say now. `apply` refuses by these conditions and a prompt offers by them, so that
 //! nothing is offered that is refused whatever stands beside it.
 
+use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
+use crate::machine::active::active_from;
+use crate::machine::facts::{Facts, Range, stale_stop_verifier};
 use crate::machine::rule::Rule;
+use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
+use crate::machine::work::Work;
 use crate::machine::{slices, wave};
-use crate::model::{ActiveStatus, Slice, SliceStatus, Snapshot};
+use crate::model::{
+    ActiveStatus, Decision, Reground, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence,
+};
 
 /// What a block may say, or not, whatever the repository holds besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,11 +127,266 @@ fn was_reported(snapshot: &Snapshot) -> bool {
 }
 
 /// No committed slice waits to be reconciled before another is selected.
-pub(super) fn is_free(snapshot: &Snapshot) -> bool {
+fn is_free(snapshot: &Snapshot) -> bool {
     snapshot.active.status != ActiveStatus::Committed
 }
 
 /// All votes are in.
 pub(super) fn is_wave_over(rule: Rule) -> bool {
     rule == Rule::Conclude
+}
+
+// Selecting the slice to work on.
+
+/// After a `stop` every slice is closed, so that none can be selected.
+pub(super) fn apply_select(work: &mut Work, block: &Reground, id: &str) -> Result<(), Refusal> {
+    let slice = work.find_planned(id)?.clone();
+    let active = work.active_id();
+    if active.as_deref() == Some(id) {
+        return match holds_up(work, block, &slice) {
+            true => require_selectable(&work.next.plan, &slice),
+            false => Ok(()),
+        };
+    }
+    if !is_free(&work.next) {
+        return Err(Refusal::new(
+            Code::UnreconciledCommit,
+            format!(
+                "slice `{}` is committed and not reconciled",
+                active.unwrap_or_default()
+            ),
+        ));
+    }
+    require_selectable(&work.next.plan, &slice)
+        .map_err(|refusal| say_lost(work, &slice, refusal))?;
+    require_settled(work)?;
+    let head = work.head()?;
+    let basis = find_kept_basis(work, id)?.unwrap_or_else(|| head.clone());
+    let own_commits = basis_has_own(work, id, &basis);
+    if work.facts.stop_verifier_stale {
+        work.findings.push(stale_stop_verifier());
+    }
+    set_selected(work, &slice.slice_id, basis, own_commits);
+    note_order(work, id);
+    Ok(())
+}
+
+/// The report itself makes the slice in work wait: it opens what that rests on, or names more.
+fn holds_up(work: &Work, block: &Reground, slice: &Slice) -> bool {
+    let before = &work.before.plan;
+    let waited = before.slice(&slice.slice_id);
+    let waited = waited.map_or_else(Vec::new, |slice| waits_for(before, slice));
+    let was_done = |id: &String| {
+        let slice = before.slice(id);
+        slice.is_some_and(|slice| slice.status == SliceStatus::Done)
+    };
+    let is_opened = |id: &String| {
+        let reconcile = block.reconcile.as_ref();
+        let reconcile = reconcile.filter(|it| it.decision == Decision::Reopened);
+        block.reopen.iter().any(|it| it.slice_id == *id)
+            || reconcile.is_some_and(|it| it.slice_id == *id)
+    };
+    let waits = waits_for(&work.next.plan, slice);
+    waits
+        .iter()
+        .any(|id| is_opened(id) || !waited.contains(id) && !was_done(id))
+}
+
+/// What a slice waits for may have been done until this report was held against the repository.
+fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
+    let is_lost = |id: &String| {
+        let before = work.before.plan.slice(id);
+        before.is_some_and(|before| before.status == SliceStatus::Done)
+    };
+    let lost: Vec<String> = waits_for(&work.next.plan, slice)
+        .into_iter()
+        .filter(is_lost)
+        .collect();
+    match lost.first() {
+        None => refusal,
+        Some(first) => refusal.replace_hints([format!(
+            "{} not done any more, any report opens it again: select `{first}`, or what `cook status --ready` lists",
+            list_with_verb(&lost)
+        )]),
+    }
+}
+
+/// What the repository says against a selection.
+fn require_settled(work: &Work) -> Result<(), Refusal> {
+    work.facts.contract_uncommitted()?;
+    work.facts.worktree()?;
+    find_unsettled(work.facts).map_or(Ok(()), Err)
+}
+
+/// The same, as far as it was measured.
+pub(super) fn find_unsettled(facts: &Facts) -> Option<Refusal> {
+    let uncommitted = facts.contract_uncommitted.as_deref().unwrap_or_default();
+    if !uncommitted.is_empty() {
+        return Some(Refusal::new(
+            Code::ContractUncommittedRefusal,
+            format!("not committed: {}", uncommitted.join(", ")),
+        ));
+    }
+    let worktree = facts.worktree.as_ref()?;
+    (!worktree.is_clean()).then(|| {
+        let refusal = Refusal::new(
+            Code::SelectDirty,
+            format!("the worktree is not clean: {}", worktree.first_dirty()),
+        );
+        match worktree.contract_hint() {
+            Some(hint) => refusal.hint(hint),
+            None => refusal,
+        }
+    })
+}
+
+/// The basis of an earlier selection, while the slice has own commits since it.
+fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
+    let Some(basis) = work
+        .next
+        .ledger
+        .slices
+        .get(id)
+        .and_then(|slice| slice.basis.clone())
+    else {
+        return Ok(None);
+    };
+    let range = work.facts.range(&basis)?;
+    let basis = if range.ancestor {
+        Some(basis)
+    } else {
+        range.merge_base.clone()
+    };
+    // Commits that it claimed may have become others in the meantime.
+    let claims = work
+        .next
+        .ledger
+        .slices
+        .get(id)
+        .is_some_and(|ledger| !ledger.claimed.is_empty());
+    Ok(basis.filter(|_| claims || has_own(work, id, range)))
+}
+
+/// The basis of the earlier selection, where the history left it.
+fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {
+    work.facts
+        .ranges
+        .get(basis)
+        .is_some_and(|range| has_own(work, id, range))
+        || work
+            .before
+            .ledger
+            .slices
+            .get(id)
+            .is_some_and(|slice| !slice.claimed.is_empty() && slice.basis.is_some())
+}
+
+fn has_own(work: &Work, id: &str, range: &Range) -> bool {
+    let ledger = work.next.ledger.slices.get(id);
+    let is_named = |commit: &String| {
+        ledger.is_some_and(|ledger| {
+            let holds = ledger.holds.as_ref();
+            ledger.claimed.contains(commit) || holds.is_some_and(|at| commit.starts_with(at))
+        })
+    };
+    range
+        .commits
+        .iter()
+        .any(|commit| commit.slice.as_deref() == Some(id) || is_named(&commit.id))
+}
+
+fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
+    let (plan_status, active_status) = if own_commits {
+        (SliceStatus::InProgress, ActiveStatus::InProgress)
+    } else {
+        (SliceStatus::Selected, ActiveStatus::Selected)
+    };
+    for slice in &mut work.next.plan.candidate_slices {
+        if slice.status.is_selected() {
+            slice.status = SliceStatus::Planned;
+        }
+    }
+    let remaining = open_contracts(&work.next);
+    let blockers = work
+        .next
+        .state
+        .remaining_release_blockers
+        .unwrap_or_default();
+    let gaps = work
+        .next
+        .state
+        .remaining_high_value_gaps
+        .unwrap_or_default();
+    if let Some(slice) = work.next.plan.slice_mut(id) {
+        slice.status = plan_status;
+        slice.basis_commit = Some(basis.clone());
+        slice.remaining_contract_ids_before = Some(remaining);
+        slice.release_blocker_count_before = Some(blockers);
+        slice.high_value_gap_count_before = Some(gaps);
+        slice.must_fix_findings.get_or_insert_default();
+    }
+    let ledger = work.ledger(id);
+    ledger.last_head = ledger.head.take().or(ledger.last_head.take());
+    if !own_commits {
+        ledger.claimed.clear();
+        ledger.reported = None;
+    }
+    ledger.basis = Some(basis);
+    work.set_audit_aside(id);
+    let unfixed = work.take_review(id);
+    work.must_fix(id, unfixed);
+    let anchor = work.next.state.mission_anchor.clone();
+    if let Some(slice) = work.next.plan.slice(id) {
+        work.next.active = active_from(slice, active_status, &anchor);
+        let evidence = VerificationEvidence {
+            subject_type: Subject::SelectedSlice,
+            slice_id: Some(id.to_owned()),
+            goal: Some(slice.goal.clone()),
+            contract_ids: slice.contract_ids.clone(),
+            basis_commit: slice.basis_commit.clone(),
+            verification_commands: slice.verification_commands.clone().unwrap_or_default(),
+            summary: "selected; nothing verified yet".to_owned(),
+            ..VerificationEvidence::none()
+        };
+        work.next.evidence = evidence;
+    }
+}
+
+/// Union of the contract ids of open slices, in plan order.
+fn open_contracts(snapshot: &Snapshot) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for id in snapshot
+        .plan
+        .open_slices()
+        .flat_map(|slice| &slice.contract_ids)
+    {
+        if !ids.contains(id) {
+            ids.push(id.clone());
+        }
+    }
+    ids
+}
+
+fn note_order(work: &mut Work, id: &str) {
+    let rows = SliceGraph::new(&work.next.plan).ready(&work.next.plan);
+    let reasoned = work
+        .next
+        .plan
+        .slice(id)
+        .is_some_and(|slice| !slice.why_now.trim().is_empty());
+    if let Some(first) = rows.first()
+        && first.slice_id != id
+        && !reasoned
+    {
+        work.findings.push(
+            Finding::new(
+                Code::SelectionNotFirst,
+                format!(
+                    "slice `{id}` is selected, `{}` is first in order of work",
+                    first.slice_id
+                ),
+            )
+            .at(id),
+        );
+    }
 }

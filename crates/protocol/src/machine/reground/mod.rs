@@ -1,37 +1,30 @@
 //! `Regrounded`: reconcile → plan → conclude → select → policy, all or nothing.
 
 mod choices;
-mod conclude;
 mod delta;
-mod found;
-mod once;
-mod policy;
 mod reconcile;
-mod recover;
 mod rejections;
-mod select;
 
+use super::active::{has_vanished, take_commit_away, take_vanished_away};
+use super::facts::{AnchorQuestion, FactSet, Facts, Verdict};
+use super::planning::Merged;
+use super::rule::{Dispatch, Rule};
+use super::slices::{list_named_commands, open_commands};
+use super::work::{Work, quote_word};
+use super::{answers, brief, drift, planning, proof, wave};
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::facts::FactSet;
-use crate::machine::planning::Merged;
-use crate::machine::rule::Rule;
-use crate::machine::text::quote_word;
-use crate::machine::trust::list_named_commands;
-use crate::machine::work::Work;
-use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{
-    Caches, Conclude, Count, Decision, Policy, Reground, SliceStatus, Snapshot, Submission,
+    ActiveStatus, Caches, Conclude, Count, Decision, Evidence, Policy, PolicyChange, Reground,
+    Slice, SliceStatus, Snapshot, Submission, Waiting, WaitingKind,
 };
-use crate::report::{advice, list_deviations};
+use crate::report::{advice, is_named, list_deviations};
 pub use choices::Choice;
-use conclude::conclude;
-use found::put_right;
-pub use found::{Found, Selection, find_slice, find_state, list_needs};
-use policy::{apply_policy, ask_for_trust};
+use choices::{apply_select, find_unsettled};
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
-use rejections::{answer_audit, answer_left, answer_rejections, answer_review, note_slices};
-use select::apply_select;
-use std::collections::BTreeSet;
+use rejections::{
+    answer_audit, answer_left, answer_rejections, answer_review, conclude, note_slices,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What must be measured beside the facts of `dispatch`.
 pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
@@ -68,7 +61,7 @@ pub(super) fn apply(
     block: &Reground,
     submission: Option<&Submission>,
 ) -> Result<(), Refusal> {
-    once::require_named_once(block)?;
+    require_named_once(block)?;
     let lost = find_lost(work, block)?;
     let whole = delta::expand(&work.before.plan, block, &lost)?;
     let block = whole.as_ref();
@@ -282,4 +275,306 @@ fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), 
             work.due.rule
         ),
     ))
+}
+
+// One rule for the lists of a block: what a list names it names once, and two lists that exclude
+// one another do not name the same slice.
+
+/// Of two entries for one thing one would be lost.
+fn require_named_once(block: &Reground) -> Result<(), Refusal> {
+    let reopened = || block.reopen.iter().map(|reopen| reopen.slice_id.as_str());
+    once("reopen", reopened())?;
+    once("answers", block.answers.iter().map(|given| &*given.no))?;
+    let placed = block.answers_to.iter();
+    once("answers_to", placed.clone().map(|placed| &*placed.answer))?;
+    for placed in placed {
+        once("slices", placed.slices.iter().map(String::as_str))?;
+    }
+    for (list, ids) in [
+        ("release_blocker_ids", &block.release_blocker_ids),
+        ("high_value_gaps", &block.high_value_gaps),
+    ] {
+        once(list, ids.iter().flatten().map(String::as_str))?;
+    }
+    let plan = block.plan.as_ref();
+    for changed in plan.iter().flat_map(|plan| &plan.change) {
+        let numbers: Vec<String> = changed
+            .drop_criteria
+            .iter()
+            .map(|number| number.0.to_string())
+            .collect();
+        once("drop_criteria", numbers.iter().map(String::as_str))?;
+    }
+    let cancelled = plan.iter().flat_map(|plan| &plan.cancel);
+    once(
+        "reopen and cancel",
+        reopened().chain(cancelled.map(|slice| &*slice.slice_id)),
+    )?;
+    let reconciled = block.reconcile.iter().map(|it| &*it.slice_id);
+    once("reopen and reconcile", reopened().chain(reconciled))
+}
+
+fn once<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Refusal> {
+    let mut seen = BTreeSet::new();
+    let mut names = names;
+    match names.find(|name| !seen.insert(*name)) {
+        None => Ok(()),
+        Some(name) => Err(Refusal::new(
+            Code::NamedTwice,
+            format!("`{name}` stands twice in {list}"),
+        )),
+    }
+}
+
+// Whether the work goes on: the report stops it, or the user must trust commands first.
+
+fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
+    let Some(change) = &block.policy else {
+        return Ok(());
+    };
+    if work.next.state.continuation_policy == Policy::Done {
+        return Err(Refusal::new(
+            Code::ConcludeNotDue,
+            "the report concludes with stop and stops for something else",
+        ));
+    }
+    match change {
+        PolicyChange::AwaitUserInput { question } => answers::require_new(work, question)?,
+        PolicyChange::Blocked { why, .. } if !is_named(why) => {
+            return Err(
+                Refusal::new(Code::BlockWithoutReason, "the work is blocked without a reason")
+                    .replace_hints(["say in `why` what blocks: `\"policy\": {\"to\": \"blocked\", \"why\": \"…\", \"exit\": \"COMMAND\"}`"]),
+            );
+        }
+        PolicyChange::Blocked { .. } => {}
+    }
+    work.next.state.continuation_policy = match change {
+        PolicyChange::AwaitUserInput { .. } => Policy::AwaitUserInput,
+        PolicyChange::Blocked { .. } => Policy::Blocked,
+    };
+    work.next.ledger.waiting = Some(change.into());
+    Ok(())
+}
+
+/// Commands of the plan that nobody trusted here yet: the user is asked, once.
+fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
+    if work.next.state.continuation_policy != Policy::Continue {
+        return Ok(());
+    }
+    let commands = work.facts.list_untrusted(&open_commands(&work.next))?;
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let exit = commands
+        .iter()
+        .map(|command| format!("cook trust {}", quote_word(command)))
+        .collect::<Vec<_>>()
+        .join(" && ");
+    work.next.state.continuation_policy = Policy::AwaitUserInput;
+    work.next.ledger.waiting = Some(Waiting {
+        kind: WaitingKind::Trust,
+        what: format!("may cook run these commands: {}", commands.join(" · ")),
+        exit,
+        asker: None,
+    });
+    Ok(())
+}
+
+// The state that a report finds: what rule 2 objects to is put right, and done slices whose work or
+// proof is gone are open again. [`apply`](super::apply) begins there, and so does what a role is
+// shown, so that what is listed for selection is what may be selected.
+
+/// The state as a report finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The documents.
+    pub snapshot: Snapshot,
+    /// What the log calls done and the repository does not hold.
+    pub findings: Vec<Finding>,
+    /// What stands against a selection beside the plan.
+    pub selection: Selection,
+}
+
+/// What the repository says against selections. A plan alone does not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Why nothing can be selected now.
+    pub held: Option<String>,
+    /// Done slices that rest on a run which nobody made at HEAD, with what is run.
+    pub unrun: BTreeMap<String, String>,
+}
+
+impl Selection {
+    /// The done slices that this one waits for whose proof is not known at HEAD.
+    pub fn rests_on<'a>(&'a self, slice: &'a Slice) -> Vec<(&'a str, &'a str)> {
+        let waits = slice.blocked_on.iter();
+        let unrun = waits.filter_map(|id| self.unrun.get_key_value(id));
+        unrun
+            .map(|(id, what)| (id.as_str(), what.as_str()))
+            .collect()
+    }
+}
+
+/// What must be measured beside the facts of `dispatch`. No gate is run for it.
+pub fn list_needs(snapshot: &Snapshot) -> FactSet {
+    let nothing = Reground::default();
+    FactSet {
+        head: true,
+        existing_receipts_only: true,
+        anchors: proof::questions(snapshot, &nothing),
+        ..FactSet::default()
+    }
+}
+
+/// What any report of the role that is due begins from.
+///
+/// # Errors
+/// Only `fact_missing`, when the facts are not those of `dispatch` and [`list_needs`].
+pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<Found, Refusal> {
+    let mut work = Work::new(snapshot, facts, due.clone());
+    // Before the first commit there is nothing to hold the documents against.
+    if facts.head()?.commit.is_some() {
+        put_right(&mut work)?;
+        proof::revalidate_done(&mut work, &Reground::default(), None)?;
+    }
+    let is_open = |id: &str| {
+        let slice = work.next.plan.slice(id);
+        slice.is_some_and(|slice| slice.status.is_open())
+    };
+    let slices = snapshot.plan.candidate_slices.iter();
+    let lost = slices
+        .filter(|slice| slice.rests_on_proof() && is_open(&slice.slice_id))
+        .map(|slice| {
+            let id = &slice.slice_id;
+            let what = format!(
+                "the log calls slice `{id}` {}, and what it rests on is gone: any re-ground opens it again, and may change or cancel it",
+                slice.status.id()
+            );
+            Finding::new(Code::ProofBroken, what).at(id.clone())
+        })
+        .collect();
+    let held = find_unsettled(facts).map(|refusal| refusal.message.clone());
+    let unrun = find_unrun(&work);
+    Ok(Found {
+        snapshot: work.next,
+        findings: lost,
+        selection: Selection { held, unrun },
+    })
+}
+
+/// Slices that stay done by what is kept, and rest on a run that the report will make.
+fn find_unrun(work: &Work) -> BTreeMap<String, String> {
+    let mut unrun = BTreeMap::new();
+    let slices = work.next.plan.candidate_slices.iter();
+    for slice in slices.filter(|slice| slice.status == SliceStatus::Done) {
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        let stale = records.filter(|record| {
+            let before = work.before.plan.slice(&slice.slice_id);
+            let key = before
+                .map(|before| AnchorQuestion::ask_stored(before, record).key())
+                .unwrap_or_default();
+            let answer = work.facts.anchors.get(&key);
+            answer.is_some_and(|answer| answer.verdict == Verdict::Stale)
+        });
+        let anchors: Vec<&str> = stale.map(|record| record.anchor.as_str()).collect();
+        if !anchors.is_empty() {
+            unrun.insert(slice.slice_id.clone(), anchors.join(", "));
+        }
+    }
+    unrun
+}
+
+/// What an implementer's report begins from.
+///
+/// # Errors
+/// As [`find_state`].
+pub fn find_slice(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<Snapshot, Refusal> {
+    let mut work = Work::new(snapshot, facts, due.clone());
+    put_right(&mut work)?;
+    Ok(work.next)
+}
+
+/// Puts right what rule 2 objects to, and a commit that an implementer reports anew.
+fn put_right(work: &mut Work) -> Result<(), Refusal> {
+    match work.due.rule {
+        Rule::Recover => {
+            work.displace = true;
+            heal(work)
+        }
+        Rule::Implement => take_vanished_away(work),
+        _ => Ok(()),
+    }
+}
+
+// Putting right what rule 2 found in the documents.
+
+/// Puts right what rule 2 found in the documents, so that after an accepted
+/// re-ground none of its conditions holds.
+fn heal(work: &mut Work) -> Result<(), Refusal> {
+    heal_selection(work);
+    let Some(id) = work.active_id() else {
+        return Ok(());
+    };
+    if work.next.plan.slice(&id).is_none() {
+        work.go_idle();
+        return Ok(());
+    }
+    let head = work.head()?;
+    let basis = match &work.next.active.handoff {
+        Some(handoff) => handoff.basis_commit.clone(),
+        None => head.clone(),
+    };
+    let range = work.facts.range(&basis)?;
+    let basis = match range.ancestor {
+        true => basis,
+        false => range.merge_base.clone().unwrap_or(head),
+    };
+    let is_gone = has_vanished(work)?;
+    work.ledger(&id).basis = Some(basis.clone());
+    if is_gone {
+        take_commit_away(work, &id);
+    }
+    let wanted = match work.next.active.status {
+        ActiveStatus::Selected => SliceStatus::Selected,
+        _ => SliceStatus::InProgress,
+    };
+    if let Some(slice) = work.next.plan.slice_mut(&id) {
+        slice.basis_commit = Some(basis);
+        slice.status = wanted;
+        if slice.acceptance_criteria.is_empty() {
+            // An imported slice without criteria cannot stay in work; the plan gives it some.
+            slice.status = SliceStatus::Planned;
+        }
+    }
+    if work
+        .next
+        .plan
+        .slice(&id)
+        .is_some_and(|slice| slice.status == SliceStatus::Planned)
+    {
+        work.go_idle();
+    }
+    work.sync_handoff();
+    Ok(())
+}
+
+/// At most the active slice is selected in the plan.
+fn heal_selection(work: &mut Work) {
+    let active = work.active_id();
+    for slice in &mut work.next.plan.candidate_slices {
+        if slice.status.is_selected() && active.as_deref() != Some(slice.slice_id.as_str()) {
+            slice.status = SliceStatus::Planned;
+        }
+    }
+    let last = work.next.active.slice_id.clone();
+    if let Some(id) = last
+        && work.next.active.status == ActiveStatus::Done
+        && work
+            .next
+            .plan
+            .slice(&id)
+            .is_none_or(|slice| slice.status != SliceStatus::Done)
+    {
+        work.go_idle();
+    }
 }

@@ -3,10 +3,9 @@
 use super::choices;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::active::active_from;
-use crate::machine::asked::{add_new, list_requests};
 use crate::machine::assurance::note_accepted;
-use crate::machine::records::attach;
-use crate::machine::work::Work;
+use crate::machine::wave::{add_new, list_requests};
+use crate::machine::work::{Work, attach};
 use crate::machine::{planning, proof};
 use crate::model::{
     Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,

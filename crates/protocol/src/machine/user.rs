@@ -1,0 +1,625 @@
+//! The commands that are the user's alone: pause, resume, cancel, refocus, adopt, restore, undo,
+//! amend.
+
+use super::work::{Work, require_reground};
+use super::{assurance, brief, planning, wave};
+use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
+use crate::model::{
+    ActiveSlice, Actor, Amendment, Blocker, CANCELLED_BY_HAND, Evidence, PAUSED_BY_HAND, Plan,
+    PlanBlock, PlannedSlice, Policy, Reground, ReportRecord, ReviewNote, Role, Slice, SliceLedger,
+    SliceStatus, Snapshot, Submission, Undone, VerificationEvidence, Waiting, WaitingKind,
+    mission_anchor,
+};
+use crate::report::is_named;
+use std::collections::BTreeMap;
+
+/// A command that has nothing to do here.
+pub(super) fn refusal(message: impl Into<String>) -> Refusal {
+    Refusal::new(Code::DoesNotApply, message)
+}
+
+// Stopping the work until the user resumes it, or for good.
+
+/// Stops the work until the user resumes.
+pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refusal> {
+    if work.next.state.continuation_policy != Policy::Continue {
+        return Err(refusal(format!(
+            "the work is stopped already: {}",
+            work.next.state.continuation_policy
+        ))
+        .hint("`cook brief say TEXT` keeps what you want to say"));
+    }
+    if actor != Actor::Role && is_said(why) {
+        brief::hear(work, why);
+    }
+    wait(work, Policy::Paused, WaitingKind::Pause, why, "cook resume");
+    Ok(())
+}
+
+/// What a role or the user said that no re-ground has decided on, and that ends with the plan: the next
+/// one is told.
+fn find_unheard(before: &Snapshot) -> Vec<String> {
+    let mut unheard = Vec::new();
+    for slice in before.plan.open_slices() {
+        let ledger = before.ledger.slices.get(&slice.slice_id);
+        if let Some(said) = ledger.and_then(|ledger| ledger.remarked.as_ref()) {
+            unheard.push(format!(
+                "of slice `{}`, which is gone with the plan, its implementer said: {said}",
+                slice.slice_id
+            ));
+        }
+    }
+    let waiting = before.ledger.waiting.as_ref();
+    let stopped = waiting.and_then(|waiting| match waiting.kind {
+        WaitingKind::Question => Some(format!("nobody answered the question: {}", waiting.what)),
+        WaitingKind::Outside | WaitingKind::Worktree => {
+            Some(format!("the work was stopped for: {}", waiting.what))
+        }
+        WaitingKind::Pause | WaitingKind::Cancel if is_said(&waiting.what) => Some(format!(
+            "the user stopped the work and said: {}",
+            waiting.what
+        )),
+        _ => None,
+    });
+    unheard.extend(stopped);
+    unheard
+}
+
+/// The user gave words of their own: those bind whoever goes on.
+fn is_said(why: &str) -> bool {
+    is_named(why) && ![PAUSED_BY_HAND, CANCELLED_BY_HAND].contains(&why)
+}
+
+fn wait(work: &mut Work, policy: Policy, kind: WaitingKind, what: &str, exit: &str) {
+    work.next.state.continuation_policy = policy;
+    work.next.ledger.waiting = Some(Waiting {
+        kind,
+        what: what.to_owned(),
+        exit: exit.to_owned(),
+        asker: None,
+    });
+}
+
+/// Ends the workflow; open slices are cancelled.
+pub(super) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
+    let is_done = work.next.state.continuation_policy == Policy::Done;
+    if is_cancelled(&work.next) || is_done && work.next.ledger.goal.is_none() {
+        return Err(refusal("the workflow has ended already")
+            .hint("`cook brief say TEXT` keeps what you want to say"));
+    }
+    cancel_open(work);
+    for cause in find_unheard(work.before) {
+        require_reground(&mut work.next, cause);
+    }
+    if is_said(why) {
+        brief::hear(work, why);
+    }
+    wait(
+        work,
+        Policy::Paused,
+        WaitingKind::Cancel,
+        why,
+        "cook resume",
+    );
+    work.next.state.contract_status = "cancelled".to_owned();
+    Ok(())
+}
+
+/// Nobody builds what is open any more, and what was answered with it is owed again.
+fn cancel_open(work: &mut Work) {
+    for slice in &mut work.next.plan.candidate_slices {
+        if slice.status.is_open() {
+            slice.status = SliceStatus::Cancelled;
+        }
+    }
+    work.go_idle();
+    wave::void(&mut work.next);
+    owe_again(work);
+}
+
+/// What was answered with slices that are cancelled now is owed again.
+fn owe_again(work: &mut Work) {
+    let again = wave::take_back_answers(&mut work.next, &work.before.plan);
+    wave::owe(&mut work.next.ledger.unanswered, again);
+}
+
+fn is_cancelled(snapshot: &Snapshot) -> bool {
+    snapshot
+        .ledger
+        .waiting
+        .as_ref()
+        .is_some_and(|waiting| waiting.kind == WaitingKind::Cancel)
+}
+
+/// The runner, or a spent budget, stops the work.
+pub(super) fn block(work: &mut Work, why: &str, exit: &str) -> Result<(), Refusal> {
+    if work.next.state.continuation_policy != Policy::Continue {
+        return Err(refusal(format!(
+            "the work is stopped already: {}",
+            work.next.state.continuation_policy
+        )));
+    }
+    wait(work, Policy::Blocked, WaitingKind::Outside, why, exit);
+    Ok(())
+}
+
+// The mission: given late, or a new one.
+
+/// A new mission: the old plan stays in the log.
+pub(super) fn refocus(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    set_mission(work, mission)?;
+    for answer in &work.before.ledger.answers {
+        work.findings
+            .push(Finding::new(Code::AnswersEnded, answer.note()));
+    }
+    // Nobody's no ends with a mission: the next re-ground says what becomes of it.
+    let audit = wave::find_audit_to_answer(work.before);
+    cancel_open(work);
+    let mut noes = wave::list_left(&work.next);
+    noes.retain(|no| !no.is_users());
+    noes.extend(audit);
+    let next = &mut work.next;
+    wave::owe(&mut next.ledger.unanswered, noes);
+    next.plan.candidate_slices.clear();
+    next.plan.plan_basis = String::new();
+    next.plan.last_reground_at = None;
+    next.active = ActiveSlice::idle(&next.state.mission_anchor);
+    next.evidence = VerificationEvidence::none();
+    next.ledger.slices.clear();
+    next.ledger.wave.running = false;
+    next.ledger.open_audit = None;
+    next.ledger.amendments.clear();
+    next.ledger.remarks.clear();
+    next.ledger.high_value_gaps.clear();
+    next.ledger.regrounded = false;
+    assurance::forget(next);
+    next.ledger.returned = None;
+    next.ledger.answered = None;
+    next.ledger.stopped_for = None;
+    next.ledger.due_for.clear();
+    next.ledger.answers.clear();
+    next.ledger.advice = None;
+    next.ledger.answered_rejections.clear();
+    next.ledger.waiting = None;
+    next.ledger.branch = work.facts.head()?.branch.clone();
+    let state = &mut work.next.state;
+    state.continuation_policy = Policy::Continue;
+    state.release_blocker_ids.clear();
+    state.remaining_release_blockers = None;
+    state.remaining_high_value_gaps = None;
+    state.last_auditor_verdict = None;
+    state.last_reground_at = None;
+    state.latest_completed_slice = None;
+    state.latest_verified_slice = None;
+    state.contract_status = "bootstrapped".to_owned();
+    let cause = "the user gave another mission with `cook plan refocus`, and the plan of the last one is gone";
+    require_reground(&mut work.next, cause.to_owned());
+    let returned = work.before.ledger.returned.as_ref();
+    let returned = returned.map(|why| format!("an implementer gave its slice back: {why}"));
+    for cause in returned.into_iter().chain(find_unheard(work.before)) {
+        require_reground(&mut work.next, cause);
+    }
+    work.displace = true;
+    Ok(())
+}
+
+/// The mission that init asked for, given by a later init.
+pub(super) fn learn_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    set_mission(work, mission)?;
+    let asked = work.next.ledger.waiting.as_ref();
+    if asked.is_some_and(|waiting| waiting.kind == WaitingKind::Question) {
+        work.next.state.continuation_policy = Policy::Continue;
+        work.next.ledger.waiting = None;
+    }
+    Ok(())
+}
+
+/// Mission text and its anchor, the same in every document.
+pub(super) fn set_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    let Some(anchor) = mission_anchor(mission) else {
+        return Err(Refusal::new(
+            Code::MissionMissing,
+            "the mission has no line of text",
+        ));
+    };
+    let next = &mut work.next;
+    next.mission = mission.to_owned();
+    next.state.mission_anchor = anchor.clone();
+    next.plan.mission_anchor = anchor.clone();
+    next.active.mission_anchor = anchor;
+    Ok(())
+}
+
+// What was changed outside becomes the log's, or goes.
+
+/// An edited `plan.json`, when it is a legal successor of the log's.
+pub(super) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
+    let block = Reground {
+        plan: Some(PlanBlock {
+            plan_basis: plan.plan_basis.clone(),
+            candidate_slices: plan.candidate_slices.iter().map(as_planned).collect(),
+            ..PlanBlock::default()
+        }),
+        ..Reground::default()
+    };
+    let merged = block
+        .plan
+        .as_ref()
+        .map(|plan| planning::merge(work, plan, &block));
+    if let Some(Err(refusal)) = merged {
+        let finding = Finding::new(refusal.code, refusal.message.clone());
+        return Err(Refusal::new(
+            Code::AdoptIllegal,
+            format!(
+                "the edited plan cannot follow the plan of the log: {}",
+                refusal.message
+            ),
+        )
+        .with(vec![finding]));
+    }
+    for edited in &plan.candidate_slices {
+        let Some(taken) = work.next.plan.slice(&edited.slice_id) else {
+            continue;
+        };
+        let fields = cook_owned_differences(edited, taken);
+        if !fields.is_empty() {
+            return Err(Refusal::new(
+                Code::AdoptIllegal,
+                format!(
+                    "slice `{}`: only cook sets {}",
+                    edited.slice_id,
+                    fields.join(", ")
+                ),
+            ));
+        }
+    }
+    if plan.mission_anchor != work.before.plan.mission_anchor {
+        return Err(
+            Refusal::new(Code::AdoptIllegal, "the mission anchor was edited")
+                .hint("run `cook plan refocus --mission TEXT`"),
+        );
+    }
+    take_up_again(work, plan)?;
+    owe_again(work);
+    work.displace = true;
+    let changed = list_changed(work);
+    let cause = format!("the user edited the plan, and `cook plan adopt` took that in: {changed}");
+    require_reground(&mut work.next, cause);
+    Ok(())
+}
+
+/// What the edit changed, by slice.
+fn list_changed(work: &Work) -> String {
+    let before = &work.before.plan;
+    let slices = work.next.plan.candidate_slices.iter();
+    let changed = slices.filter(|slice| before.slice(&slice.slice_id) != Some(slice));
+    let named: Vec<String> = changed
+        .map(|slice| format!("`{}`", slice.slice_id))
+        .collect();
+    match named.len() {
+        0 => "no slice is another, but perhaps their order".to_owned(),
+        1..=NAMED => format!("{} new or changed", list_with_verb(&named)),
+        more => format!("{more} slices are new or changed"),
+    }
+}
+
+/// Slices that are named.
+const NAMED: usize = 10;
+
+/// A done slice that the user's edit calls planned is taken up again; no other closed slice changes.
+fn take_up_again(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
+    let ignored = Code::PlanStatusIgnored;
+    work.findings.retain(|finding| finding.code != ignored);
+    let submission = user_submission(work);
+    for edited in &plan.candidate_slices {
+        let id = &edited.slice_id;
+        let taken = work.next.plan.slice(id).map(|slice| slice.status);
+        match (taken, edited.status) {
+            (Some(SliceStatus::Done), SliceStatus::Planned) => {
+                let why = "the user edited the plan".to_owned();
+                work.reopen(id, vec![why], Some(&submission));
+            }
+            (Some(is), wanted) if is != wanted => {
+                return Err(Refusal::new(
+                    Code::AdoptIllegal,
+                    format!("slice `{id}` is {} and stays it", is.id()),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The user's own edit, in the shape in which records name their source.
+fn user_submission(work: &Work) -> Submission {
+    Submission {
+        report: ReportRecord {
+            role: Role::Regrounder,
+            fields: BTreeMap::new(),
+            rubric: None,
+        },
+        report_sha256: String::new(),
+        session: None,
+        ticket: None,
+        began_at: None,
+        mission_anchor: work.before.state.mission_anchor.clone(),
+        remaining_contract_ids: Vec::new(),
+        worktree_clean: None,
+    }
+}
+
+fn as_planned(slice: &Slice) -> PlannedSlice {
+    PlannedSlice {
+        slice_id: slice.slice_id.clone(),
+        goal: slice.goal.clone(),
+        acceptance_criteria: slice.acceptance_criteria.clone(),
+        contract_ids: Some(slice.contract_ids.clone()),
+        priority: slice.priority.clone(),
+        status: Some(slice.status),
+        why_now: slice.why_now.clone(),
+        blocked_on: Some(slice.blocked_on.clone()),
+        implementation_surfaces: Some(slice.implementation_surfaces.clone().unwrap_or_default()),
+        verification_commands: Some(slice.verification_commands.clone().unwrap_or_default()),
+        locked_notes: Some(slice.locked_notes.clone().unwrap_or_default()),
+        reason: Some("the user edited the plan".to_owned()),
+    }
+}
+
+fn cook_owned_differences(edited: &Slice, taken: &Slice) -> Vec<&'static str> {
+    let mut fields = Vec::new();
+    if edited.evidence != taken.evidence {
+        fields.push("evidence");
+    }
+    if edited.must_fix_findings.as_deref().unwrap_or_default()
+        != taken.must_fix_findings.as_deref().unwrap_or_default()
+    {
+        fields.push("must_fix_findings");
+    }
+    if edited.basis_commit != taken.basis_commit {
+        fields.push("basis_commit");
+    }
+    if edited.remaining_contract_ids_before != taken.remaining_contract_ids_before
+        || edited.release_blocker_count_before != taken.release_blocker_count_before
+        || edited.high_value_gap_count_before != taken.high_value_gap_count_before
+    {
+        fields.push("the counts at selection");
+    }
+    fields
+}
+
+/// The workflow goes on on the branch that is checked out.
+pub(super) fn adopt_branch(work: &mut Work) -> Result<(), Refusal> {
+    let branch = work.facts.head()?.branch.clone();
+    if branch == work.before.ledger.branch {
+        return Err(refusal("this branch is the workflow's already"));
+    }
+    let name = |branch: &Option<String>| {
+        let name = branch.as_deref();
+        name.map_or_else(|| "a detached HEAD".to_owned(), |name| format!("`{name}`"))
+    };
+    let cause = format!(
+        "the user moved the work from {} to {} with `cook plan adopt --branch`",
+        name(&work.before.ledger.branch),
+        name(&branch)
+    );
+    work.next.ledger.branch = branch;
+    require_reground(&mut work.next, cause);
+    Ok(())
+}
+
+/// Puts back the log's version of every edited file.
+pub(super) fn restore(work: &mut Work) -> Result<(), Refusal> {
+    if work.facts.outside_edits()?.is_empty() {
+        return Err(refusal("nothing in `.agent/` differs from the log"));
+    }
+    work.displace = true;
+    Ok(())
+}
+
+// Correcting a criterion that proved false, and giving up the proof of one.
+
+/// The user corrects a criterion that proved false.
+pub(super) fn amend(
+    work: &mut Work,
+    slice_id: &str,
+    number: u64,
+    text: &str,
+    reason: &str,
+) -> Result<(), Refusal> {
+    if text.trim().is_empty() || reason.trim().is_empty() {
+        return Err(Refusal::new(
+            Code::CriteriaEmpty,
+            "an amendment needs a text and a reason",
+        ));
+    }
+    let slice = work.find_planned(slice_id)?;
+    if !slice.status.is_open() {
+        return Err(Refusal::new(
+            Code::SelectClosed,
+            format!(
+                "slice `{slice_id}` is {}; its criteria stay",
+                slice.status.id()
+            ),
+        ));
+    }
+    let index = usize::try_from(number)
+        .ok()
+        .and_then(|number| number.checked_sub(1));
+    let count = slice.acceptance_criteria.len();
+    if slice
+        .acceptance_criteria
+        .iter()
+        .any(|criterion| criterion == text)
+    {
+        return Err(Refusal::new(
+            Code::CriterionDuplicated,
+            "the slice has that criterion already",
+        ));
+    }
+    let Some(place) = index.and_then(|index| slice.acceptance_criteria.get_mut(index)) else {
+        return Err(Refusal::new(
+            Code::SliceUnknown,
+            format!("slice `{slice_id}` has {count} criteria, not number {number}"),
+        ));
+    };
+    let old = std::mem::replace(place, text.to_owned());
+    slice
+        .evidence
+        .retain(|entry| !matches!(entry, Evidence::Record(record) if record.criterion == old));
+    work.next.ledger.amendments.push(Amendment {
+        slice_id: slice_id.to_owned(),
+        old,
+        new: text.to_owned(),
+        reason: reason.to_owned(),
+    });
+    work.sync_handoff();
+    Ok(())
+}
+
+/// The user gives up the proof of a criterion of a closed slice, which stays closed.
+pub(super) fn retire(
+    work: &mut Work,
+    slice_id: &str,
+    number: u64,
+    reason: &str,
+) -> Result<(), Refusal> {
+    if reason.trim().is_empty() {
+        return Err(Refusal::new(
+            Code::CriteriaEmpty,
+            "to give up a proof takes a reason",
+        ));
+    }
+    let slice = work.find_planned(slice_id)?;
+    if !slice.rests_on_proof() {
+        let what = format!(
+            "slice `{slice_id}` is {}: nothing that was accepted proves it",
+            slice.status.id()
+        );
+        return Err(Refusal::new(Code::EvidenceMissing, what).replace_hints([
+            "correct the criterion with `cook plan criteria amend`, or cancel the slice in a re-ground",
+        ]));
+    }
+    let index = usize::try_from(number)
+        .ok()
+        .and_then(|it| it.checked_sub(1));
+    let criteria = &slice.acceptance_criteria;
+    let count = criteria.len();
+    let Some(criterion) = index.and_then(|index| criteria.get(index)) else {
+        return Err(Refusal::new(
+            Code::SliceUnknown,
+            format!("slice `{slice_id}` has {count} criteria, not number {number}"),
+        ));
+    };
+    let mut records = slice.evidence.iter_mut().filter_map(|entry| match entry {
+        Evidence::Record(record) if record.criterion == *criterion => Some(record),
+        _ => None,
+    });
+    match records.next() {
+        Some(record) => record.retired = Some(reason.to_owned()),
+        None => {
+            let what = format!("no proof of `{criterion}` is on record");
+            return Err(Refusal::new(Code::EvidenceMissing, what));
+        }
+    }
+    Ok(())
+}
+
+// Taking transitions back.
+
+/// Takes transitions back: the documents as they were; histories, counters and
+/// judges' rejections never revert.
+pub(super) fn undo(
+    work: &mut Work,
+    to: &Snapshot,
+    to_seq: u64,
+    seqs: &[u64],
+) -> Result<(), Refusal> {
+    if to_seq >= work.before.ledger.seq.0 || to.ledger.seq.0 != to_seq {
+        return Err(Refusal::new(
+            Code::UndoTooFar,
+            format!("transition {to_seq} is not an earlier one"),
+        ));
+    }
+    let mut current = work.before.clone();
+    wave::void(&mut current);
+    let noes = wave::list_noes(&current.ledger);
+    let mut next = to.clone();
+    wave::void(&mut next);
+    next.counters = current.counters;
+    // What was void at `to`, and all that came after it: taking an undo back makes what it
+    // had voided count again.
+    let mut undone: Vec<u64> = to.undone.seqs.clone();
+    undone.extend(
+        seqs.iter()
+            .copied()
+            .filter(|seq| !to.undone.seqs.contains(seq)),
+    );
+    undone.sort_unstable();
+    next.undone = Undone { seqs: undone };
+    next.ledger.seq = current.ledger.seq;
+    next.ledger.lease_epoch = current.ledger.lease_epoch;
+    // A re-ground is due, and what it accounts for is not asked again.
+    next.ledger.mark = current.ledger.mark.take();
+    next.ledger.scripted_commands = current.ledger.scripted_commands;
+    next.ledger.settings = std::mem::take(&mut current.ledger.settings);
+    let owed = std::mem::take(&mut current.ledger.unanswered);
+    wave::owe(&mut next.ledger.unanswered, owed);
+    let gone = current.ledger.answers.iter();
+    for answer in gone.filter(|answer| !next.ledger.answers.contains(answer)) {
+        let what = format!("undone with the rest: {}", answer.note());
+        work.findings.push(Finding::new(Code::AnswersEnded, what));
+    }
+    brief::undo(work, to, &mut next);
+    next.ledger.wave = current.ledger.wave;
+    next.ledger.wave.running = false;
+    next.state.current_stop_wave_id = current.state.current_stop_wave_id;
+    keep_negative_reviews(&current.ledger.slices, &mut next);
+    keep_noes(noes, &mut next);
+    let cause = format!(
+        "the user took back with `cook undo` what came after transition {to_seq} (`cook log {}` and the numbers after it tell what that was)",
+        to_seq + 1
+    );
+    require_reground(&mut next, cause);
+    if next.state.continuation_policy == Policy::Done {
+        next.state.continuation_policy = Policy::Continue;
+    }
+    work.next = next;
+    work.displace = true;
+    Ok(())
+}
+
+/// No no goes away with what is taken back: one that stands nowhere any more, or whose answer is taken back with
+/// it, is owed an answer.
+fn keep_noes(noes: Vec<Blocker>, next: &mut Snapshot) {
+    let standing = wave::list_noes(&next.ledger);
+    let stands = |no: &Blocker| standing.iter().any(|known| known.id == no.id);
+    // The user's own words are taken back with the rest.
+    let lost = noes.into_iter().filter(|no| !no.is_users() && !stands(no));
+    wave::owe(&mut next.ledger.unanswered, lost);
+}
+
+/// A review that said no stays, whatever is taken back, also one that sent the slice back since;
+/// `cook resume --review-again` voids it.
+fn keep_negative_reviews(current: &BTreeMap<String, SliceLedger>, next: &mut Snapshot) {
+    for (id, slice) in current {
+        if next.plan.slice(id).is_none() {
+            continue;
+        }
+        for review in [&slice.sent_back, &slice.review].into_iter().flatten() {
+            let kept = next.ledger.slices.entry(id.clone()).or_default();
+            let known = [&kept.sent_back, &kept.review];
+            let is_known = known
+                .into_iter()
+                .flatten()
+                .any(|known| known.seq == review.seq);
+            if is_known || !review.rejects() {
+                continue;
+            }
+            let earlier = kept.review.replace(review.clone());
+            kept.sent_back = earlier
+                .filter(ReviewNote::rejects)
+                .or(kept.sent_back.take());
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The reports of reviewer, auditor and judge.
+
+use super::assurance::note_lowest;
+use super::facts::{FactSet, is_for_tree};
+use super::slices::key_sha256;
+use super::wave::list_other_ratings;
+use super::work::{Work, attach, short};
+use crate::diagnostic::{Code, Finding, Lines, Refusal, clean};
+use crate::digest::hex;
+use crate::model::{
+    ActiveStatus, AuditNote, AuditorVerdict, Count, ReportRecord, ReviewNote, SliceRecordType,
+    StrengthNote, Submission, Verdicts, Vote, is_waiver, read_waivers,
+};
+use crate::report::{counts, untrue};
+use sha2::{Digest, Sha256};
+
+// The reports of reviewer and auditor.
+
+/// The field of a review that says what it found.
+const FINDINGS: &str = "findings";
+
+/// A review of the current key.
+pub(super) fn review(
+    work: &mut Work,
+    verdicts: &Verdicts,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    require_same_tree(work, submission)?;
+    let (id, head, criteria) = find_committed_key(work)?;
+    require_new_words(work, submission)?;
+    let seq = work.seq();
+    let (findings, weak) = weigh_defects(work, (&id, &head), verdicts, submission);
+    let is_shown = !work.ledger(&id).offered.is_empty();
+    work.ledger(&id).review = Some(ReviewNote {
+        session: submission.session.clone().filter(|_| is_shown),
+        commit: head.clone(),
+        criteria_sha256: criteria.clone(),
+        acceptable: verdicts.positive,
+        fails: verdicts.fails.clone(),
+        concerns: verdicts.concerns.clone(),
+        findings,
+        follow_up: verdicts.follow_up.clone(),
+        report_sha256: submission.report_sha256.clone(),
+        weak,
+        seq,
+    });
+    let record = work.slice_record(SliceRecordType::Reviewed, &id, &head);
+    attach(record, submission);
+    record.criteria_sha256 = Some(criteria);
+    Ok(())
+}
+
+/// What the review finds, with the planted defects that no gate notices and that it does not answer for;
+/// and whether those keep the slice from being accepted.
+fn weigh_defects(
+    work: &mut Work,
+    (id, head): (&str, &str),
+    verdicts: &Verdicts,
+    submission: &Submission,
+) -> (Vec<String>, bool) {
+    // What is asked now decides, whatever was when the commit was reported.
+    let required = work.facts.config.as_ref().and_then(|it| it.strength);
+    let ledger = work.ledger(id);
+    let mut note = ledger.strength.take().filter(|note| note.commit == head);
+    if note.is_none() && required.is_some() {
+        let why = "the commit was reported before `[rules] strength` was in force";
+        note = Some(StrengthNote {
+            commit: head.to_owned(),
+            problem: Some(why.to_owned()),
+            ..StrengthNote::default()
+        });
+    }
+    // One may stand below what is no finding.
+    let field = submission.report.fields.get(FINDINGS);
+    let lines = field.iter().flat_map(|text| text.lines());
+    let all = verdicts.findings.iter().map(String::as_str).chain(lines);
+    let mut changes = std::mem::take(&mut work.ledger(id).test_changes);
+    let is_change = |id: &str| changes.iter().any(|change| change.id == id);
+    let is_defect = |id: &str| note.as_ref().is_some_and(|note| note.has(id));
+    if note.is_none() && changes.is_empty() {
+        return (verdicts.findings.clone(), false);
+    }
+    let (mut waived, unknown) = read_waivers(all, |id| is_change(id) || is_defect(id));
+    for waiver in &mut waived {
+        waiver.why = clean(&waiver.why, Lines::Fold);
+    }
+    for change in &mut changes {
+        let answer = waived.iter().find(|waiver| waiver.id == change.id);
+        change.answered = answer.map(|waiver| waiver.why.clone());
+    }
+    let unanswered: Vec<String> = changes
+        .iter()
+        .filter(|change| change.answered.is_none())
+        .map(|change| format!("change of a test `{}`: {}", change.id, change.what))
+        .collect();
+    waived.retain(|waiver| !changes.iter().any(|change| change.id == waiver.id));
+    work.ledger(id).test_changes = changes;
+    let mut short = Vec::new();
+    let mut problem = None;
+    if let Some(mut note) = note {
+        note.required = required;
+        note.waived = waived;
+        short = note.list_short();
+        problem = note.problem.clone();
+        work.ledger(id).strength = Some(note);
+    }
+    let own = verdicts.findings.iter().filter(|text| !is_waiver(text));
+    let mut findings: Vec<String> = own.chain(&short).cloned().collect();
+    if verdicts.positive {
+        findings.extend(unanswered.iter().cloned());
+        for text in &unanswered {
+            let what =
+                format!("the review's yes accepts nothing: it does not answer for the {text}");
+            work.findings
+                .push(Finding::new(Code::TestChangeUnanswered, what).at(id));
+        }
+    }
+    if verdicts.positive && !short.is_empty() {
+        let why = match &problem {
+            Some(why) => format!("whether gates notice defects is not known ({why})"),
+            None => "gates notice too few of the planted defects".to_owned(),
+        };
+        let what =
+            format!("the review's yes accepts nothing: {why}, and it does not answer for that");
+        work.findings
+            .push(Finding::new(Code::DefectsUnnoticed, what).at(id));
+    }
+    for text in unknown {
+        let what = format!(
+            "`{text}` waives nothing: no planted defect and no change of a test has that id here, or no reason is given"
+        );
+        work.findings
+            .push(Finding::new(Code::WaiverUnknown, what).at(id));
+    }
+    let is_weak = !short.is_empty() || verdicts.positive && !unanswered.is_empty();
+    (findings, is_weak)
+}
+
+/// An audit of the current key.
+pub(super) fn audit(
+    work: &mut Work,
+    verdicts: &Verdicts,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    require_same_tree(work, submission)?;
+    let (id, head, criteria) = find_committed_key(work)?;
+    let seq = work.seq();
+    let rejects = finds_disorder(work, &id, verdicts, submission);
+    work.set_audit_aside(&id);
+    work.ledger(&id).audit = Some(AuditNote {
+        commit: head.clone(),
+        criteria_sha256: criteria.clone(),
+        findings: verdicts.findings.clone(),
+        concerns: verdicts.concerns.clone(),
+        next_slice: verdicts.follow_up.clone(),
+        rejects,
+        report_sha256: submission.report_sha256.clone(),
+        seq,
+    });
+    let record = work.slice_record(SliceRecordType::Audited, &id, &head);
+    attach(record, submission);
+    record.criteria_sha256 = Some(criteria);
+    work.next.ledger.assured.unaudited = Count(0);
+    work.next.state.last_auditor_verdict = Some(auditor_verdict(!verdicts.positive));
+    Ok(())
+}
+
+/// Something is open beside the slice's own contracts, which are open until it is accepted; or a
+/// dimension fails, the worktree is not clean, plan or state is untrue.
+fn finds_disorder(work: &Work, id: &str, verdicts: &Verdicts, submission: &Submission) -> bool {
+    let slice = work.next.plan.slice(id);
+    let is_own = |contract: &String| slice.is_some_and(|it| it.contract_ids.contains(contract));
+    verdicts.blocker_count.0 + verdicts.high_value_gap_count.0 > 0
+        || !verdicts.open_contract_ids.iter().all(is_own)
+        || !verdicts.fails.is_empty()
+        || submission.worktree_clean == Some(false)
+        || !untrue(&submission.report).is_empty()
+}
+
+fn find_committed_key(work: &mut Work) -> Result<(String, String, String), Refusal> {
+    let id = work
+        .active_id()
+        .filter(|_| work.next.active.status == ActiveStatus::Committed)
+        .ok_or_else(|| Refusal::new(Code::WrongSlice, "no committed slice is in work"))?;
+    let head = work
+        .next
+        .ledger
+        .slices
+        .get(&id)
+        .and_then(|slice| slice.head.clone())
+        .ok_or_else(|| Refusal::new(Code::WrongSlice, "the committed slice has no commit"))?;
+    let ledger = work.ledger(&id).clone();
+    let slice = work.next.plan.slice(&id);
+    let criteria = slice.map_or_else(String::new, |slice| key_sha256(slice, &ledger));
+    Ok((id, head, criteria))
+}
+
+/// `clear` or `open`, from what an audit named.
+fn auditor_verdict(open: bool) -> AuditorVerdict {
+    if open {
+        AuditorVerdict::Open
+    } else {
+        AuditorVerdict::Clear
+    }
+}
+
+// A judge's report: a vote of the current wave, from a session of its own.
+
+/// A vote of the current wave.
+pub(super) fn judge(
+    work: &mut Work,
+    verdicts: &Verdicts,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    require_same_tree(work, submission)?;
+    let head = work.head()?;
+    require_new_judge(work, submission)?;
+    require_new_words(work, submission)?;
+    require_latest_commit(work, verdicts, &head)?;
+    let seq = work.seq();
+    let mut blockers: Vec<String> = verdicts.findings.clone();
+    blockers.extend(list_other_ratings(&verdicts.findings, &verdicts.concerns));
+    blockers.extend(counts(verdicts));
+    let wave = &mut work.next.ledger.wave;
+    wave.votes
+        .retain(|vote| vote.head == head || !vote.can_stop);
+    wave.votes.push(Vote {
+        head: head.clone(),
+        can_stop: verdicts.positive,
+        blocker_count: verdicts.blocker_count,
+        high_value_gap_count: verdicts.high_value_gap_count,
+        blockers,
+        concerns: match work.before.assurance().is_strict() {
+            true => Vec::new(),
+            false => verdicts.concerns.clone(),
+        },
+        session: submission.session.clone(),
+        ticket: submission.ticket.clone(),
+        report_sha256: submission.report_sha256.clone(),
+        seq,
+    });
+    if wave.opened_at.as_ref() != Some(&head) {
+        wave.opened_at = Some(head.clone());
+        wave.opened = Count(1);
+    }
+    work.stop_record(&head, verdicts, submission);
+    note_lowest(work);
+    Ok(())
+}
+
+/// Reports whose digests are kept.
+const MAX_DIGESTS: usize = 256;
+
+/// Without a session or a ticket the words are all that tells two verdicts apart, whatever
+/// commit or wave they are handed in for. (An audit decides nothing, and may say the same.)
+fn require_new_words(work: &mut Work, submission: &Submission) -> Result<(), Refusal> {
+    if submission.session.is_some() || submission.ticket.is_some() {
+        return Ok(());
+    }
+    let words = words_sha256(&submission.report);
+    let taken = &mut work.next.ledger.taken_digests;
+    if taken.contains(&words) {
+        return Err(Refusal::new(
+            Code::DuplicateReport,
+            "a report in these very words was taken before, and this one comes with neither session nor ticket",
+        )
+        .replace_hints(["when it is a report of its own, hand it in with the ticket of `cook next --json`: `cook record ROLE FILE --ticket TICKET`"]));
+    }
+    taken.push(words);
+    let over = taken.len().saturating_sub(MAX_DIGESTS);
+    taken.drain(..over);
+    Ok(())
+}
+
+/// Digest of what a report says, white space folded.
+fn words_sha256(report: &ReportRecord) -> String {
+    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut digest = Sha256::new();
+    digest.update(report.role.id());
+    for (field, value) in &report.fields {
+        digest.update([0]);
+        digest.update(field);
+        digest.update([0]);
+        digest.update(fold(value));
+    }
+    let rubric = serde_json::to_string(&report.rubric).unwrap_or_default();
+    digest.update(fold(&rubric));
+    hex(&digest.finalize())
+}
+
+/// Two votes come from two sessions; told by session, else by ticket, else by text.
+fn require_new_judge(work: &Work, submission: &Submission) -> Result<(), Refusal> {
+    let twin = work.next.ledger.wave.votes.iter().find(|vote| {
+        match (
+            &submission.session,
+            &vote.session,
+            &submission.ticket,
+            &vote.ticket,
+        ) {
+            (Some(mine), Some(theirs), _, _) => mine == theirs,
+            (_, _, Some(mine), Some(theirs)) => mine == theirs,
+            _ => submission.report_sha256 == vote.report_sha256,
+        }
+    });
+    match twin {
+        None => Ok(()),
+        Some(vote) => Err(Refusal::new(
+            Code::DuplicateReport,
+            format!(
+                "vote {} of this wave came {}; each judge answers for itself",
+                vote.seq.0,
+                match (&submission.session, &submission.ticket) {
+                    (Some(mine), _) if vote.session.as_ref() == Some(mine) =>
+                        "from the same session",
+                    (_, Some(mine)) if vote.ticket.as_ref() == Some(mine) => "with the same ticket",
+                    _ => "in the same words",
+                }
+            ),
+        )),
+    }
+}
+
+/// The commit a judge names is the latest completed slice's, or HEAD.
+fn require_latest_commit(work: &Work, verdicts: &Verdicts, head: &str) -> Result<(), Refusal> {
+    let Some(named) = &verdicts.commit else {
+        return Ok(());
+    };
+    let latest = work
+        .next
+        .state
+        .latest_completed_slice
+        .as_ref()
+        .and_then(|id| work.next.ledger.slices.get(id))
+        .and_then(|slice| slice.last_head.clone());
+    let fits = |commit: &str| commit.starts_with(named.as_str());
+    if named.len() >= 7 && (fits(head) || latest.as_deref().is_some_and(fits)) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::WrongCommit,
+        format!(
+            "the report names `{named}` as the latest completed slice's commit, it is {}",
+            latest.as_deref().map_or("none", short)
+        ),
+    ))
+}
+
+// What the reports of reviewer, auditor and judge have in common.
+
+/// What reviewer, auditor and judge want measured.
+pub(super) fn read_only_needs(set: &mut FactSet) {
+    set.worktree = true;
+    set.config = true;
+}
+
+/// A read-only role looks at one commit, and leaves the worktree as it was when its ticket was given,
+/// else at the last transition.
+fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal> {
+    let head = work.facts.head()?.commit.as_deref().unwrap_or("(none)");
+    let elsewhere = |began: &&str| *began != head;
+    if let Some(began) = submission.began_at.as_deref().filter(elsewhere) {
+        return Err(Refusal::new(
+            Code::TreeChanged,
+            format!(
+                "its session began at {}, and HEAD is {head}: it looked at another commit",
+                clean(began, Lines::Fold)
+            ),
+        )
+        .replace_hints(["give the role that is due a new session: `cook next`"]));
+    }
+    let worktree = work.facts.worktree()?;
+    let ticket = submission.ticket.as_deref();
+    let told = ticket.and_then(|ticket| is_for_tree(ticket, &worktree.digest));
+    let seen = work.before.ledger.status_seen.as_ref();
+    let same = told.unwrap_or_else(|| seen.is_none_or(|seen| seen == &worktree.digest));
+    if same || worktree.is_clean() {
+        return Ok(());
+    }
+    let since = match told {
+        Some(_) => "its ticket was given",
+        None => "the last transition",
+    };
+    Err(Refusal::new(
+        Code::TreeChanged,
+        format!(
+            "the worktree changed since {since}: {}",
+            worktree.first_dirty()
+        ),
+    )
+    .replace_hints([
+        format!(
+            "take a ticket again: `cook next` prints the one of the worktree as it is, and `cook record {} FILE --ticket TICKET` hands the report in with it",
+            submission.report.role.short()
+        ),
+        "or put back what changed; a commit is looked at anew".to_owned(),
+    ]))
+}

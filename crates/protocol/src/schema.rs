@@ -1,0 +1,753 @@
+//! Reading documents by their serde types, no more freely than their JSON Schemas in
+//! `protocol/schema/` say: both give the same verdict on every document (a test draws them).
+
+use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::model::{
+    ActiveSlice, BriefDocument, BriefRecord, Plan, Profile, Receipt, SliceRecord, State,
+    StopRecord, VerificationEvidence,
+};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, Validator};
+use regex::Regex;
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny,
+    IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{LazyLock, OnceLock};
+
+/// Findings that one file gives at most.
+pub const MAX_FINDINGS: usize = 50;
+
+/// The kinds of document that have a schema (`protocol/completion.md#files`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Document {
+    /// `profile.json`.
+    Profile,
+    /// `state.json`.
+    State,
+    /// `plan.json`.
+    Plan,
+    /// `active-slice.json`.
+    ActiveSlice,
+    /// A line of `slice-history.jsonl`.
+    SliceRecord,
+    /// A line of `stop-check-history.jsonl`.
+    StopRecord,
+    /// `verification-evidence.json`.
+    VerificationEvidence,
+    /// A receipt.
+    Receipt,
+    /// `brief.json`.
+    BriefDocument,
+    /// A line of `brief-history.jsonl`.
+    BriefRecord,
+}
+
+impl Document {
+    /// All of them.
+    pub const ALL: [Document; 10] = [
+        Document::Profile,
+        Document::State,
+        Document::Plan,
+        Document::ActiveSlice,
+        Document::SliceRecord,
+        Document::StopRecord,
+        Document::VerificationEvidence,
+        Document::Receipt,
+        Document::BriefDocument,
+        Document::BriefRecord,
+    ];
+
+    /// The name that its schema file and its `$id` carry.
+    pub fn id(self) -> &'static str {
+        match self {
+            Document::Profile => "profile",
+            Document::State => "state",
+            Document::Plan => "plan",
+            Document::ActiveSlice => "active-slice",
+            Document::SliceRecord => "slice-record",
+            Document::StopRecord => "stop-record",
+            Document::VerificationEvidence => "verification-evidence",
+            Document::Receipt => "receipt",
+            Document::BriefDocument => "brief",
+            Document::BriefRecord => "brief-record",
+        }
+    }
+
+    /// The file under `.agent/` it stands in.
+    pub fn file(self) -> &'static str {
+        match self {
+            Document::Profile => "profile.json",
+            Document::State => "state.json",
+            Document::Plan => "plan.json",
+            Document::ActiveSlice => "active-slice.json",
+            Document::SliceRecord => "slice-history.jsonl",
+            Document::StopRecord => "stop-check-history.jsonl",
+            Document::VerificationEvidence => "verification-evidence.json",
+            Document::Receipt => "receipt",
+            Document::BriefDocument => "brief.json",
+            Document::BriefRecord => "brief-history.jsonl",
+        }
+    }
+}
+
+/// Reads any JSON in which no object gives a key twice.
+///
+/// # Errors
+/// When it is not valid JSON, or a key stands twice.
+pub fn value(bytes: &[u8]) -> serde_json::Result<Value> {
+    from_slice(bytes)
+}
+
+/// Text from a document as a message shows it: one harmless line, cut.
+fn show(text: &str, max: usize) -> String {
+    let line = clean(text, Lines::Fold);
+    if line.chars().count() <= max {
+        return line;
+    }
+    line.chars().take(max).chain(['…']).collect()
+}
+
+// Reading a document's bytes: capped, typed, never a panic, linear in its size.
+
+/// Bytes a document holds at most.
+pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Why a document is not read: at least one finding, the first is the gravest.
+pub type Rejection = Vec<Finding>;
+
+/// Bytes up to which the schema is asked for every place that is wrong. A larger
+/// document gets the first one alone: it could hold millions.
+const MAX_EXPLAINED_BYTES: usize = 1024 * 1024;
+
+/// A type that has a schema.
+pub trait Documented: DeserializeOwned {
+    /// Which.
+    const DOCUMENT: Document;
+    /// Its JSON Schema, as it is published.
+    const SCHEMA: &str;
+}
+
+macro_rules! documented {
+    ($($kind:ident: $file:literal),* $(,)?) => { $(impl Documented for $kind {
+        const DOCUMENT: Document = Document::$kind;
+        const SCHEMA: &str =
+            include_str!(concat!("../../../protocol/schema/", $file, ".schema.json"));
+    })* };
+}
+documented!(
+    Profile: "profile",
+    State: "state",
+    Plan: "plan",
+    ActiveSlice: "active-slice",
+    SliceRecord: "slice-record",
+    StopRecord: "stop-record",
+    VerificationEvidence: "verification-evidence",
+    Receipt: "receipt",
+    BriefDocument: "brief",
+    BriefRecord: "brief-record",
+);
+
+/// Reads a document of at most `cap` bytes.
+///
+/// # Errors
+/// `document_too_large`, `document_unreadable` (the bytes are not valid JSON) or
+/// `document_invalid` (JSON that breaks the schema, with every place unless it is very large, or gives a key twice).
+pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejection> {
+    let document = T::DOCUMENT;
+    if bytes.len() > cap {
+        let what = format!("{} bytes; cook reads at most {cap}", bytes.len());
+        return Err(vec![
+            Finding::new(Code::DocumentTooLarge, what).at(document.file()),
+        ]);
+    }
+    from_slice(bytes).map_err(|error| explain::<T>(bytes, &error))
+}
+
+/// Finds out what is wrong with bytes that the type did not accept, and where.
+fn explain<T: Documented>(bytes: &[u8], error: &serde_json::Error) -> Rejection {
+    let file = T::DOCUMENT.file();
+    if let Some(what) = not_json(bytes) {
+        return vec![Finding::new(Code::DocumentUnreadable, what).at(file)];
+    }
+    let errors = match serde_json::from_slice::<Value>(bytes) {
+        Ok(value) if bytes.len() <= MAX_EXPLAINED_BYTES => list_errors::<T>(&value),
+        _ => Vec::new(),
+    };
+    let findings = errors.into_iter().map(|(pointer, what)| {
+        let place = match pointer.is_empty() {
+            true => file.to_owned(),
+            false => format!("{file}#{}", show(&pointer, 300)),
+        };
+        Finding::new(Code::DocumentInvalid, what).at(place)
+    });
+    let mut findings: Rejection = findings.take(MAX_FINDINGS).collect();
+    findings.dedup();
+    if findings.is_empty() {
+        let what = show(&error.to_string(), 500);
+        findings.push(Finding::new(Code::DocumentInvalid, what).at(file));
+    }
+    findings
+}
+
+/// What the schema, compiled at the first call, objects to, by JSON pointers.
+fn list_errors<T: Documented>(value: &Value) -> Vec<(String, String)> {
+    static COMPILED: [OnceLock<Option<GivenSchema>>; 10] = [const { OnceLock::new() }; 10];
+    let compile = || GivenSchema::of(serde_json::from_str(T::SCHEMA).ok()?).ok();
+    let schema = COMPILED[T::DOCUMENT as usize].get_or_init(compile);
+    let errors = schema.as_ref().map(|schema| schema.errors(value));
+    errors.into_iter().flatten().collect()
+}
+
+/// Says why the bytes are not valid JSON text; the nesting depth does not matter here.
+fn not_json(bytes: &[u8]) -> Option<String> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Some("the file is empty".to_owned());
+    }
+    if bytes.contains(&0) {
+        return Some("the file holds NUL bytes".to_owned());
+    }
+    if let Err(error) = std::str::from_utf8(bytes) {
+        return Some(format!("not UTF-8 at byte {}", error.valid_up_to()));
+    }
+    let error = serde_json::from_slice::<IgnoredAny>(bytes).err()?;
+    Some(show(&error.to_string(), 200))
+}
+
+// A JSON Schema that a user gives, 2020-12: checked before anything is asked with it.
+
+/// Objections that one value gives at most.
+const MAX_OBJECTIONS: usize = 20;
+
+/// A schema that compiled.
+pub struct GivenSchema {
+    value: Value,
+    validator: Validator,
+}
+
+impl GivenSchema {
+    /// Compiles a schema. References leave the document nowhere.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn of(value: Value) -> Result<Self, String> {
+        if !value.is_object() && !value.is_boolean() {
+            return Err("a schema is an object".to_owned());
+        }
+        match jsonschema::draft202012::new(&value) {
+            Ok(validator) => Ok(Self { value, validator }),
+            Err(error) => Err(show(&error.to_string(), 500)),
+        }
+    }
+
+    /// The schema itself.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// What is wrong with a value: JSON pointers, and what is wrong there.
+    fn errors<'a>(&'a self, value: &'a Value) -> impl Iterator<Item = (String, String)> + 'a {
+        let errors = self.validator.iter_errors(value);
+        errors.map(|error| (error.instance_path().as_str().to_owned(), describe(&error)))
+    }
+
+    /// What it objects to in a value, each with its path.
+    pub fn objections(&self, value: &Value) -> Vec<String> {
+        let errors = self.errors(value).take(MAX_OBJECTIONS);
+        let lines = errors.map(|(path, what)| match path.is_empty() {
+            true => format!("/: {what}"),
+            false => format!("{}: {what}", show(&path, 200)),
+        });
+        let mut objections: Vec<String> = lines.collect();
+        objections.dedup();
+        objections
+    }
+}
+
+impl std::fmt::Debug for GivenSchema {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_tuple("GivenSchema").field(&self.value).finish()
+    }
+}
+
+/// What is wrong, without repeating the value: it may be large or hostile.
+fn describe(error: &ValidationError<'_>) -> String {
+    let text = match error.kind() {
+        ValidationErrorKind::Required { property } => match property {
+            Value::String(name) => format!("`{name}` is missing"),
+            other => format!("{other} is missing"),
+        },
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let shown: Vec<String> = unexpected
+                .iter()
+                .take(5)
+                .map(|name| format!("`{}`", show(name, 60)))
+                .collect();
+            let more = unexpected.len() - shown.len();
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            format!("unknown field {}{more}", shown.join(", "))
+        }
+        ValidationErrorKind::Enum { options } => format!("not one of {options}"),
+        ValidationErrorKind::Constant { expected_value } => format!("not {expected_value}"),
+        ValidationErrorKind::MinLength { .. } => "an empty text".to_owned(),
+        ValidationErrorKind::Minimum { limit } => format!("below {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("above {limit}"),
+        _ => error.masked_with("the value").to_string(),
+    };
+    show(&text, 500)
+}
+
+// Serde reads JSON more freely than JSON Schema does: a struct also from an
+// array, an enum also from `{"word": null}`, a map with the last of two equal
+// keys. [`Strict`] wraps a self-describing deserializer and takes these away.
+
+/// The wrapper: around deserializers, visitors, seeds and accessors alike.
+struct Strict<T>(T);
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
+    type Error = D::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(Strict(visitor))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_option(Strict(visitor))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_newtype_struct(name, Strict(visitor))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(Strict(visitor))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_str(Word(visitor))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        unit unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<V::Value, E> {
+        self.0.visit_bool(value)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
+        self.0.visit_i64(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
+        self.0.visit_u64(value)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
+        self.0.visit_f64(value)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<V::Value, E> {
+        self.0.visit_str(value)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
+        self.0.visit_unit()
+    }
+
+    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
+        self.0.visit_none()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
+        self.0.visit_some(Strict(inner))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
+        self.0.visit_newtype_struct(Strict(inner))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
+        self.0.visit_seq(Strict(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
+        self.0.visit_map(Entries {
+            entries,
+            seen: HashSet::new(),
+        })
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<V::Value, A::Error> {
+        self.0.visit_enum(data)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
+        self.0.deserialize(Strict(deserializer))
+    }
+}
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Strict<A> {
+    type Error = A::Error;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.0.next_element_seed(Strict(seed))
+    }
+}
+
+/// The entries of an object, each key once.
+struct Entries<A> {
+    entries: A,
+    seen: HashSet<String>,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        let Some(key) = self.entries.next_key::<String>()? else {
+            return Ok(None);
+        };
+        if !self.seen.insert(key.clone()) {
+            return Err(A::Error::custom(format!("`{key}` is given twice")));
+        }
+        seed.deserialize(IntoDeserializer::<A::Error>::into_deserializer(key))
+            .map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.entries.next_value_seed(Strict(seed))
+    }
+}
+
+/// Reads an enum from its word alone.
+struct Word<V>(V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Word<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a word")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<V::Value, E> {
+        self.0
+            .visit_enum(IntoDeserializer::<E>::into_deserializer(word))
+    }
+}
+
+/// Reads one whole JSON text.
+fn from_slice<T: de::DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = T::deserialize(Strict(&mut deserializer))?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+// The thoughts in what a model says.
+
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A tag of thoughts: `<think>`, `</Reasoning >`, `<seed:think>`, `[THINK]`, `◁think▷`.
+static TAG: LazyLock<Regex> = LazyLock::new(|| {
+    const NAMES: &str =
+        "thinking|think|thoughts|thought|reasoning|reason|reflection|scratchpad|analysis";
+    let shouted = NAMES.to_uppercase();
+    compile(&format!(
+        r"[<◁][| \t]*(?<end>/?)[ \t]*(?:[A-Za-z]+:)?(?<name>(?i-u:{NAMES}))(?:[| \t][^<>◁▷]*)?[>▷]|\[(?<END>/?)(?<NAME>{shouted})\]"
+    ))
+});
+
+/// Where the first word of a list item or behind a label stands in a line: what comes after it is
+/// part of a sentence.
+fn find_sentence(line: &str) -> Option<usize> {
+    const LABEL: usize = 120;
+    let said = line.trim_start();
+    let digits = said.trim_start_matches(|c: char| c.is_ascii_digit());
+    let item = match digits.len() < said.len() {
+        true => digits.strip_prefix(['.', ')']),
+        false => said.strip_prefix(['-', '*', '+']),
+    };
+    let item = item.filter(|item| item.starts_with(' '));
+    let begins = said.starts_with(|c: char| c.is_alphanumeric() || c == '*');
+    let mut pairs = said.as_bytes().windows(2).take(LABEL + 1);
+    let label = pairs.position(|pair| pair == b": ").filter(|_| begins);
+    let words = item.or_else(|| label.map(|at| &said[at + 1..]))?;
+    let word = words.find(char::is_alphanumeric)?;
+    Some(line.len() - words.len() + word)
+}
+
+/// What an answer says besides a model's thoughts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spoken {
+    /// The words that are no thoughts.
+    pub text: String,
+    /// The tag of thoughts that never end, with the number of its line.
+    pub unended: Option<(String, usize)>,
+    /// The tag that ends thoughts which the program began, with the number of its line.
+    pub ended: Option<(String, usize)>,
+}
+
+/// Thoughts are no part of an answer, wherever they stand: between their tags, behind a tag that
+/// none ends, before an end that none begins. A tag in a code span or in quotes is a word, and so is
+/// one in a sentence of a list item or of a field.
+pub fn without_thoughts(text: &str) -> Spoken {
+    let mut spoken = Spoken::default();
+    let mut open_name = String::new();
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        // Most lines hold no bracket, and answers have many lines.
+        if !line.contains(['<', '[', '◁']) {
+            if spoken.unended.is_none() {
+                spoken.text.push_str(line);
+            }
+            continue;
+        }
+        let sentence = find_sentence(line).unwrap_or(usize::MAX);
+        let (mut kept, mut looked_at, mut marks, mut is_spoken_of) = (0, 0, [false; 2], false);
+        for found in TAG.captures_iter(line) {
+            let tag = found.get_match();
+            let group = |one: &str, other: &str| {
+                let part = found.name(one).or(found.name(other));
+                part.map_or_else(String::new, |part| part.as_str().to_lowercase())
+            };
+            let (closes, name) = (!group("end", "END").is_empty(), group("name", "NAME"));
+            for (mark, is_odd) in ['`', '"'].into_iter().zip(&mut marks) {
+                *is_odd ^= line[looked_at..tag.start()].matches(mark).count() % 2 == 1;
+            }
+            looked_at = tag.start();
+            if marks.contains(&true) {
+                continue;
+            }
+            if spoken.unended.is_some() {
+                if closes && name == open_name {
+                    spoken.unended = None;
+                    kept = tag.end();
+                    if !spoken.text.is_empty() && !spoken.text.ends_with('\n') {
+                        spoken.text.push('\n');
+                    }
+                }
+                continue;
+            }
+            let goes_on = || !line[tag.end()..].trim().is_empty();
+            if sentence < tag.start() && (!closes || is_spoken_of || goes_on()) {
+                is_spoken_of = true;
+                continue;
+            }
+            let place = Some((tag.as_str().to_owned(), number + 1));
+            if closes {
+                // The program has begun the thoughts itself.
+                spoken.text.clear();
+                spoken.ended = place;
+                kept = tag.end();
+            } else {
+                spoken.text.push_str(&line[kept..tag.start()]);
+                spoken.unended = place;
+                open_name = name;
+            }
+        }
+        if spoken.unended.is_none() {
+            spoken.text.push_str(&line[kept..]);
+        }
+    }
+    spoken
+}
+
+// JSON in what a model says: between other words, in a fence.
+
+/// Longest text that JSON is sought in, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+/// How much is parsed in search of it, all attempts together.
+const MAX_PARSED: usize = 4 << 20;
+
+/// Each object and list of a text that is JSON by itself, in order; none lies within another.
+pub fn find_json(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let (mut at, mut parsed) = (0, 0);
+    while let Some(next) = text[at..].find(['{', '[']) {
+        let start = at + next;
+        let rest = &text[start..];
+        if text.len() > MAX_BYTES || parsed > MAX_PARSED {
+            break;
+        }
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        at = start + 1;
+        match values.next() {
+            Some(Err(error)) => {
+                let lines = rest.split_inclusive('\n').take(error.line() - 1);
+                parsed += lines.map(str::len).sum::<usize>() + error.column();
+            }
+            _ => {
+                at = start + values.byte_offset();
+                parsed += at - start;
+                found.push(&text[start..at]);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests_of_thoughts {
+    use super::*;
+
+    #[test]
+    fn thoughts_are_no_part_of_an_answer() {
+        for (text, wanted) in [
+            ("<think>{}</think>[1]", "[1]"),
+            ("\n<thinking>\na\n</thinking>\nb", "\n\nb"),
+            ("so {} or\n</think>\n[1]", "\n[1]"),
+            ("a\n<think>never ends", "a\n"),
+            ("a `</think>` in words", "a `</think>` in words"),
+            ("{\"a\": \"<think>\"}", "{\"a\": \"<think>\"}"),
+            ("OK. <THINK a=b>x</Think >y", "OK. \ny"),
+            ("<reasoning>\n<think>\n</reasoning>a", "a"),
+            ("<seed:think>x</seed:think>a", "a"),
+            ("[THINK]x[/THINK]a [think] b", "a [think] b"),
+            ("◁think▷x◁/think▷a", "a"),
+            ("Vec<Thing> a < b </p>", "Vec<Thing> a < b </p>"),
+            ("<think>a</think>b<think>c</think>d", "b\nd"),
+            ("plain", "plain"),
+            (
+                "- between <think> and </think>\n- a",
+                "- between <think> and </think>\n- a",
+            ),
+            ("- p.py:5 passes </think> on", "- p.py:5 passes </think> on"),
+            (
+                "1. it does not end at <think>\na",
+                "1. it does not end at <think>\na",
+            ),
+            (
+                "Follow-up: keep <reasoning>x</reasoning>",
+                "Follow-up: keep <reasoning>x</reasoning>",
+            ),
+            ("- draft\n- more </think>\na", "\na"),
+            ("- <think>a</think>b", "- \nb"),
+            ("- so <think>\na\n</think>\nb", "\nb"),
+            ("<think>\n- a </think> b", " b"),
+        ] {
+            assert_eq!(without_thoughts(text).text, wanted, "{text:?}");
+        }
+        let unended = without_thoughts("a\n<Think>b").unended;
+        assert_eq!(unended, Some(("<Think>".to_owned(), 2)));
+        let ended = without_thoughts("a\nb</think>c").ended;
+        assert_eq!(ended, Some(("</think>".to_owned(), 2)));
+    }
+
+    #[test]
+    fn thoughts_without_end_are_searched_in_bounded_time() {
+        const BYTES: usize = 1 << 20;
+        let start = std::time::Instant::now();
+        for piece in [
+            "<",
+            "<think>",
+            "</think>",
+            "`<think>",
+            "<think></think>",
+            "[",
+            "◁think",
+            "<think ",
+            "< ",
+            "</think>\n",
+            "a: <think></think>",
+        ] {
+            without_thoughts(&piece.repeat(BYTES / piece.len()));
+            without_thoughts(&format!("- {}", piece.repeat(BYTES / piece.len())));
+        }
+        assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+    }
+}
+
+#[cfg(test)]
+mod tests_of_within {
+    use super::*;
+
+    #[test]
+    fn json_is_found_between_words() {
+        for (text, wanted) in [
+            ("Here: {\"a\": [1]} and [2].", vec!["{\"a\": [1]}", "[2]"]),
+            ("```json\n{\"a\": \"}\"}\n```", vec!["{\"a\": \"}\"}"]),
+            ("{x} [see {\"a\": 1}", vec!["{\"a\": 1}"]),
+            ("nothing {", vec![]),
+            ("é[1]é", vec!["[1]"]),
+            ("[ ] { } [1,] {\"a\":1,} {1:2}", vec!["[ ]", "{ }"]),
+            (
+                "[{\"a\" : [true, -1.5e3, null], \"b\":{}} , \"\\u00e9\"]",
+                vec!["[{\"a\" : [true, -1.5e3, null], \"b\":{}} , \"\\u00e9\"]"],
+            ),
+            // A quote that another one ends by chance hides no value.
+            ("he said [\"so] and {\"a\": \"b\"}", vec!["{\"a\": \"b\"}"]),
+            ("[[1], [2] oops [3]", vec!["[1]", "[2]", "[3]"]),
+            ("[01] [\"\n\"] [tru] [1]", vec!["[1]"]),
+        ] {
+            assert_eq!(find_json(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_searched_in_bounded_time() {
+        let start = std::time::Instant::now();
+        for piece in [
+            "[",
+            "{\"a\":",
+            "[1,",
+            "[],",
+            "\"[",
+            "[1,\",[1,\",",
+            "{}",
+            "[\",",
+            "{\"{\":",
+            "]",
+        ] {
+            let text = piece.repeat(MAX_BYTES / piece.len());
+            find_json(&text);
+            find_json(&format!("{}{}", "[".repeat(1_000), &text[..MAX_BYTES / 2]));
+            find_json(&format!("[\"{}", &text[..MAX_BYTES / 2]));
+        }
+        let half = MAX_BYTES / 2;
+        find_json(&format!("{}{}", "[".repeat(half), "]".repeat(half)));
+        assert!(find_json(&"[1]".repeat(MAX_BYTES)).is_empty());
+        assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+    }
+}
