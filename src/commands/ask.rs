@@ -1,14 +1,11 @@
 //! `cook ask`, `cook act`: asks an agent or several, or orders one to do something.
 
-use super::context::{self, Answer, Context, answer};
-use super::input::{self, free_text};
+use super::prelude::*;
 use crate::run;
-use crate::service::Workspace;
-use crate::view::{Exit, Page, Show, Tone, refs_line};
-use clap::Args;
+use crate::view::refs_line;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cook_agents::{AgentSupplier, Preset, Progress, Sandbox, Surroundings, settle_left};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, PriorRefs};
+use cook_protocol::diagnostic::PriorRefs;
 use cook_protocol::model::{Config, Span};
 use cook_protocol::schema::GivenSchema;
 use cook_repo::git::Repo;
@@ -18,7 +15,7 @@ use cook_repo::session::{
     Transport, call, keeping, read_only_violated, resolve,
 };
 use cook_repo::thread;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,13 +1,9 @@
 //! `cook attest`: a verification as in-toto statements, and what somebody else's say.
 
-use super::context::{self, Answer, Context, answer};
-use super::input;
+use super::prelude::*;
 use super::push::SigningArgs;
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::attest::{self, About, Attested, Found, Made};
-use crate::view::{Page, Show, Tone};
-use clap::{Args, Subcommand};
-use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_repo::disk::{Durable, Mode, NewFile};
 use cook_repo::git::Repo;
 use std::path::{Path, PathBuf};

@@ -1,17 +1,13 @@
 //! `cook brief`: what the next session must know. Every change of it passes the one reconciliation, as one
 //! transition.
 
-use super::context::{self, Answer, AsUser, Context, answer};
-use super::input::{self, free_text};
+use super::prelude::*;
 use super::transition::{self, Recorded};
 use crate::hooks;
 use crate::init::{read_text_file, write_text_file};
-use crate::service::{self, Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief, Workspace};
-use crate::view::{Exit, Page, Show, Tone};
-use clap::{Args, Subcommand};
+use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief};
 use cook_agents::hooks::Item;
 use cook_protocol::brief::{self, Artifact, Brief, Filled, Guide};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
 use cook_protocol::machine::Rule;
 use cook_protocol::model::{
     Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefRecord, Cause, Checkpoint,
@@ -19,7 +15,6 @@ use cook_protocol::model::{
 };
 use cook_repo::git::make_unified_diff;
 use cook_repo::process::ROLE_VARIABLE;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

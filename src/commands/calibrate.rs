@@ -1,17 +1,13 @@
 //! `cook calibrate`: how many planted faults does a judge catch?
 
-use super::context::{self, Answer, Context, answer};
 use super::live_line::Printer;
+use super::prelude::*;
 use crate::calibrate::{Asked, JUDGES, Measured, measure};
 use crate::judges::{Kept, Known, joint_misses};
 use crate::run::{Observer, Unseen};
-use crate::view::{Page, Show, Tone};
-use clap::Args;
 use clap::builder::PossibleValuesParser;
 use cook_mutants::{FaultKind, Joint, Share};
-use cook_protocol::diagnostic::count_noun;
 use cook_protocol::model::Role;
-use serde::Serialize;
 
 /// Most cases of each sort.
 const MOST: u32 = 1_000;

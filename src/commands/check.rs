@@ -1,12 +1,10 @@
 //! `cook check`: is what was just claimed true of this commit?
 
-use super::context::{self, Answer, Context, Progress, answer};
+use super::context::Progress;
+use super::prelude::*;
 use super::transition::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check};
-use crate::service::Workspace;
-use crate::view::{Exit, Format, Page, Results, Show, Tone};
-use clap::Args;
-use cook_protocol::diagnostic::Failure;
+use crate::view::{Format, Results};
 use cook_protocol::machine::short;
 use cook_protocol::trials::Weight;
 use std::io::Read;

@@ -1,15 +1,12 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
-use super::context::{self, Answer, Context, answer};
 use super::live_line;
+use super::prelude::*;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, why};
 use crate::run::{Observer, RunEvent};
-use crate::view::{Dispatched, Page, Screen, Show, Tone};
-use clap::Args;
-use cook_protocol::diagnostic::count_noun;
+use crate::view::Dispatched;
 use cook_protocol::machine::{quote_word, short};
 use cook_repo::process::{Alarm, on_path};
-use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;

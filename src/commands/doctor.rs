@@ -1,20 +1,17 @@
 //! `cook doctor`: is the set-up sound, and which settings are in force; the log's objects, the agents that are
 //! here, and what was set aside.
 
-use super::context::{self, Answer, Context, PromptAnswer, answer};
+use super::prelude::*;
 use super::transition::note;
 use super::trust;
-use crate::service::Workspace;
-use crate::view::{Page, Show, Tone, VerifyAnswer};
+use crate::view::VerifyAnswer;
 use crate::{hooks, run};
-use clap::{Args, Subcommand};
 use cook_agents::{Found, Preset, presets};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, count_noun};
+use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine;
 use cook_protocol::model::{AgentKind, Continuation, SessionNaming};
 use cook_repo::clock::Clock;
 use cook_repo::store::KeptCopy;
-use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -1,19 +1,14 @@
 //! `cook gate`: runs gates now and keeps receipts.
 
-use super::context::{self, Answer, Context, answer};
+use super::prelude::*;
 use crate::anchor::describe_failed;
 use crate::init::OF_FOLDER;
 use crate::measure;
-use crate::service::Workspace;
-use crate::view::{Exit, Page, Show, Tone};
-use clap::Args;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_protocol::machine::{self, GateRun};
 use cook_protocol::model::{Caches, GateSpec, Receipt};
 use cook_repo::git::Repo;
 use cook_repo::receipt::{Gates, Receipts, plan_gate};
 use cook_repo::thread;
-use serde::Serialize;
 use std::time::Duration;
 
 #[derive(Debug, Args)]

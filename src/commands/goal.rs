@@ -1,20 +1,16 @@
 //! `cook goal`: sets a goal that commands decide, says how far it is, drops it.
 
 use super::check::show_lines;
-use super::context::{self, Answer, AsUser, Context, answer};
 use super::hooks;
-use super::input::free_text;
+use super::prelude::*;
 use super::transition::{TransitionAnswer, note};
 use crate::check::Line;
 use crate::hooks::install::list_installed;
-use crate::service::{self, Draft, Workspace};
-use crate::view::{Exit, Page, Show, Tone};
-use clap::Args;
+use crate::service::Draft;
 use cook_agents::hooks::layout::Purpose;
-use cook_protocol::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine::{ASK_GOAL, short};
 use cook_protocol::model::{CheckVerdict, Event, GoalFound, Snapshot};
-use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
 

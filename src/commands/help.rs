@@ -1,14 +1,14 @@
 //! What the program says of itself: `cook help`, `explain`, `completions`, and `cook` alone, which says what is here and what comes next.
 
-use super::context::{Answer, Context, PromptAnswer, answer};
+use super::prelude::*;
 use super::transition::note;
 use crate::check::{describe_place, find_base};
 use crate::hooks::install::list_installed;
-use crate::service::{Workspace, dispatch_now};
-use clap::{Args, Command};
+use crate::service::dispatch_now;
+use clap::Command;
 use cook_agents::hooks::layout::Purpose;
 use cook_agents::presets;
-use cook_protocol::diagnostic::{CATALOGUE, Code, Failure, Family, Lines, Severity, clean};
+use cook_protocol::diagnostic::{CATALOGUE, Family, Lines, Severity, clean};
 use cook_protocol::machine::{ASK_GOAL, quote_word, short};
 use cook_protocol::model::GateSpec;
 use cook_repo::process::on_path;

@@ -1,18 +1,14 @@
 //! `cook hooks`: hooks in an agent's settings, and which session works.
 
-use super::context::{self, Answer, Context, PromptAnswer, answer};
+use super::prelude::*;
 use super::transition::note;
 use crate::hooks::{self, Call, install};
-use crate::service::Workspace;
-use crate::view::{ColorChoice, Exit, Format, Page, Screen, Show, VerifyAnswer};
-use clap::{Args, Subcommand};
+use crate::view::{ColorChoice, Format, VerifyAnswer};
 use cook_agents::hooks::Agent;
 use cook_agents::hooks::layout::Purpose;
-use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::machine;
 use cook_protocol::model::KnownAgent;
 use cook_repo::clock::Clock;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::Read;
 

@@ -1,15 +1,13 @@
 //! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
 
-use super::context::{self, Answer, AsUser, Context, answer};
-use super::input::{self, free_text};
+use super::prelude::*;
 use super::transition::{self, NoteAnswer, TransitionAnswer, Trial, note};
 use super::trust;
 use crate::init::{self, FileOutcome, SETTINGS, TRACKED, plans};
-use crate::service::{self, Applied, Workspace};
+use crate::service::Applied;
 use crate::verify::measure_worths;
-use clap::Args;
 use cook_agents::presets;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun, list_with_verb};
+use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::machine::{self, Rule, quote_word};
 use cook_protocol::model::{Actor, Assurance, Event, Profile, STOP_VERIFIER, Snapshot};
 use cook_repo::git::Repo;

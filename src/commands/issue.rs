@@ -1,21 +1,14 @@
 //! `cook issue`: issues over the plan, `br` or `bd`.
 
-use super::context::{Answer, Context, answer};
-use super::input;
-use super::input::free_text;
+use super::prelude::*;
 use super::transition::note_outage;
-use crate::service;
-use crate::service::Workspace;
 use crate::tracker::{
     Attempt, Bounds, Brief, Comment, Commented, Holder, Issue, Link, Memory, NewIssue, Outage,
     PlanTracker, ReadyIssue, ReadyList, Tracker, is_own_file, list_unblocked_by, may_claim,
     may_close, open,
 };
-use crate::view::{Page, Show, Tone};
-use clap::{Args, Subcommand};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun, list_with_verb};
+use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::model::Plan;
-use serde::Serialize;
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Subcommand)]

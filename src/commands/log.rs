@@ -1,9 +1,7 @@
 //! `cook log`: the transitions, newest first; one of them; what changed between two.
 
-use super::context::{Answer, Context, answer};
-use crate::view::{Page, Show, Tone};
-use clap::Args;
-use cook_protocol::diagnostic::{Failure, Lines, clean, count_noun};
+use super::prelude::*;
+use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::model::{
     Conclude, Decision, Event, PlanBlock, PolicyChange, Receipt, Records, Reground, ReportRecord,
     Resume, RubricVerdict, SliceRecordType, Verdicts,
@@ -11,7 +9,6 @@ use cook_protocol::model::{
 use cook_protocol::report::fields;
 use cook_repo::clock::Clock;
 use cook_repo::store::{Meta, Store};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

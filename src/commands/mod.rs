@@ -5,6 +5,7 @@
 mod context;
 mod input;
 mod live_line;
+mod prelude;
 pub mod published;
 mod transition;
 

@@ -1,15 +1,10 @@
 //! `cook next`: names the mandatory role.
 
-use super::context::{Answer, Context, answer};
-use crate::service::Workspace;
-use crate::view::{Dispatched, Exit, Judgments, Page, Show, Tone, dispatch_lines};
-use crate::{hooks, service};
-use clap::Args;
-use cook_protocol::diagnostic::{Failure, Finding};
-use cook_protocol::machine;
-use cook_protocol::machine::{Dispatch, Rule, Trace};
+use super::prelude::*;
+use crate::hooks;
+use crate::view::{Dispatched, Judgments, dispatch_lines};
+use cook_protocol::machine::{self, Dispatch, Rule, Trace};
 use cook_protocol::model::Role;
-use serde::Serialize;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {

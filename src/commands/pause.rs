@@ -1,12 +1,8 @@
 //! `cook pause`, `resume`, `cancel` and `undo`: the work is stopped, goes on, is ended, and what was recorded is taken back.
 
-use super::context::{self, Answer, AsUser, Context};
-use super::input::{self, free_text};
+use super::prelude::*;
 use super::transition;
 use crate::init;
-use crate::service::{self, Workspace};
-use clap::Args;
-use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_protocol::machine::CONTRACT_TEXTS;
 use cook_protocol::model::{
     Actor, CANCELLED_BY_HAND, Count, Event, Limits, PAUSED_BY_HAND, Resume, WaitingKind,

@@ -1,18 +1,12 @@
 //! `cook plan`: changes of the plan that are the user's, and its acceptance criteria.
 
-use super::context::{self, Answer, AsUser, Context, answer};
-use super::input::{self, free_text};
+use super::prelude::*;
 use super::transition;
 use crate::init;
-use crate::service::{self, Workspace};
-use crate::view::{Page, Show, Tone};
-use clap::{Args, Subcommand};
-use cook_protocol::diagnostic::{Code, Failure, Refusal};
 use cook_protocol::machine::CONTRACT_TEXTS;
 use cook_protocol::model::{Event, Evidence, Plan, Slice, SliceStatus};
 use cook_protocol::schema;
 use cook_repo::disk::{self, Links};
-use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]

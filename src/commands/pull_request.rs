@@ -1,22 +1,18 @@
 //! `cook report --format pr`: the body of a pull request, and the request itself: what was to be done, whether
 //! it is proven, by whose votes, and what was caught on the way.
 
-use super::context::{self, Answer, Context, answer};
-use crate::service::Workspace;
+use super::prelude::*;
 use crate::verify::Rerun;
 use crate::view::results::{code, cut, quote_lines, sign, table, tables};
-use crate::view::{Page, Show, VerifyAnswer, plain};
-use clap::{Args, ValueEnum};
-use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Lines, clean, count_noun, without_tokens,
-};
+use crate::view::{VerifyAnswer, plain};
+use clap::ValueEnum;
+use cook_protocol::diagnostic::{Lines, clean, without_tokens};
 use cook_protocol::machine::{list_other_ratings, short};
 use cook_protocol::model::{Event, Plan, Reground, Slice, SliceStatus, Snapshot, Verdicts};
 use cook_repo::disk::TemporaryDir;
 use cook_repo::git::Repo;
 use cook_repo::process::{Short, capture, on_path};
 use cook_repo::store::Meta;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;

@@ -1,17 +1,13 @@
 //! `cook push` and `cook pull`: the log to a git remote beside its branch, and from one.
 
-use super::context::{self, Answer, AsUser, Context, answer};
-use crate::service::{self, Public, Workspace};
+use super::prelude::*;
+use crate::service::Public;
 use crate::signature::{self, Blob, Key, signing_key};
 use crate::verify;
-use crate::view::{Page, Show, Tone};
-use clap::Args;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_protocol::machine::quote_word;
 use cook_protocol::model::{Event, is_branch_name};
 use cook_repo::remote::{Manner, Mark, Plan, Pulled, Restore, Side};
 use cook_repo::store::{Contents, Place, Signed};
-use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

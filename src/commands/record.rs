@@ -1,17 +1,14 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
-use super::context::{self, Answer, Context, PromptAnswer, answer};
+use super::init;
 use super::log::summarize_taken;
+use super::prelude::*;
 use super::transition::{self, TransitionAnswer};
-use super::{init, input};
 use crate::hooks;
-use crate::service::{self, Applied, Foresight, Workspace};
-use crate::view::{Exit, Page, Show, Tone, finding_line};
-use clap::Args;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
+use crate::service::{Applied, Foresight};
+use crate::view::finding_line;
 use cook_protocol::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule};
 use cook_protocol::report::{self, Checked, Parsed, Provenance, Report, Reported};
-use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -1,16 +1,14 @@
 //! `cook report --html`: the work and its proof as a page.
 
-use super::context::{Answer, Context, answer};
-use super::input;
+use super::prelude::*;
 use super::pull_request::{PrArgs, REPORTS, list_catches, pull_request};
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
-use crate::service::Workspace;
 use crate::verify::{Criterion, ProofVerdict, head_at};
 use crate::view::html_page::{HtmlPage, Table, draw_plan, line, list, sign, write_page};
-use crate::view::{CostAnswer, Page, Results, Show, Tone, VerifyAnswer, Weight};
-use clap::{Args, ValueEnum};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Severity, count_noun};
+use crate::view::{CostAnswer, Results, VerifyAnswer, Weight};
+use clap::ValueEnum;
+use cook_protocol::diagnostic::Severity;
 use cook_protocol::machine::short;
 use cook_protocol::model::{Event, Evidence, SliceStatus, Snapshot, Submission, Verdicts};
 use cook_repo::clock::Clock;
@@ -18,7 +16,6 @@ use cook_repo::disk::{Durable, Mode, NewFile, look};
 use cook_repo::session::GitStore;
 use cook_repo::store::Meta;
 use maud::{Markup, html};
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -1,15 +1,12 @@
 //! `cook run`: agents drive the workflow.
 
 use super::ask::store;
-use super::context::{self, Answer, Context, answer};
 use super::live_line::Printer;
+use super::prelude::*;
 use crate::run::{self, Ended, Held, Observer, Opening, Operator, Order, Outcome, paths_are};
-use crate::service::{self, RunEstimate, Workspace};
-use crate::view::{Dispatched, Exit, Page, Screen, Show, Tone, describe_policy};
-use clap::Args;
-use cook_protocol::diagnostic::count_noun;
+use crate::service::RunEstimate;
+use crate::view::{Dispatched, describe_policy};
 use cook_protocol::model::{Policy, Role};
-use serde::Serialize;
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:

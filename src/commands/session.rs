@@ -1,22 +1,18 @@
 //! `cook session`: what was said to agents.
 
 use super::ask::{find_ref, store};
-use super::context::{self, Answer, Context, PromptAnswer, answer};
-use super::input;
+use super::prelude::*;
 use super::transition::note;
 use crate::run;
-use crate::service::Workspace;
-use crate::view::{Page, Show, Tone, VerifyAnswer};
-use clap::{Args, Subcommand};
+use crate::view::VerifyAnswer;
 use cook_agents::{Surroundings, open_command};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, count_noun, harmless_json};
+use cook_protocol::diagnostic::harmless_json;
 use cook_repo::disk::{Durable, NewFile};
 use cook_repo::session::{
     Archive, CallRecord, Entry, Exchange, GitStore, On, Ref, RefKind, clear, corrupt, load_episode,
     load_exchange, load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
 };
 use cook_repo::store::Store;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -2,15 +2,13 @@
 
 use super::ask::store;
 use super::calibrate::ShareView;
-use super::context::{Answer, Context, answer};
+use super::prelude::*;
 use super::transition::note;
 use crate::hooks;
 use crate::judges::{self, Judged};
 use crate::run::{self, Live};
-use crate::service::{self, Workspace};
-use crate::view::{CostAnswer, Judgments, Page, Show, Tone, dispatch_lines, write_line};
-use clap::Args;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
+use crate::view::{CostAnswer, Judgments, dispatch_lines, write_line};
+use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine::{
     Dispatch, ReadyRow, Rule, SliceGraph, current_audit, current_review, waits_for,
 };
@@ -21,7 +19,6 @@ use cook_protocol::model::{
 use cook_repo::clock::Clock;
 use cook_repo::process::{Patience, is_alive};
 use cook_repo::store::{Meta, Tip};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stdout};
 use std::time::{Duration, Instant};

@@ -1,14 +1,11 @@
 //! `cook strength`: would the gates notice a defect in what a change brought?
 
-use super::context::{self, Answer, Context, Progress, answer};
-use super::input;
+use super::context::Progress;
+use super::prelude::*;
 use crate::measure::{Reverted, Survivor};
 use crate::strength::{Ask, MAX_REPORT, Measured, Reported, measure, read_report};
-use crate::view::{Exit, Page, Show, Tone, finding_line};
-use clap::Args;
-use cook_protocol::diagnostic::{Code, Finding, count_noun};
+use crate::view::finding_line;
 use cook_protocol::machine::short;
-use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -1,17 +1,15 @@
 //! One event of the user's, recorded: what is taken in before it, what the issue tracker is owed after it, and the
 //! answer of every command that moves state.
 
-use super::context::{Answer, Context, answer};
+use super::prelude::*;
 use crate::anchor::describe_failed;
 use crate::measure;
-use crate::service::{self, Applied, Asked, Taker, Workspace};
+use crate::service::{Applied, Asked, Taker};
 use crate::tracker::{Bounds, Memory, MemoryError, Outage, TrackerError, list_owed, open, settle};
-use crate::view::{Dispatched, Page, Show, Tone};
-use cook_protocol::diagnostic::{Code, Failure, Finding};
+use crate::view::Dispatched;
 use cook_protocol::machine::{self, GateRun, Step};
 use cook_protocol::model::{Actor, Event, Snapshot};
 use cook_repo::process::session_around;
-use serde::Serialize;
 use std::time::{Duration, Instant};
 
 /// Records one event of the user's and answers with who is due.

@@ -1,13 +1,9 @@
 //! `cook trust`: lets cook run a command.
 
-use super::context::{self, Answer, AsUser, Context, answer};
-use super::input::free_text;
+use super::prelude::*;
 use super::transition::{TransitionAnswer, note};
 use crate::init::{Contract, FileOutcome, SETTINGS};
-use crate::service::{self, Workspace};
-use clap::Args;
 use cook_agents::Preset;
-use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::model::{Config, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_repo::receipt::Trust;
 use std::collections::BTreeMap;

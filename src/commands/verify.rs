@@ -1,11 +1,9 @@
 //! `cook verify`: recomputes everything.
 
-use super::context::{self, Answer, Context, answer};
-use crate::service::{self, Workspace};
+use super::prelude::*;
 use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
 use crate::view::{Format, VerifyAnswer};
-use clap::{Args, ValueEnum};
-use cook_protocol::diagnostic::{Code, Failure, Finding};
+use clap::ValueEnum;
 use cook_protocol::model::{Caches, Event, STOP_VERIFIER};
 use std::path::PathBuf;
 

@@ -272,8 +272,16 @@ fn page_quotes_what_is_said_of(stage: &Stage, played: &Played) {
         .collect();
     let said: Vec<String> = said.lines().map(without_ids).collect();
     assert_eq!(quoted.len(), 10, "{quoted:#?}");
-    assert_eq!(quoted, said[..quoted.len()], "docs/ci.md quotes another answer");
-    assert_eq!(said[quoted.len()], "", "docs/ci.md quotes a part of the table");
+    assert_eq!(
+        quoted,
+        said[..quoted.len()],
+        "docs/ci.md quotes another answer"
+    );
+    assert_eq!(
+        said[quoted.len()],
+        "",
+        "docs/ci.md quotes a part of the table"
+    );
 }
 
 /// Bytes of the four prompts of each attempt: implementer, reviewer, auditor, regrounder.

@@ -44,22 +44,18 @@ enum Kind {
     Input,
 }
 
-const fn argument(name: &'static str, kind: Kind, says: &'static str) -> Argument {
-    Argument {
-        name,
-        kind,
-        says,
-        required: false,
-    }
-}
-
-const fn require(name: &'static str, kind: Kind, says: &'static str) -> Argument {
-    Argument {
-        name,
-        kind,
-        says,
-        required: true,
-    }
+/// Arguments, a line each: its name, what it is, what it says, and whether it must be given.
+macro_rules! takes {
+    (@) => { false };
+    (@ required) => { true };
+    ($($name:ident $kind:ident $says:literal $($required:ident)?;)*) => {
+        &[$(Argument {
+            name: stringify!($name),
+            kind: Kind::$kind,
+            says: $says,
+            required: takes!(@ $($required)?),
+        },)*]
+    };
 }
 
 /// The whole list.
@@ -84,31 +80,15 @@ due it says what the work waits for; commands that are the user's alone are for 
         says: "Hand in a role's report. cook checks its form, measures the repository, and takes it or refuses it with a \
 code and the next command. `check` only says what would refuse it. A question to the user stands in the report.",
         line: &["record"],
-        takes: &[
-            require("role", Kind::Role, "The role that was due"),
-            require(
-                "report",
-                Kind::Input,
-                "The whole report, as the prompt asks for it",
-            ),
-            argument("ticket", Kind::Text, "The ticket that `next` gave"),
-            argument(
-                "session",
-                Kind::Text,
-                "The session that the report came from",
-            ),
-            argument(
-                "check",
-                Kind::Flag,
-                "Say what would refuse it; run and write nothing",
-            ),
-            argument("dry_run", Kind::Flag, "Everything but writing"),
-            argument(
-                "repair_prompt",
-                Kind::Flag,
-                "Answer with what has to be repaired in the report",
-            ),
-        ],
+        takes: takes! {
+            role Role "The role that was due" required;
+            report Input "The whole report, as the prompt asks for it" required;
+            ticket Text "The ticket that `next` gave";
+            session Text "The session that the report came from";
+            check Flag "Say what would refuse it; run and write nothing";
+            dry_run Flag "Everything but writing";
+            repair_prompt Flag "Answer with what has to be repaired in the report";
+        },
         reads: false,
     },
     Command {
@@ -116,10 +96,10 @@ code and the next command. `check` only says what would refuse it. A question to
         says: "Is what was just claimed true of HEAD's commit? Runs the gates in a clean room and compares with a base; works \
 in any repository. Needs gates that the user has trusted.",
         line: &["check"],
-        takes: &[
-            argument("base", Kind::Text, "Compare with this commit"),
-            argument("gate", Kind::Texts, "Run these gates only"),
-        ],
+        takes: takes! {
+            base Text "Compare with this commit";
+            gate Texts "Run these gates only";
+        },
         reads: false,
     },
     Command {
@@ -133,30 +113,22 @@ in any repository. Needs gates that the user has trusted.",
         name: "gate",
         says: "Run gates now and keep receipts. Needs commands that the user has trusted.",
         line: &["gate"],
-        takes: &[
-            argument("names", Kind::Words, "Gates of `cook.toml`; none = all"),
-            argument("slice", Kind::Text, "The commands of this slice too"),
-            argument(
-                "clean",
-                Kind::Flag,
-                "Run HEAD's commit in a clean room, as what counts is run",
-            ),
-            argument(
-                "fresh",
-                Kind::Flag,
-                "With `clean`: run even where a receipt is kept",
-            ),
-        ],
+        takes: takes! {
+            names Words "Gates of `cook.toml`; none = all";
+            slice Text "The commands of this slice too";
+            clean Flag "Run HEAD's commit in a clean room, as what counts is run";
+            fresh Flag "With `clean`: run even where a receipt is kept";
+        },
         reads: false,
     },
     Command {
         name: "brief",
         says: "What the next session must know, every claim with an anchor that is checked.",
         line: &["brief"],
-        takes: &[
-            argument("max_bytes", Kind::Number, "At most this many bytes"),
-            argument("all", Kind::Flag, "All of it"),
-        ],
+        takes: takes! {
+            max_bytes Number "At most this many bytes";
+            all Flag "All of it";
+        },
         reads: true,
     },
 ];

@@ -9,15 +9,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// The value of a whole file.
-pub(super) fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|error| refuse(path, &error, 0))
 }
 
 /// The values of a file of one value a line, with the line of each.
-pub(super) fn parse_lines<T: DeserializeOwned>(
-    path: &str,
-    text: &str,
-) -> Result<Vec<(usize, T)>, Failure> {
+fn parse_lines<T: DeserializeOwned>(path: &str, text: &str) -> Result<Vec<(usize, T)>, Failure> {
     let mut values = Vec::new();
     for (number, line) in text.lines().enumerate() {
         if !line.trim().is_empty() {
@@ -42,13 +39,13 @@ fn refuse(path: &str, error: &serde_json::Error, lines_before: usize) -> Failure
 /// An id that is a number or a text.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged, expecting = "neither a number nor a text")]
-pub(super) enum Id {
+enum Id {
     Number(u64),
     Text(String),
 }
 
 impl Id {
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text.trim().to_owned(),
@@ -56,17 +53,9 @@ impl Id {
     }
 }
 
-/// A text on one line, harmless; null is empty.
-pub(super) fn line<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
-    let text = Option::<String>::deserialize(value)?;
-    Ok(clean(&text.unwrap_or_default(), Lines::Fold))
-}
-
-/// A list that may be null.
-pub(super) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    value: D,
-) -> Result<Vec<T>, D::Error> {
-    Ok(Option::<Vec<T>>::deserialize(value)?.unwrap_or_default())
+/// A text on one line, harmless; none is empty.
+fn line(text: Option<String>) -> String {
+    clean(&text.unwrap_or_default(), Lines::Fold)
 }
 
 // `prd.json` of Ralph loops: user stories with acceptance criteria, and whether each passes.
@@ -74,10 +63,8 @@ pub(super) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Prd {
-    #[serde(default, deserialize_with = "line")]
-    project: String,
-    #[serde(default, deserialize_with = "line")]
-    description: String,
+    project: Option<String>,
+    description: Option<String>,
     user_stories: Vec<Story>,
 }
 
@@ -85,46 +72,34 @@ struct Prd {
 #[serde(rename_all = "camelCase")]
 struct Story {
     id: Id,
-    #[serde(deserialize_with = "line")]
     title: String,
-    #[serde(default, deserialize_with = "line")]
-    description: String,
-    #[serde(default, deserialize_with = "list")]
-    acceptance_criteria: Vec<String>,
-    #[serde(default)]
+    description: Option<String>,
+    acceptance_criteria: Option<Vec<String>>,
     priority: Option<u64>,
-    #[serde(default)]
-    passes: bool,
-    #[serde(default, deserialize_with = "line")]
-    notes: String,
+    passes: Option<bool>,
+    notes: Option<String>,
 }
 
 pub(super) fn read_prd(path: &str, text: &str) -> Result<Tasks, Failure> {
     let prd: Prd = parse(path, text)?;
-    let mission = [prd.project, prd.description];
-    let mission: Vec<String> = mission
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect();
-    let tasks = prd.user_stories.into_iter().map(|story| Task {
-        item: story.id.text(),
-        id: Some(story.id.text()),
-        goal: match story.title.is_empty() {
-            true => story.description.clone(),
-            false => story.title,
-        },
-        criteria: story
-            .acceptance_criteria
-            .iter()
-            .map(|text| clean(text, Lines::Fold))
-            .collect(),
-        notes: [story.description, story.notes]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect(),
-        priority: story.priority,
-        ticked: story.passes,
-        ..Task::default()
+    let mut mission = [prd.project, prd.description].map(line).to_vec();
+    mission.retain(|text| !text.is_empty());
+    let tasks = prd.user_stories.into_iter().map(|story| {
+        let (title, description) = (line(Some(story.title)), line(story.description));
+        let criteria = story.acceptance_criteria.unwrap_or_default();
+        Task {
+            item: story.id.text(),
+            id: Some(story.id.text()),
+            goal: match title.is_empty() {
+                true => description.clone(),
+                false => title,
+            },
+            criteria: criteria.into_iter().map(|it| line(Some(it))).collect(),
+            notes: vec![description, line(story.notes)],
+            priority: story.priority,
+            ticked: story.passes.unwrap_or_default(),
+            ..Task::default()
+        }
     });
     Ok(Tasks {
         tasks: tasks.collect(),
@@ -139,14 +114,10 @@ pub(super) fn read_prd(path: &str, text: &str) -> Result<Tasks, Failure> {
 #[serde(rename_all = "camelCase")]
 struct Issue {
     number: u64,
-    #[serde(deserialize_with = "line")]
     title: String,
-    #[serde(default)]
     body: Option<String>,
-    #[serde(default, deserialize_with = "line")]
-    state: String,
-    #[serde(default, deserialize_with = "line")]
-    state_reason: String,
+    state: Option<String>,
+    state_reason: Option<String>,
 }
 
 /// The boxes of an issue are its criteria; without any, its title is.
@@ -155,7 +126,11 @@ pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks, Failure> {
     issues.sort_by_key(|issue| issue.number);
     let mut read = Tasks::default();
     for issue in issues {
-        if issue.state_reason.eq_ignore_ascii_case("not_planned") {
+        let is = |said: &Option<String>, word: &str| {
+            said.as_ref()
+                .is_some_and(|said| said.trim().eq_ignore_ascii_case(word))
+        };
+        if is(&issue.state_reason, "not_planned") {
             let what = format!(
                 "issue {} was closed as not planned, and is not taken in",
                 issue.number
@@ -181,8 +156,8 @@ pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks, Failure> {
                 .filter(|part| !part.contains("[ ]") && !part.contains("[x]"))
                 .into_iter()
                 .collect(),
-            goal: issue.title,
-            ticked: issue.state.eq_ignore_ascii_case("closed"),
+            ticked: is(&issue.state, "closed"),
+            goal: line(Some(issue.title)),
             ..Task::default()
         });
     }
@@ -193,98 +168,79 @@ pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks, Failure> {
 
 #[derive(Deserialize)]
 struct Bead {
-    #[serde(deserialize_with = "line")]
     id: String,
-    #[serde(deserialize_with = "line")]
     title: String,
-    #[serde(default, deserialize_with = "line")]
-    description: String,
-    #[serde(default)]
+    description: Option<String>,
     acceptance_criteria: Option<String>,
-    #[serde(default, deserialize_with = "line")]
-    design: String,
-    #[serde(default, deserialize_with = "line")]
-    status: String,
-    #[serde(default)]
+    design: Option<String>,
+    status: Option<String>,
     priority: Option<u64>,
-    #[serde(default, deserialize_with = "line")]
-    issue_type: String,
-    #[serde(default, deserialize_with = "list")]
-    dependencies: Vec<Dependency>,
+    issue_type: Option<String>,
+    dependencies: Option<Vec<Dependency>>,
 }
 
 #[derive(Deserialize)]
 struct Dependency {
-    #[serde(deserialize_with = "line")]
     depends_on_id: String,
-    #[serde(rename = "type", default, deserialize_with = "line")]
-    kind: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }
 
 pub(super) fn read_beads(path: &str, text: &str) -> Result<Tasks, Failure> {
-    let beads: Vec<(usize, Bead)> = parse_lines(path, text)?;
+    let mut beads: Vec<(usize, Bead)> = parse_lines(path, text)?;
+    for (_, bead) in &mut beads {
+        bead.id = clean(&bead.id, Lines::Fold);
+    }
+    let (gone, kept): (Vec<_>, Vec<_>) = beads
+        .into_iter()
+        .partition(|(_, it)| find_end(it).is_some());
     let mut read = Tasks::default();
-    let mut gone = BTreeSet::new();
-    for (_, bead) in beads.iter().filter(|(_, bead)| is_gone(bead)) {
-        gone.insert(bead.id.clone());
-        let what = format!(
-            "issue `{}` is {}, and is not taken in",
-            bead.id,
-            describe_gone(bead)
-        );
+    for (_, bead) in &gone {
+        let (id, end) = (&bead.id, find_end(bead).unwrap_or_default());
+        let what = format!("issue `{id}` is {end}, and is not taken in");
         read.findings.push(note_left_out(path, &what));
     }
-    let kept = beads.into_iter().filter(|(_, bead)| !is_gone(bead));
+    let gone = gone.into_iter().map(|(_, bead)| bead.id).collect();
+    let kept = kept.into_iter();
     read.tasks = kept
         .map(|(line, bead)| make_bead(line, bead, &gone))
         .collect();
     Ok(read)
 }
 
-/// Deleted, or a heading over others.
-fn is_gone(bead: &Bead) -> bool {
-    bead.status == "tombstone" || bead.issue_type == "epic"
-}
-
-fn describe_gone(bead: &Bead) -> &'static str {
-    match bead.issue_type == "epic" {
-        true => "an epic, which others are the work of",
-        false => "deleted there",
+/// What became of one that is deleted, or a heading over others.
+fn find_end(bead: &Bead) -> Option<&'static str> {
+    match (bead.issue_type.as_deref(), bead.status.as_deref()) {
+        (Some("epic"), _) => Some("an epic, which others are the work of"),
+        (_, Some("tombstone")) => Some("deleted there"),
+        _ => None,
     }
 }
 
-fn make_bead(line: usize, bead: Bead, gone: &BTreeSet<String>) -> Task {
-    let blocks = bead
-        .dependencies
-        .into_iter()
-        .filter(|one| one.kind == "blocks");
-    let after = blocks
-        .map(|one| one.depends_on_id)
-        .filter(|id| !gone.contains(id));
+fn make_bead(at: usize, bead: Bead, gone: &BTreeSet<String>) -> Task {
+    let links = bead.dependencies.unwrap_or_default().into_iter();
+    let blocks = links.filter(|one| one.kind.as_deref() == Some("blocks"));
+    let after = blocks.map(|one| line(Some(one.depends_on_id)));
     let criteria = bead.acceptance_criteria.unwrap_or_default();
     let criteria = criteria.lines().map(|line| {
         let line = clean(line, Lines::Fold);
         let item = line.trim_start_matches(['-', '*', '+']).trim_start();
-        let item = item
+        let bare = item
             .strip_prefix("[ ]")
-            .or_else(|| item.strip_prefix("[x]"))
-            .unwrap_or(item);
-        item.trim().to_owned()
+            .or_else(|| item.strip_prefix("[x]"));
+        bare.unwrap_or(item).trim().to_owned()
     });
     Task {
         item: bead.id.clone(),
         id: Some(bead.id),
-        goal: bead.title,
+        goal: line(Some(bead.title)),
         criteria: criteria.collect(),
-        notes: [bead.description, bead.design]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect(),
-        after: after.collect(),
+        notes: vec![line(bead.description), line(bead.design)],
+        after: after.filter(|id| !gone.contains(id)).collect(),
         // 0 is the most urgent there.
         priority: bead.priority.map(|priority| priority.saturating_add(1)),
-        ticked: bead.status == "closed",
-        line: Some(line),
+        ticked: bead.status.as_deref() == Some("closed"),
+        line: Some(at),
         ..Task::default()
     }
 }
@@ -296,38 +252,27 @@ struct File(Vec<(String, Vec<Entry>)>);
 
 #[derive(Deserialize)]
 struct Tag {
-    #[serde(default, deserialize_with = "list")]
-    tasks: Vec<Entry>,
+    tasks: Option<Vec<Entry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
     id: Id,
-    #[serde(deserialize_with = "line")]
     title: String,
-    #[serde(default, deserialize_with = "line")]
-    description: String,
-    #[serde(default, deserialize_with = "line")]
-    details: String,
-    #[serde(default, deserialize_with = "line")]
-    test_strategy: String,
-    #[serde(default, deserialize_with = "line")]
-    status: String,
-    #[serde(default, deserialize_with = "line")]
-    priority: String,
-    #[serde(default, deserialize_with = "list")]
-    dependencies: Vec<Id>,
-    #[serde(default, deserialize_with = "list")]
-    subtasks: Vec<Part>,
+    description: Option<String>,
+    details: Option<String>,
+    test_strategy: Option<String>,
+    status: Option<String>,
+    priority: Option<String>,
+    dependencies: Option<Vec<Id>>,
+    subtasks: Option<Vec<Part>>,
 }
 
 #[derive(Deserialize)]
 struct Part {
-    #[serde(deserialize_with = "line")]
     title: String,
-    #[serde(default, deserialize_with = "line")]
-    status: String,
+    status: Option<String>,
 }
 
 impl<'de> Deserialize<'de> for File {
@@ -348,7 +293,7 @@ impl<'de> Deserialize<'de> for File {
                         "metadata" | "meta" => {
                             map.next_value::<IgnoredAny>()?;
                         }
-                        _ => lists.push((key, map.next_value::<Tag>()?.tasks)),
+                        _ => lists.push((key, map.next_value::<Tag>()?.tasks.unwrap_or_default())),
                     }
                 }
                 Ok(File(lists))
@@ -384,62 +329,45 @@ pub(super) fn read_task_master(
     }
     let mut read = Tasks::default();
     let entries = lists.pop().map(|(_, tasks)| tasks).unwrap_or_default();
-    let gone: Vec<String> = entries
-        .iter()
-        .filter(|task| is_dropped(task))
-        .map(|task| task.id.text())
-        .collect();
-    for entry in entries {
-        if is_dropped(&entry) {
-            let what = format!(
-                "task `{}` is {} there, and is not taken in",
-                entry.id.text(),
-                entry.status
-            );
-            read.findings.push(note_left_out(path, &what));
-            continue;
-        }
-        read.tasks.push(make_entry(entry, &gone));
+    let (gone, kept): (Vec<_>, Vec<_>) = entries
+        .into_iter()
+        .partition(|entry| matches!(entry.status.as_deref(), Some("cancelled" | "deferred")));
+    for entry in &gone {
+        let (id, status) = (entry.id.text(), line(entry.status.clone()));
+        let what = format!("task `{id}` is {status} there, and is not taken in");
+        read.findings.push(note_left_out(path, &what));
     }
+    let gone: Vec<String> = gone.iter().map(|entry| entry.id.text()).collect();
+    let kept = kept.into_iter();
+    read.tasks = kept.map(|entry| make_entry(entry, &gone)).collect();
     Ok(read)
 }
 
-fn is_dropped(entry: &Entry) -> bool {
-    matches!(entry.status.as_str(), "cancelled" | "deferred")
-}
-
 fn make_entry(entry: Entry, gone: &[String]) -> Task {
-    let mut criteria: Vec<String> = vec![match entry.description.is_empty() {
-        true => entry.title.clone(),
-        false => entry.description,
+    let (title, description) = (line(Some(entry.title)), line(entry.description));
+    let parts = entry.subtasks.unwrap_or_default().into_iter();
+    let parts = parts.filter(|part| part.status.as_deref() != Some("cancelled"));
+    let mut criteria = vec![match description.is_empty() {
+        true => title.clone(),
+        false => description,
     }];
-    let parts = entry
-        .subtasks
-        .into_iter()
-        .filter(|part| part.status != "cancelled");
-    criteria.extend(parts.map(|part| part.title));
-    criteria.push(entry.test_strategy);
+    criteria.extend(parts.map(|part| line(Some(part.title))));
+    criteria.push(line(entry.test_strategy));
+    let after = entry.dependencies.unwrap_or_default();
+    let after = after.iter().map(Id::text);
     Task {
         item: entry.id.text(),
         id: Some(entry.id.text()),
-        goal: entry.title,
+        goal: title,
         criteria,
-        notes: Some(entry.details)
-            .filter(|text| !text.is_empty())
-            .into_iter()
-            .collect(),
-        after: entry
-            .dependencies
-            .iter()
-            .map(Id::text)
-            .filter(|id| !gone.contains(id))
-            .collect(),
-        priority: match entry.priority.as_str() {
-            "critical" | "high" => Some(1),
-            "low" => Some(3),
+        notes: vec![line(entry.details)],
+        after: after.filter(|id| !gone.contains(id)).collect(),
+        priority: match entry.priority.as_deref() {
+            Some("critical" | "high") => Some(1),
+            Some("low") => Some(3),
             _ => Some(2),
         },
-        ticked: matches!(entry.status.as_str(), "done" | "completed"),
+        ticked: matches!(entry.status.as_deref(), Some("done" | "completed")),
         ..Task::default()
     }
 }
