@@ -6,7 +6,7 @@ use crate::view::refs_line;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cook_agents::{AgentSupplier, Preset, Progress, Sandbox, Surroundings, settle_left};
 use cook_protocol::diagnostic::PriorRefs;
-use cook_protocol::model::{Config, Span};
+use cook_protocol::model::{Config, RoleConfig};
 use cook_protocol::schema::GivenSchema;
 use cook_repo::git::Repo;
 use cook_repo::process::{Clocks, ControlFlow};
@@ -511,15 +511,16 @@ pub(super) fn find_ref(
 }
 
 fn read_clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
-    let sessions = &config.sessions;
-    let given = |name: &str, text: &Option<String>, default: &Span| match text {
-        None => Ok(default.length()),
+    let default = config.roles.get("default").cloned().unwrap_or_default();
+    let (wall, idle) = RoleConfig::clocks(&[&default]);
+    let given = |name: &str, text: &Option<String>, default| match text {
+        None => Ok(default),
         Some(text) => humantime::parse_duration(text)
             .map_err(|error| Failure::usage(format!("`{name} {text}`: {error}"))),
     };
     Ok(Clocks {
-        wall: given("--timeout", &args.timeout, &sessions.timeout)?,
-        idle: given("--idle-timeout", &args.idle_timeout, &sessions.idle_timeout)?,
+        wall: given("--timeout", &args.timeout, wall)?,
+        idle: given("--idle-timeout", &args.idle_timeout, idle)?,
     })
 }
 

@@ -201,6 +201,9 @@ fn export(context: &Context) -> Answer {
     answer(ArtifactAnswer(artifact.to_json()))
 }
 
+/// What agents read before they begin.
+const GUIDE: &str = "AGENTS.md";
+
 /// The proposed guide is shown, and written only when it is asked for.
 fn guide(context: &Context, apply: bool) -> Answer {
     let workspace = context.workspace()?;
@@ -209,20 +212,19 @@ fn guide(context: &Context, apply: bool) -> Answer {
         let what = "no update of the agent guide is proposed";
         return Err(Refusal::new(Code::GuideMissing, what).into());
     };
-    let path = workspace.config()?.brief.guide.clone();
     let root = workspace.repo.root();
-    let there = read_text_file(root, &path)?.unwrap_or_default();
+    let there = read_text_file(root, GUIDE)?.unwrap_or_default();
     let mut text = update.content;
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    let diff = make_unified_diff(&path, &there, &text)?;
+    let diff = make_unified_diff(GUIDE, &there, &text)?;
     let applied = apply && !diff.is_empty();
     if applied {
-        write_text_file(root, &path, &text)?;
+        write_text_file(root, GUIDE, &text)?;
     }
     answer(GuideAnswer {
-        path,
+        path: GUIDE.to_owned(),
         reason: update.reason,
         by: update.by,
         diff,

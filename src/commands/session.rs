@@ -16,6 +16,7 @@ use cook_repo::store::Store;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct SessionArgs {
@@ -65,6 +66,9 @@ pub(super) enum SessionCommand {
     },
     /// Let go of what no name holds and nobody used for a while
     Gc {
+        /// Keep what was used within this time
+        #[arg(long, value_name = "TIME", default_value = "30d")]
+        keep: humantime::Duration,
         /// Say what would go, and let go of nothing
         #[arg(long)]
         dry_run: bool,
@@ -98,7 +102,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
         SessionCommand::Name { name, label } => give_name(&store, name, label),
         SessionCommand::Export { name, output } => export(context, &store, name, output.as_deref()),
         SessionCommand::Import { file } => import(context, &workspace, &store, file.as_deref()),
-        SessionCommand::Gc { dry_run } => gc(&workspace, &store, *dry_run),
+        SessionCommand::Gc { keep, dry_run } => gc(&workspace, &store, **keep, *dry_run),
         SessionCommand::Open { name } => open(&workspace, &store, name),
     }
 }
@@ -284,8 +288,8 @@ fn refuse_file(failure: Failure) -> Failure {
     failure
 }
 
-fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
-    let keep = workspace.config()?.sessions.keep.length().as_millis();
+fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) -> Answer {
+    let keep = keep.as_millis();
     let since = workspace.clock.epoch_millis().try_into().unwrap_or(0_u64);
     let since = since.saturating_sub(keep.try_into().unwrap_or(u64::MAX));
     // The kept sessions are the repository's: other worktrees' records cite them too.

@@ -315,7 +315,6 @@ impl Called {
             now_ms: self.workspace.clock.epoch_millis(),
             child: child(),
             keep_prompts: config.is_some_and(|config| config.hooks.keep_prompts),
-            show_brief: config.is_some_and(|config| config.brief.show_after_compact),
             ..Situation::default()
         };
         let claimed = state.item.as_deref().filter(|_| state.claimed);

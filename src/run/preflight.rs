@@ -11,7 +11,7 @@ use cook_protocol::diagnostic::{
 };
 use cook_protocol::machine::{Dispatch, quote_word};
 use cook_protocol::model::{
-    Access, Config, Limits as Budgets, Role, RoleConfig, SandboxMode, Snapshot, SocketPath, Span,
+    Access, Config, Limits as Budgets, Role, RoleConfig, SandboxMode, Snapshot, SocketPath,
 };
 use cook_repo::git::Repo;
 use cook_repo::process::Clocks;
@@ -47,8 +47,7 @@ pub(super) fn cast_roles(
         let first = only
             .map(str::to_owned)
             .or_else(|| own.agent.clone())
-            .or_else(|| default.agent.clone())
-            .or_else(|| config.sessions.agent.clone());
+            .or_else(|| default.agent.clone());
         let mut names: Vec<String> = match only {
             None if !own.agents.is_empty() => own.agents.clone(),
             _ => first.into_iter().collect(),
@@ -64,12 +63,13 @@ pub(super) fn cast_roles(
             ));
         }
         let mut agents = Vec::new();
+        let (wall, idle) = RoleConfig::clocks(&[&own, &default]);
         for name in names {
             let model = config.model(role.short(), &name).map(str::to_owned);
             agents.push(RoleAgent {
                 preset: choose(workspace, Some(&name))?,
                 access: access(role, &own, &default),
-                clocks: clocks(config, &own, &default),
+                clocks: Clocks { wall, idle },
                 price: config.price(&name, model.as_deref()),
                 model,
             });
@@ -84,21 +84,6 @@ fn access(role: Role, own: &RoleConfig, default: &RoleConfig) -> Access {
         Role::Implementer => Access::Write,
         _ => Access::Read,
     })
-}
-
-fn clocks(config: &Config, own: &RoleConfig, default: &RoleConfig) -> Clocks {
-    let first = |spans: [&Option<Span>; 2], last: &Span| {
-        let span = spans.into_iter().flatten().next();
-        span.unwrap_or(last).length()
-    };
-    let all = &config.sessions;
-    Clocks {
-        wall: first([&own.timeout, &default.timeout], &all.timeout),
-        idle: first(
-            [&own.idle_timeout, &default.idle_timeout],
-            &all.idle_timeout,
-        ),
-    }
 }
 
 /// Says what the run will do and what stands in its way, while somebody is there to answer;
@@ -598,7 +583,7 @@ pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failu
         Some(name) => name,
         None => {
             return Err(Failure::usage("no agent is named")
-                .hint("name one with `--agent NAME`, or set `[sessions] agent` in `.agent/cook.toml`; `cook doctor agents` lists them"));
+                .hint("name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook doctor agents` lists them"));
         }
     };
     let preset = Preset::of(name, config)?;
@@ -676,18 +661,11 @@ fn name_agents(config: &Config) -> BTreeMap<&str, String> {
         let all = set.agent.iter().chain(&set.agents).chain(&set.fallback);
         all.map(move |name| (name.as_str(), format!("roles.{role}")))
     });
-    let own = config.sessions.agent.as_deref();
-    roles
-        .chain(own.map(|name| (name, "sessions".to_owned())))
-        .collect()
+    roles.collect()
 }
 
 fn default_agent(config: &Config) -> Option<&str> {
-    let role = config
-        .roles
-        .get("default")
-        .and_then(|role| role.agent.as_deref());
-    config.sessions.agent.as_deref().or(role)
+    config.roles.get("default")?.agent.as_deref()
 }
 
 /// How long an agent may take over one word.

@@ -7,13 +7,13 @@
 use crate::service::{self, Workspace};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::machine::OutsideEdit;
-use cook_protocol::model::{BriefSync, CONTRACT_FILES, Role, SETTINGS_FILES};
+use cook_protocol::model::{BRIEF_FILE, BriefSync, CONTRACT_FILES, Role, SETTINGS_FILES};
 use cook_repo::disk::{self, Links};
 use cook_repo::git::{Baseline, Difference, Ignored, Repo};
 use cook_repo::store::{MAX_KEPT, Store, rescue_keep};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Bytes of a note, at most.
@@ -500,13 +500,10 @@ pub(super) fn list_ignored(workspace: &Workspace) -> Result<Ignored, Failure> {
     let contract = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
     let contract = contract.filter_map(|path| path.strip_prefix(".agent/"));
     let own = contract.chain(Store::list_shown_files()).chain(SCRATCH);
-    let brief = workspace.config().ok().map(|config| &config.brief);
-    let brief = brief.filter(|brief| {
-        let mut parts = Path::new(&brief.path).components();
-        brief.sync == BriefSync::Manual && parts.all(|part| matches!(part, Component::Normal(_)))
-    });
+    let brief = workspace.config().ok().map(|config| config.brief.sync);
+    let brief = brief.filter(|sync| *sync == BriefSync::Manual);
     let mut files = workspace.repo.list_untracked_gitignores()?;
-    files.extend(brief.map(|brief| brief.path.clone()));
+    files.extend(brief.map(|_| BRIEF_FILE.to_owned()));
     Ok(Ignored {
         agent_dir_but: Some(own.map(str::to_owned).collect()),
         files,

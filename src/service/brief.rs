@@ -16,8 +16,8 @@ use cook_protocol::machine::{
     GateRun,
 };
 use cook_protocol::model::{
-    Anchor, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event, Evidence,
-    EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
+    Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event,
+    Evidence, EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
 use cook_repo::receipt::Receipts;
 use cook_repo::store::{History, Store};
@@ -168,10 +168,7 @@ fn here(workspace: &Workspace, facts: &Facts) -> Result<Here, Failure> {
         None => workspace.repo.status()?.worktree,
     };
     let head = workspace.repo.head()?;
-    let written = workspace.config().map(|config| config.brief.path.clone());
-    let is_ours = |path: &String| {
-        path.starts_with(".agent/") || written.as_ref().is_ok_and(|own| own == path)
-    };
+    let is_ours = |path: &String| path.starts_with(".agent/") || path == BRIEF_FILE;
     Ok(Here {
         branch: head.branch,
         head: head.commit,
@@ -448,19 +445,19 @@ fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<String>, Fail
 // The file that holds the brief (`CONTINUE.md`): the bytes that are printed, with
 // one line end. Only a brief is overwritten.
 
-/// Writes a brief where `path` says, or where the settings say when it is empty;
-/// where that is, relative to the worktree.
+/// Writes a brief where `path` says, or to `CONTINUE.md` when it is empty; where
+/// that is, relative to the worktree.
 ///
 /// # Errors
 /// A path out of the worktree, a file there that is not a brief, one that cannot be written.
 pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<String, Failure> {
     let path = match path {
-        "" => workspace.config()?.brief.path.clone(),
-        path => path.to_owned(),
+        "" => BRIEF_FILE,
+        path => path,
     };
     let root = workspace.repo.root();
     let text = format!("{text}\n");
-    match read_text_file(root, &path)? {
+    match read_text_file(root, path)? {
         Some(there) if there == text => {}
         Some(there) if !there.trim().is_empty() && !there.starts_with("## Task\n") => {
             return Err(Refusal::new(
@@ -469,9 +466,9 @@ pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<Stri
             )
             .into());
         }
-        _ => write_text_file(root, &path, &text)?,
+        _ => write_text_file(root, path, &text)?,
     }
-    Ok(path)
+    Ok(path.to_owned())
 }
 
 /// Writes the file when the settings want it to follow the brief.

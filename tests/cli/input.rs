@@ -559,6 +559,17 @@ fn settings_that_cannot_be_read_name_the_nearest_key() {
     repo.cook(&["doctor", "--config"])
         .exits(0)
         .says("steps = 7");
+    for (gone, instead) in [
+        ("[sessions]\nkeep = \"9d\"\n", "[roles.default]"),
+        ("[brief]\npath = \"B.md\"\n", "CONTINUE.md"),
+        ("[clean_room]\nmax = \"1 GiB\"\n", "10 GiB"),
+    ] {
+        repo.write(".agent/cook.toml", gone);
+        let run = repo
+            .cook(&["doctor", "--config"])
+            .fails(3, "config_invalid");
+        assert!(run.err.contains("it is gone: ") && run.err.contains(instead));
+    }
     for text in ["\u{0}", "[", "limits = 3\n", "[limits]\nsteps = \"many\"\n"] {
         repo.write(".agent/cook.toml", text);
         repo.cook(&["doctor", "--config"])

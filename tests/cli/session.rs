@@ -1920,7 +1920,6 @@ fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
 #[test]
 fn what_no_name_holds_goes_after_a_while() {
     let desk = desk(&[("one", "pi", "")]);
-    settle(&desk.repo, &desk.agents, "[sessions]\nkeep = \"1ms\"\n");
     let held = desk.ask_refs("one", "held", &[]);
     let lost = desk.ask_refs("one", "lost", &[]);
     desk.repo
@@ -1932,7 +1931,7 @@ fn what_no_name_holds_goes_after_a_while() {
         ])
         .exits(0);
     // The clock of these runs stands still long before the refs were given.
-    let mut gc = desk.repo.cook_command(&["session", "gc"]);
+    let mut gc = desk.repo.cook_command(&["session", "gc", "--keep", "1ms"]);
     gc.env_remove("COOK_NOW");
     run(gc, b"").exits(0).says("let go of 4 refs");
     desk.repo.cook(&["session", "verify"]).exits(0);
@@ -1949,7 +1948,6 @@ fn what_no_name_holds_goes_after_a_while() {
 #[test]
 fn what_was_used_or_taken_in_lately_stays() {
     let desk = desk(&[("one", "pi", "")]);
-    settle(&desk.repo, &desk.agents, "[sessions]\nkeep = \"1h\"\n");
     let series = |refs: &Refs| refs.series.clone().unwrap();
     let held = desk.ask_refs("one", "held", &[]);
     let lost = desk.ask_refs("one", "lost", &[]);
@@ -1977,12 +1975,12 @@ fn what_was_used_or_taken_in_lately_stays() {
     desk.repo
         .cook(&["session", "export", &series(&lost), "--output", &file])
         .exits(0);
-    let dry = at(&["session", "gc", "--dry-run"], 10).exits(0);
+    let dry = at(&["session", "gc", "--keep", "1h", "--dry-run"], 10).exits(0);
     assert!(dry.out.contains("would let go of"), "{}", dry.out);
     desk.repo
         .cook(&["session", "show", &series(&lost)])
         .exits(0);
-    at(&["session", "gc"], 10).exits(0);
+    at(&["session", "gc", "--keep", "1h"], 10).exits(0);
     desk.repo
         .cook(&["session", "show", &series(&held)])
         .exits(0);
@@ -1990,17 +1988,17 @@ fn what_was_used_or_taken_in_lately_stays() {
         .cook(&["session", "show", &series(&lost)])
         .fails(1, "series_not_found");
     at(&["session", "import", &file], 10).exits(0);
-    at(&["session", "gc"], 10).exits(0);
+    at(&["session", "gc", "--keep", "1h"], 10).exits(0);
     desk.repo
         .cook(&["session", "show", &series(&lost)])
         .exits(0);
     // What is there already is taken in again, and stays from then on.
     at(&["session", "import", &file], 12).exits(0);
-    at(&["session", "gc"], 12).exits(0);
+    at(&["session", "gc", "--keep", "1h"], 12).exits(0);
     desk.repo
         .cook(&["session", "show", &series(&lost)])
         .exits(0);
-    at(&["session", "gc"], 14).exits(0);
+    at(&["session", "gc", "--keep", "1h"], 14).exits(0);
     desk.repo
         .cook(&["session", "show", &series(&lost)])
         .fails(1, "series_not_found");

@@ -1467,13 +1467,13 @@ fn tokens_have_their_price_and_the_limit_is_the_workflows() {
 /// one lets go of the rest.
 #[test]
 fn what_records_cite_outlives_a_gc_of_another_worktree() {
-    let job = Job::with("[sessions]\nkeep = \"1ms\"\n");
+    let job = Job::new();
     job.run(&["--steps", "4"]).exits(13);
     let other = job.repo.beside("other");
     job.repo
         .git(&["worktree", "add", "-q", other.to_str().unwrap()]);
     // The clock of these runs may stand still.
-    let mut gc = job.repo.cook_command(&["session", "gc"]);
+    let mut gc = job.repo.cook_command(&["session", "gc", "--keep", "1ms"]);
     let gone = gc.current_dir(&other).env_remove("COOK_NOW").output();
     let gone = String::from_utf8(gone.unwrap().stdout).unwrap();
     assert!(gone.contains("12 refs stay"), "{gone}");

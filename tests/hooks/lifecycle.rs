@@ -1088,13 +1088,9 @@ fn after_a_compaction_the_brief_stands_behind_the_message() {
     repo.write("CONTINUE.md", "## Task\nold\n");
     repo.cook(&["brief", "checkpoint", "half"]).exits(0);
     assert_eq!(repo.read("CONTINUE.md"), repo.cook(&["brief"]).out);
-    repo.write(
-        ".agent/cook.toml",
-        "[brief]\nsync = \"always\"\nshow_after_compact = false\n",
-    );
+    repo.write(".agent/cook.toml", "[brief]\nsync = \"always\"\n");
     let resumed = session.start("resume");
     assert!(resumed.context().contains("--- cook brief ---"));
-    assert_eq!(resumed.notice(), "");
     assert_eq!(repo.read("CONTINUE.md"), repo.cook(&["brief"]).out);
     // A file that is not a brief is left alone, and nothing is held up by it.
     repo.write("CONTINUE.md", "mine\n");

@@ -19,7 +19,7 @@ CODE
 put .agent/cook.toml <<TOML
 [sandbox]
 mode = "off"
-[sessions]
+[roles.default]
 agent = "mine"
 [agents.mine]
 bin = "sh"

@@ -617,8 +617,6 @@ pub struct Situation {
     pub last_line: Option<String>,
     /// The brief, when asked for and there is one.
     pub brief: Option<String>,
-    /// The user is shown it too.
-    pub show_brief: bool,
     /// Prompts are kept as they are; otherwise their digest is.
     pub keep_prompts: bool,
 }

@@ -284,9 +284,7 @@ impl Step<'_> {
                 {
                     let room = INLINE - message.len();
                     parts.push(format!("{message}\n\n{}", quote_brief(brief, room)));
-                    if self.facts.show_brief {
-                        self.state.pending.notices.push(brief.clone());
-                    }
+                    self.state.pending.notices.push(brief.clone());
                 } else {
                     parts.push(message);
                 }

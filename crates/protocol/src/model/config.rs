@@ -166,29 +166,15 @@ pub enum BriefSync {
 }
 
 /// `[brief]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BriefSettings {
     /// When the file is written.
     pub sync: BriefSync,
-    /// Where, in the worktree.
-    pub path: String,
-    /// The agent guide that `cook brief guide` speaks of.
-    pub guide: String,
-    /// The user sees once what an agent is told after a compaction.
-    pub show_after_compact: bool,
 }
 
-impl Default for BriefSettings {
-    fn default() -> Self {
-        Self {
-            sync: BriefSync::Manual,
-            path: "CONTINUE.md".to_owned(),
-            guide: "AGENTS.md".to_owned(),
-            show_after_compact: true,
-        }
-    }
-}
+/// The file that holds the brief, in the worktree.
+pub const BRIEF_FILE: &str = "CONTINUE.md";
 
 /// `[limits]` as the file writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -279,31 +265,6 @@ pub struct Price {
     pub cached: Option<Dollars>,
 }
 
-/// `[sessions]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sessions {
-    /// How long `cook session gc` keeps what no name holds, from its last use.
-    pub keep: Span,
-    /// The agent of `cook ask` and `cook act` when none is named.
-    pub agent: Option<String>,
-    /// How long a call may take in all.
-    pub timeout: Span,
-    /// How long an agent may be silent; longer than its longest tool run.
-    pub idle_timeout: Span,
-}
-
-impl Default for Sessions {
-    fn default() -> Self {
-        Self {
-            keep: Span::of("30d"),
-            agent: None,
-            timeout: Span::of("45m"),
-            idle_timeout: Span::of("15m"),
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct TrackerTable {
@@ -364,8 +325,6 @@ pub struct Config {
     /// `[agents.*]`: agents of the user's, and changes of the presets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<AgentName, AgentTable>,
-    /// `[sessions]`.
-    pub sessions: Sessions,
     /// `[log]`.
     pub log: LogSettings,
     /// `[notify]`.
@@ -392,6 +351,21 @@ fn gates<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, GateTabl
             gates.len()
         ))),
         false => Ok(gates),
+    }
+}
+
+impl RoleConfig {
+    /// How long a session may take in all, and how long its agent may be silent, as these say in turn.
+    /// Silence may be as long as the longest run of a tool.
+    pub fn clocks(of: &[&Self]) -> (Duration, Duration) {
+        let first = |span: fn(&Self) -> &Option<Span>, default: &str| {
+            let named = of.iter().find_map(|role| span(role).as_ref());
+            named.map_or_else(|| Span::of(default).length(), Span::length)
+        };
+        (
+            first(|role| &role.timeout, "45m"),
+            first(|role| &role.idle_timeout, "15m"),
+        )
     }
 }
 
@@ -459,7 +433,6 @@ impl Config {
     pub fn model(&self, role: &str, agent: &str) -> Option<&str> {
         let default = self.roles.get("default");
         let usual = default.and_then(|set| set.agent.as_ref());
-        let usual = usual.or(self.sessions.agent.as_ref());
         [self.roles.get(role), default]
             .into_iter()
             .flatten()
@@ -517,7 +490,16 @@ impl Config {
 }
 
 /// Settings that an earlier cook had, with what is so without them.
-const GONE: [(&str, &str); 1] = [("max", "clean rooms take at most 10 GiB")];
+const GONE: [(&str, &str); 5] = [
+    ("clean_room.max", "clean rooms take at most 10 GiB"),
+    ("brief.path", "the brief is written to `CONTINUE.md`"),
+    ("brief.guide", "the guide is `AGENTS.md`"),
+    ("brief.show_after_compact", "the user sees the brief once"),
+    (
+        "sessions",
+        "`agent`, `timeout` and `idle_timeout` stand under `[roles.default]`, and `cook session gc --keep` takes a time",
+    ),
+];
 
 fn describe(key: &str, error: &toml::de::Error, text: &str) -> String {
     let message = error.message();
@@ -532,13 +514,13 @@ fn describe(key: &str, error: &toml::de::Error, text: &str) -> String {
         "" | "." => String::new(),
         key => format!("{key}: "),
     };
-    let hint =
-        unknown_key(message).map(
-            |(key, known)| match GONE.iter().find(|(gone, _)| *gone == key) {
-                Some((_, instead)) => format!("; it is gone: {instead}"),
-                None => nearest(&key, &known),
-            },
-        );
+    let hint = unknown_key(message).map(|(unknown, known)| {
+        let is_gone = |name: &str| key.trim_end_matches(": ") == name;
+        match GONE.iter().find(|(gone, _)| is_gone(gone)) {
+            Some((_, instead)) => format!("; it is gone: {instead}"),
+            None => nearest(&unknown, &known),
+        }
+    });
     let hint = hint.unwrap_or_default();
     format!(".agent/cook.toml:{line}:{column}: {key}{message}{hint}")
 }

@@ -32,9 +32,9 @@ pub use brief::{
     BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
 };
 pub use config::{
-    BriefSettings, BriefSync, CheckSettings, CleanRoom, Config, Exchanges, GateSpec, GateTable,
-    GitShown, Hooks, Limits, LogSettings, LostTests, Notify, Price, RoleConfig, Rules, Sandbox,
-    SandboxMode, Sessions, Sync, TestSettings, TrackerKind,
+    BRIEF_FILE, BriefSettings, BriefSync, CheckSettings, CleanRoom, Config, Exchanges, GateSpec,
+    GateTable, GitShown, Hooks, Limits, LogSettings, LostTests, Notify, Price, RoleConfig, Rules,
+    Sandbox, SandboxMode, Sync, TestSettings, TrackerKind,
 };
 pub use contract::{
     Aggregation, Assurance, Assured, Bound, ByCook, CONTRACT_FILES, Offer, PriorityPolicy, Profile,
