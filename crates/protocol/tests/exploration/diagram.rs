@@ -57,14 +57,13 @@ pub fn diagram(edges: &Edges) -> String {
 /// The table: every edge, the commands of the user and the runner among them.
 pub fn table(edges: &Edges) -> String {
     let mut text = String::from(
-        "# The phases and what leads from one to another\n\n\
-         Drawn by the exploration (`crates/protocol/tests/exploration`) from the transitions it saw; `just update` writes it\n\
-         again. A phase is what `dispatch` answers, so every edge is an accepted event; what the repository does\n\
-         by itself (a commit, an edit) changes the phase without one.\n\n\
-         ```mermaid\n",
+        "# Phases and transitions\n\n\
+         The exploration (`crates/protocol/tests/exploration`) generates this page from the transitions that it saw; run\n\
+         `just update` to write it again. A phase is the answer of `dispatch`, so every edge is an accepted event. Changes of the\n\
+         repository itself (a commit, an edit) change the phase without an event. [state-diagram.mmd](state-diagram.mmd) draws the\n\
+         edges of roles.\n\n\
+         | from | to | roles | the user, the runner |\n|---|---|---|---|\n",
     );
-    text.push_str(&diagram(edges));
-    text.push_str("```\n\n| from | to | roles | the user, the runner |\n|---|---|---|---|\n");
     for ((from, to), events) in group_by_ends(edges, |_| true) {
         let (roles, others): (Vec<&str>, Vec<&str>) =
             events.into_iter().partition(|event| is_role_event(event));
