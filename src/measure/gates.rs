@@ -7,10 +7,10 @@ use cook_protocol::machine::{FactSet, Facts, GateQuestion, GateRun, Head, StopVe
 use cook_protocol::model::{
     Caches, Config, GateSpec, Place, Receipt, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
 };
-use cook_repo::disk::{self, Links};
+use cook_repo::disk::{self, AtPath, Links};
 use cook_repo::git::{Entry, Repo};
 use cook_repo::process::on_path;
-use cook_repo::receipt::{Receipts, Trust, cannot, merge_gates, words};
+use cook_repo::receipt::{Receipts, Trust, merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -253,7 +253,7 @@ impl World<'_> {
         for script in STOP_VERIFIER_SCRIPTS {
             let path = self.repo.root().join(script);
             let here = disk::read_if_plain(&path, MAX_SCRIPT, Links::Refuse);
-            let here = here.map_err(|cause| cannot("read", &path, cause))?;
+            let here = here.at("read", &path)?;
             let same = match self.repo.entry(commit, script)? {
                 Entry::File { bytes, .. } => here == Some(bytes),
                 _ => false,

@@ -15,9 +15,9 @@ use cook_protocol::model::{
 };
 use cook_protocol::schema;
 use cook_repo::clock::Clock;
-use cook_repo::disk::{self, Links};
+use cook_repo::disk::{self, AtPath, Links};
 use cook_repo::git::Repo;
-use cook_repo::receipt::{Gates, Receipts, TakenBack, Trust, cannot};
+use cook_repo::receipt::{Gates, Receipts, TakenBack, Trust};
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place, Store, Tip};
 use std::collections::{BTreeMap, BTreeSet};
@@ -275,7 +275,7 @@ impl Workspace {
         let script = STOP_VERIFIER_SCRIPTS[0];
         let path = self.repo.root().join(script);
         let read = disk::read_if_plain(&path, MAX_CONFIG, Links::Refuse);
-        let read = read.map_err(|cause| cannot("read", &path, cause))?;
+        let read = read.at("read", &path)?;
         Ok(match (&self.config, read) {
             (Ok(config), Some(script)) => {
                 let script = String::from_utf8_lossy(&script);

@@ -92,8 +92,8 @@ fn is_older(path: &Path, age: Duration) -> bool {
     })
 }
 
-#[cfg(test)]
 #[allow(clippy::unwrap_used)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,17 +1,18 @@
 //! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
+//!
+//! What stands at a path of the worktree, and whether git looks at it.
 
-use super::contents::{Entry, MAX_FILE, path_text};
-use super::index_entries::{gitlinks, is_left_out, is_unwatched, present};
+use super::libgit::{Entry, MAX_FILE, path_text};
 use super::program::{Call, path_list, refusal};
-use super::refs::PIN_REFS;
-use super::{Repo, RepoError, native};
-use crate::disk::{self, Links};
+use super::{PIN_REFS, Repo};
+use crate::disk::{self, Links, native_path};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::sha256;
 use cook_protocol::machine::{Head, MAX_PATHS, Worktree};
 use cook_protocol::model::{CONTRACT_FILES, SETTINGS_FILES};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Largest settings file: one that is larger counts as another than the user left.
 const MAX_SETTINGS: u64 = 4 << 20;
@@ -68,7 +69,7 @@ impl Repo {
                 let named = listed.filter(|path| !path.is_empty());
                 Ok(named.map(path_text).collect())
             }
-            _ => Err(refusal("check-ignore".to_owned(), &answer).into()),
+            _ => Err(refusal("check-ignore", &answer)),
         }
     }
 
@@ -145,7 +146,7 @@ impl Repo {
     /// `git_missing`, or what git says.
     pub fn list_nested(&self) -> Result<Vec<PathBuf>, Failure> {
         let listed = self.program.answer(Call::new("ls-files --stage -z"))?;
-        Ok(gitlinks(&listed).filter_map(native).collect())
+        Ok(gitlinks(&listed).filter_map(native_path).collect())
     }
 
     /// All refs with the objects they name, the stash among them; without those that only hold
@@ -170,7 +171,10 @@ impl Repo {
     /// `agent_dir_unsafe` when `.agent` is a symlink or not a directory.
     pub fn contract_missing(&self) -> Result<Vec<String>, Failure> {
         match self.root.join(".agent").symlink_metadata() {
-            Ok(found) if !found.is_dir() => return Err(RepoError::AgentDirUnsafe.into()),
+            Ok(found) if !found.is_dir() => {
+                let what = "`.agent` is not a directory of this worktree";
+                return Err(Failure::state(Code::AgentDirUnsafe, what));
+            }
             _ => {}
         }
         let mut missing = Vec::new();
@@ -268,6 +272,49 @@ fn read(output: &[u8]) -> Status {
         },
         tracked,
     }
+}
+
+/// What stands at a path. Only absence is absence: any other error that was taken for it
+/// would make a decision rest on a file that is there.
+pub(super) fn present(path: &Path) -> io::Result<Option<std::fs::Metadata>> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The path of an entry of `git ls-files -v` that git does not look at: a lower-case letter
+/// is assume-unchanged, `S` skip-worktree.
+pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
+    match entry {
+        [tag, b' ', path @ ..] if tag.is_ascii_lowercase() || *tag == b'S' => Some(path),
+        _ => None,
+    }
+}
+
+/// The entry of `git ls-files -v` is one that a sparse checkout leaves out.
+pub(super) fn is_left_out(entry: &[u8]) -> bool {
+    entry
+        .first()
+        .is_some_and(|tag| tag.eq_ignore_ascii_case(&b'S'))
+}
+
+/// Paths of the entries of `git ls-files --stage -z` that name a commit.
+pub(super) fn gitlinks(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let entries = listed.split(|byte| *byte == 0);
+    entries.filter_map(|entry| {
+        let tab = entry.iter().position(|byte| *byte == b'\t')?;
+        let is_link = entry.starts_with(b"160000 ") || entry.get(2..)?.starts_with(b"160000 ");
+        is_link.then(|| &entry[tab + 1..])
+    })
 }
 
 #[cfg(test)]

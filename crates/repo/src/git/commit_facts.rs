@@ -1,14 +1,23 @@
 //! The facts that decisions read of ranges and reported commits.
+//!
+//! How HEAD came to be where it is: the moves since a commit that was seen
+//! before, from git's own record of them, or from ancestry where none is kept.
+//!
+//! Trailers of a commit message, as libgit2 finds them.
+//!
+//! Commits by the names that people give them, settings, and who the user is to git.
 
-use super::contents::Listed;
-use super::trailers::last_trailer;
-use super::{Repo, RepoError, SLICE_TRAILER};
+use super::libgit::Listed;
+use super::program::Call;
+use super::{Repo, SLICE_TRAILER};
+use crate::disk::{self, AtPath, Links};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::{
     CommitFacts, CommitQuestion, CommitSeen, Head, MAX_COMMITS, MAX_PATHS, Range,
 };
 use cook_protocol::model::{Pattern, surface_matches};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 impl Repo {
     /// What came on HEAD since `commit`; see [`Range`].
@@ -47,7 +56,7 @@ impl Repo {
         if from == to {
             return Ok(Vec::new());
         }
-        let listed = self.objects.list(Some(from), to, MAX_COMMITS)?;
+        let listed = self.list(Some(from), to, MAX_COMMITS)?;
         let mut found = Vec::new();
         for commit in listed.into_iter().rev() {
             let mut seen = self.read_commit(commit, with_paths)?;
@@ -62,7 +71,7 @@ impl Repo {
     /// A commit can be a slice's work: it changes something, and it is built on where the range
     /// begins. What a merge brings in from beside is somebody else's, whatever its trailer says.
     fn is_work(&self, commit: &str, from: &str, is_on_head: bool) -> Result<bool, Failure> {
-        let parents = self.objects.parents(commit)?;
+        let parents = self.parents(commit)?;
         if let [parent] = &parents[..]
             && self.find_tree(parent)? == self.find_tree(commit)?
         {
@@ -73,7 +82,7 @@ impl Repo {
 
     fn read_commit(&self, commit: Listed, with_paths: bool) -> Result<CommitSeen, Failure> {
         let paths = if with_paths {
-            let parent = self.objects.parent(&commit.id)?;
+            let parent = self.parent(&commit.id)?;
             let changes = self.changes(parent.as_deref(), &commit.id)?;
             let paths = changes.into_iter().map(|change| change.path);
             paths.take(MAX_PATHS).collect()
@@ -92,7 +101,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn list_written_paths(&self, commit: &str) -> Result<BTreeSet<String>, Failure> {
-        let parents = self.objects.parents(commit)?;
+        let parents = self.parents(commit)?;
         let paths = |parent: Option<&str>| -> Result<BTreeSet<String>, Failure> {
             let changes = self.changes(parent, commit)?.into_iter();
             Ok(changes.map(|change| change.path).collect())
@@ -113,7 +122,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn heading(&self, commit: &str) -> Result<(String, String), Failure> {
-        let listed = self.objects.list(None, commit, 1)?;
+        let listed = self.list(None, commit, 1)?;
         let heading = listed.into_iter().next().map(|commit| {
             let subject = commit.message.lines().next().unwrap_or_default().to_owned();
             (commit.author, subject)
@@ -167,7 +176,7 @@ impl Repo {
             Some(since) => self.resolve(since)?,
             None => None,
         };
-        let listed = self.objects.list(Some(&basis), &id, MAX_COMMITS)?;
+        let listed = self.list(Some(&basis), &id, MAX_COMMITS)?;
         let trailers: Vec<(String, Option<String>)> = listed
             .into_iter()
             .map(|commit| (commit.id, last_trailer(&commit.message, SLICE_TRAILER)))
@@ -211,19 +220,19 @@ impl Repo {
     }
 
     /// Commits after `from` on the first parents' way from `to`.
-    fn list_way(&self, from: &str, to: &str) -> Result<BTreeSet<String>, RepoError> {
+    fn list_way(&self, from: &str, to: &str) -> Result<BTreeSet<String>, Failure> {
         let mut way = BTreeSet::new();
         let mut next = Some(to.to_owned());
         while let Some(commit) = next.filter(|commit| commit != from && way.len() < MAX_COMMITS) {
-            next = self.objects.parent(&commit)?;
+            next = self.parent(&commit)?;
             way.insert(commit);
         }
         Ok(way)
     }
 
     /// Ids of `from..to`, oldest first.
-    fn between(&self, from: &str, to: &str) -> Result<Vec<String>, RepoError> {
-        let listed = self.objects.list(Some(from), to, MAX_COMMITS)?;
+    fn between(&self, from: &str, to: &str) -> Result<Vec<String>, Failure> {
+        let listed = self.list(Some(from), to, MAX_COMMITS)?;
         Ok(listed.into_iter().rev().map(|commit| commit.id).collect())
     }
 }
@@ -235,4 +244,338 @@ pub(super) fn is_protected(path: &str, protected: &[Pattern]) -> bool {
         || protected
             .iter()
             .any(|pattern| surface_matches(pattern, path))
+}
+
+/// How much of the record's end is read.
+const TAIL: u64 = 256 << 10;
+
+/// Commits that one look may find.
+pub const MAX_MADE: usize = 100;
+
+/// A commit that was made while nobody looked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeCommit {
+    /// Full id.
+    pub id: String,
+    /// First line of its message, as it stands.
+    pub subject: String,
+    /// Value of its last `Cook-Slice` trailer.
+    pub slice: Option<String>,
+    /// Paths it changes against its first parent, at most [`MAX_PATHS`].
+    pub paths: Vec<String>,
+}
+
+/// One line of the record.
+struct Move {
+    to: String,
+    what: String,
+}
+
+/// What git writes for moves that lead to commits which were there before.
+const LEADS_ELSEWHERE: [&str; 9] = [
+    "checkout:",
+    "switch:",
+    "reset:",
+    "clone:",
+    "branch:",
+    "fetch:",
+    "update:",
+    "Branch:",
+    "worktree:",
+];
+
+impl Move {
+    /// Whether it made a commit. A fast-forward, and the begin and end of a rebase, did not.
+    fn is_new_commit(&self) -> bool {
+        let action = self.what.split(':').next().unwrap_or_default();
+        let elsewhere = LEADS_ELSEWHERE
+            .iter()
+            .any(|beginning| self.what.starts_with(beginning));
+        let pulled = ["merge ", "pull"].iter().any(|how| action.starts_with(how));
+        let forward = pulled && self.what.ends_with("Fast-forward");
+        let edge = ["(start)", "(finish)", "(abort)", "finished"]
+            .iter()
+            .any(|end| action.ends_with(end));
+        !(self.what.is_empty() || elsewhere || forward || edge)
+    }
+}
+
+impl Repo {
+    /// Commits made since HEAD was `seen`, oldest first, as far as HEAD still
+    /// contains them; at most [`MAX_MADE`], the newest kept. A branch switch, a
+    /// reset and a fast-forward make none, an amend makes one, a merge one, a
+    /// rebase one for each commit that it wrote anew.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn list_made_since(
+        &self,
+        seen: Option<&str>,
+        head: &Head,
+    ) -> Result<Vec<MadeCommit>, Failure> {
+        let Some(now) = &head.commit else {
+            return Ok(Vec::new());
+        };
+        if seen == Some(now.as_str()) {
+            return Ok(Vec::new());
+        }
+        let ids = match self.list_moves_since(seen)? {
+            Some(moves) => moves
+                .into_iter()
+                .filter(Move::is_new_commit)
+                .map(|made| made.to)
+                .collect(),
+            None => self.list_gained(seen, now)?,
+        };
+        let mut made = Vec::new();
+        let mut known = BTreeSet::new();
+        // Newest first, so that the cap keeps what is new and repeated ids stand where they ended.
+        for id in ids.into_iter().rev() {
+            if made.len() < MAX_MADE && known.insert(id.clone()) && self.is_ancestor(&id, now)? {
+                made.push(self.read_made(id)?);
+            }
+        }
+        made.reverse();
+        Ok(made)
+    }
+
+    fn read_made(&self, id: String) -> Result<MadeCommit, Failure> {
+        let listed = self.list(None, &id, 1)?;
+        let parent = self.parent(&id)?;
+        let changes = self.changes(parent.as_deref(), &id)?;
+        let message = listed.first().map_or("", |commit| commit.message.as_str());
+        Ok(MadeCommit {
+            subject: message.lines().next().unwrap_or_default().to_owned(),
+            slice: last_trailer(message, super::SLICE_TRAILER),
+            paths: changes
+                .into_iter()
+                .map(|change| change.path)
+                .take(MAX_PATHS)
+                .collect(),
+            id,
+        })
+    }
+
+    /// The moves after the last one that led to `seen`; none when there is no
+    /// record, or it does not reach back so far.
+    fn list_moves_since(&self, seen: Option<&str>) -> Result<Option<Vec<Move>>, Failure> {
+        let path = self.git_dir.join("logs").join("HEAD");
+        let Some(mut file) = disk::open_regular(&path, Links::Follow).at("read", &path)? else {
+            return Ok(None);
+        };
+        let is_whole = file.metadata().at("read", &path)?.len() <= TAIL;
+        let bytes = disk::read_tail(&mut file, TAIL).at("read", &path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let moves: Vec<Move> = text.lines().filter_map(parse).collect();
+        let from = match seen {
+            None if is_whole => Some(0),
+            None => None,
+            Some(seen) => moves.iter().rposition(|m| m.to == seen).map(|at| at + 1),
+        };
+        Ok(from.map(|from| moves.into_iter().skip(from).collect()))
+    }
+}
+
+/// `<old> <new> <who> <when> <zone>\t<what>`.
+fn parse(line: &str) -> Option<Move> {
+    let (facts, what) = line.split_once('\t').unwrap_or((line, ""));
+    let mut ids = facts.split(' ');
+    let is_id = |id: &&str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    ids.next().filter(is_id)?;
+    Some(Move {
+        to: ids.next().filter(is_id)?.to_owned(),
+        what: what.to_owned(),
+    })
+}
+
+impl Repo {
+    /// Without a record: what HEAD has gained on its first parents, when it still
+    /// contains what was seen. Anything else cannot be told from a switch.
+    fn list_gained(&self, seen: Option<&str>, now: &str) -> Result<Vec<String>, Failure> {
+        if let Some(seen) = seen
+            && !self.is_ancestor(seen, now)?
+        {
+            return Ok(Vec::new());
+        }
+        let mut ids = Vec::new();
+        let mut at = Some(now.to_owned());
+        while let Some(id) = at.filter(|id| Some(&**id) != seen && ids.len() < MAX_MADE) {
+            at = self.parent(&id)?;
+            ids.push(id);
+        }
+        ids.reverse();
+        Ok(ids)
+    }
+}
+
+/// `(token, value)` of each trailer in the final trailer block, in order;
+/// continuation lines are joined with one space.
+fn trailers(message: &str) -> Vec<(String, String)> {
+    // A commit's message has no patch below it, so a `---` line divides nothing.
+    let lines = message.lines();
+    let lines = lines.map(|line| {
+        line.strip_prefix('-')
+            .filter(|_| line.starts_with("---"))
+            .unwrap_or(line)
+    });
+    let message = lines.collect::<Vec<_>>().join("\n");
+    let Ok(found) = git2::message_trailers_strs(&message) else {
+        return Vec::new();
+    };
+    let found = found.iter().map(|(token, value)| {
+        let parts: Vec<&str> = value.lines().map(str::trim).collect();
+        (token.trim().to_owned(), parts.join(" ").trim().to_owned())
+    });
+    found.collect()
+}
+
+/// The value of the last trailer of that name (in any case), if it has one.
+pub fn last_trailer(message: &str, name: &str) -> Option<String> {
+    let mut found = trailers(message).into_iter().rev();
+    let (_, value) = found.find(|(token, _)| token.eq_ignore_ascii_case(name))?;
+    Some(value).filter(|value| !value.is_empty())
+}
+
+/// What names author and committer to git: variables and their values.
+pub type Identity = Vec<(&'static str, String)>;
+
+/// git's words for each, and the variables that say the same to another git.
+const NAMES: [(&str, [&str; 2]); 2] = [
+    ("GIT_AUTHOR_IDENT", ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"]),
+    (
+        "GIT_COMMITTER_IDENT",
+        ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"],
+    ),
+];
+
+impl Repo {
+    /// Whom a commit made here would name, by the user's settings and variables; none where git
+    /// would refuse to make one.
+    ///
+    /// # Errors
+    /// When git cannot be asked.
+    pub fn identity(&self) -> Result<Option<Identity>, Failure> {
+        let mut identity = Identity::new();
+        for (asked, variables) in NAMES {
+            let heard = self.program.ask(Call::new("var").arg(asked))?;
+            let text = String::from_utf8_lossy(&heard.stdout).into_owned();
+            let Some((name, address)) = name_and_address(&text).filter(|_| heard.success()) else {
+                return Ok(None);
+            };
+            identity.extend(variables.into_iter().zip([name, address]));
+        }
+        Ok(Some(identity))
+    }
+
+    /// The full id of the commit that a revision names, as `git rev-parse` reads it; none where it
+    /// names no commit here.
+    ///
+    /// # Errors
+    /// `git_missing`, or git that does not answer.
+    pub fn commit_named(&self, name: &str) -> Result<Option<String>, Failure> {
+        if name.is_empty() || name.starts_with('-') || name.contains('\0') {
+            return Ok(None);
+        }
+        let call = Call::new("rev-parse -q --verify").arg(format!("{name}^{{commit}}"));
+        self.ask_line(call)
+    }
+
+    /// A ref that names another one: a remote's `HEAD` does, and a branch of that name does not.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn is_symbolic(&self, name: &str) -> Result<bool, Failure> {
+        let call = Call::new("symbolic-ref -q").arg(name.to_owned());
+        Ok(self.ask_line(call)?.is_some())
+    }
+
+    /// The branch that the checked out one follows, by its short name.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn upstream(&self) -> Result<Option<String>, Failure> {
+        self.ask_line(Call::new("rev-parse --abbrev-ref @{upstream}"))
+    }
+
+    /// Where git looks for its hooks, by `core.hooksPath` where that is set.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn hooks_dir(&self) -> Result<PathBuf, Failure> {
+        let call = Call::new("config --type=path --get-all core.hooksPath");
+        let told = self.program.ask(call)?;
+        let text = String::from_utf8_lossy(&told.stdout);
+        // The last one is what every call of cook sets, so that no hook runs in it.
+        let theirs = text.lines().rev().nth(1);
+        let default = || self.common_dir().join("hooks");
+        Ok(theirs.map_or_else(default, |path| self.root().join(path)))
+    }
+
+    /// A setting of git's as it is in force here, `~` written out; none where nobody set it.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn setting(&self, name: &str) -> Result<Option<String>, Failure> {
+        self.ask_line(Call::new("config --type=path --get").arg(name))
+    }
+
+    /// One line where git has one; any refusal of the name is none.
+    fn ask_line(&self, call: Call) -> Result<Option<String>, Failure> {
+        let captured = self.program.ask(call)?;
+        let text = String::from_utf8_lossy(&captured.stdout);
+        let line = text.trim();
+        Ok((captured.code == Some(0) && !line.is_empty()).then(|| line.to_owned()))
+    }
+}
+
+/// `Name <address> seconds zone`.
+fn name_and_address(text: &str) -> Option<(String, String)> {
+    let (before, _) = text.rsplit_once('>')?;
+    let (name, address) = before.rsplit_once('<')?;
+    Some((name.trim().to_owned(), address.to_owned()))
+}
+
+#[cfg(test)]
+mod trailers_tests {
+    use super::*;
+
+    #[test]
+    fn the_last_one_of_the_final_block_counts() {
+        let message = "title\n\nCook-Slice: not-this\n\nbody\n\nCook-Slice: a\ncook-slice: b\n";
+        assert_eq!(last_trailer(message, "Cook-Slice").as_deref(), Some("b"));
+        assert_eq!(last_trailer("Cook-Slice: title", "Cook-Slice"), None);
+        assert_eq!(
+            last_trailer("t\n\nprose\nCook-Slice: a\n", "Cook-Slice"),
+            None
+        );
+        assert_eq!(
+            last_trailer(
+                "t\n\nCook-Slice: a\nSigned-off-by: x\nsome prose\n",
+                "Cook-Slice"
+            )
+            .as_deref(),
+            Some("a")
+        );
+        assert_eq!(
+            last_trailer("t\r\n\r\nCook-Slice: a\r\n", "Cook-Slice").as_deref(),
+            Some("a")
+        );
+    }
+}
+
+#[cfg(test)]
+mod revisions_tests {
+    use super::*;
+
+    #[test]
+    fn a_name_and_an_address_as_git_says_them() {
+        let of = |text| name_and_address(text);
+        let both = |name: &str, address: &str| Some((name.to_owned(), address.to_owned()));
+        assert_eq!(
+            of("Ada B. <ada@example.org> 1700000000 +0100\n"),
+            both("Ada B.", "ada@example.org")
+        );
+        assert_eq!(of("Ada <> 1 +0000"), both("Ada", ""));
+        assert_eq!(of(""), None);
+    }
 }

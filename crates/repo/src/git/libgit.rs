@@ -1,14 +1,14 @@
-//! Objects and refs by libgit2. Reads refs, commits and trees; never the index or the
-//! worktree, where libgit2 and git disagree. Ids are full, lower-case and known to name commits, unless said otherwise.
+//! Objects and refs by libgit2: commits, what differs between two, what stands at a path. Reads refs, commits and
+//! trees; never the index or the worktree, where libgit2 and git disagree. Ids are full, lower-case and known to name
+//! commits, unless said otherwise.
 
-use super::RepoError;
-use super::contents::{Change, ChangeKind, Entry, Listed, MAX_FILE, path_text};
+use super::program::{Told, failed};
+use super::{Directory, Repo};
+use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
 use cook_protocol::model::TreeEntry;
-use git2::{Commit, ErrorCode, ObjectFormat, ObjectType, Odb, Oid, Repository, Sort};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::path::Path;
+use git2::{Commit, ErrorCode, ObjectType, Oid, Sort};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Bytes of a commit and of a directory, at most.
@@ -23,137 +23,95 @@ const MAX_KEPT: usize = 16;
 /// Their entries together.
 const MAX_ENTRIES: usize = 2_000_000;
 
-/// A directory's entries by name.
-type Directory = Rc<HashMap<Vec<u8>, Side>>;
+/// The object and the mode of what stands at a name.
+type Side = (Oid, i32);
 
-pub(super) struct Libgit {
-    repository: Repository,
-    /// It can tell refs too.
-    pub(super) has_refs: bool,
-    /// Large directories that were looked into last.
-    directories: RefCell<VecDeque<(Oid, Directory)>>,
+/// The entries of two directories, by name.
+type Pairs = BTreeMap<Vec<u8>, [Option<Side>; 2]>;
+
+fn side(entry: &git2::TreeEntry<'_>) -> Side {
+    (entry.id(), entry.filemode())
 }
 
-impl Libgit {
-    pub(super) fn new(repository: Repository) -> Self {
-        Self {
-            repository,
-            has_refs: true,
-            directories: RefCell::default(),
-        }
+fn is_tree((_, mode): &Side) -> bool {
+    mode & 0o170_000 == 0o040_000
+}
+
+fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, Failure> {
+    match result {
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        result => result.map(Some).told(),
+    }
+}
+
+impl Repo {
+    fn oid(&self, id: &str) -> Result<Oid, Failure> {
+        Oid::from_str_ext(id, self.objects.object_format()).told()
     }
 
-    /// The objects alone of a repository whose refs libgit2 cannot read.
-    pub(super) fn of_objects(dir: &Path, format: ObjectFormat) -> Result<Self, RepoError> {
-        let database = Odb::new_ext(format)?;
-        let dir = dir.to_string_lossy();
-        database.add_disk_alternate(&dir)?;
-        Ok(Self {
-            has_refs: false,
-            ..Self::new(Repository::from_odb(database)?)
-        })
-    }
-
-    fn oid(&self, id: &str) -> Result<Oid, RepoError> {
-        Ok(Oid::from_str_ext(id, self.repository.object_format())?)
-    }
-
-    fn commit(&self, id: &str) -> Result<Commit<'_>, RepoError> {
+    fn commit(&self, id: &str) -> Result<Commit<'_>, Failure> {
         self.find_commit(self.oid(id)?)
     }
 
-    fn find_commit(&self, id: Oid) -> Result<Commit<'_>, RepoError> {
+    fn find_commit(&self, id: Oid) -> Result<Commit<'_>, Failure> {
         self.require_small(id, MAX_COMMIT)?;
-        Ok(self.repository.find_commit(id)?)
+        self.objects.find_commit(id).told()
     }
 
     /// libgit2 reads an object whole, and a few bytes can be made into any number.
-    fn require_small(&self, id: Oid, limit: u64) -> Result<(), RepoError> {
-        let (size, kind) = self.repository.odb()?.read_header(id)?;
+    fn require_small(&self, id: Oid, limit: u64) -> Result<(), Failure> {
+        let database = self.objects.odb().told()?;
+        let (size, kind) = database.read_header(id).told()?;
         match size as u64 > limit {
-            true => Err(RepoError::Answer(format!(
+            true => Err(failed(format!(
                 "{kind} {id} takes {size} bytes, and at most {limit} are read"
             ))),
             false => Ok(()),
         }
     }
 
-    fn pair_trees(&self, old: Option<Oid>, new: Option<Oid>) -> Result<Pairs, RepoError> {
+    fn pair_trees(&self, trees: [Option<Oid>; 2]) -> Result<Pairs, Failure> {
         let mut pairs = Pairs::new();
-        for (side, id) in [old, new].into_iter().enumerate() {
+        for (number, id) in trees.into_iter().enumerate() {
             let Some(id) = id else { continue };
             self.require_small(id, MAX_TREE)?;
-            for entry in self.repository.find_tree(id)?.iter() {
-                pairs.entry(entry.name_bytes().to_vec()).or_default()[side] =
-                    Some(Side::of(&entry));
+            for entry in self.objects.find_tree(id).told()?.iter() {
+                let name = entry.name_bytes().to_vec();
+                pairs.entry(name).or_default()[number] = Some(side(&entry));
             }
         }
         Ok(pairs)
     }
-}
 
-/// What stands at a name on one side of a comparison.
-#[derive(Clone, Copy, PartialEq)]
-struct Side {
-    id: Oid,
-    mode: i32,
-}
-
-impl Side {
-    fn of(entry: &git2::TreeEntry<'_>) -> Self {
-        Self {
-            id: entry.id(),
-            mode: entry.filemode(),
-        }
-    }
-
-    fn is_tree(&self) -> bool {
-        self.mode & 0o170_000 == 0o040_000
-    }
-}
-
-/// The entries of two directories, by name.
-type Pairs = BTreeMap<Vec<u8>, [Option<Side>; 2]>;
-
-fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, RepoError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-impl Libgit {
     /// What stands at a path below a commit.
-    fn find(&self, commit: &str, path: &str) -> Result<Option<Side>, RepoError> {
-        let root = self.commit(commit)?.tree_id();
-        let mut found: Option<Side> = None;
+    fn find(&self, commit: &str, path: &str) -> Result<Option<Side>, Failure> {
+        let mut directory = self.commit(commit)?.tree_id();
+        let mut found = None;
         for name in path.split('/') {
-            let directory = match found {
-                None => root,
-                Some(side) if side.is_tree() => side.id,
-                Some(_) => return Ok(None),
-            };
-            found = self.find_in(directory, name)?;
-            if found.is_none() {
+            if found.is_some_and(|found| !is_tree(&found)) {
                 return Ok(None);
+            }
+            found = self.find_in(directory, name)?;
+            match found {
+                Some((id, _)) => directory = id,
+                None => return Ok(None),
             }
         }
         Ok(found)
     }
 
-    fn find_in(&self, directory: Oid, name: &str) -> Result<Option<Side>, RepoError> {
+    fn find_in(&self, directory: Oid, name: &str) -> Result<Option<Side>, Failure> {
         let mut kept = self.directories.borrow_mut();
         if let Some((_, known)) = kept.iter().find(|(id, _)| *id == directory) {
             return Ok(known.get(name.as_bytes()).copied());
         }
         self.require_small(directory, MAX_TREE)?;
-        let tree = self.repository.find_tree(directory)?;
+        let tree = self.objects.find_tree(directory).told()?;
         if tree.len() < LARGE {
-            return Ok(tree.get_name(name).as_ref().map(Side::of));
+            return Ok(tree.get_name(name).as_ref().map(side));
         }
         let entries = tree.iter();
-        let entries = entries.map(|entry| (entry.name_bytes().to_vec(), Side::of(&entry)));
+        let entries = entries.map(|entry| (entry.name_bytes().to_vec(), side(&entry)));
         let entries: Directory = Rc::new(entries.collect());
         let found = entries.get(name.as_bytes()).copied();
         kept.push_back((directory, entries));
@@ -165,34 +123,55 @@ impl Libgit {
         Ok(found)
     }
 
-    /// A blob's content by its id; none when it is not here, or too large.
-    pub(super) fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
-        let odb = self.repository.odb()?;
+    /// A blob's content by its full id; none when this repository does not have it, or
+    /// it is larger than any file that is read.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, Failure> {
+        if !(40..=64).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
         let id = self.oid(id)?;
-        match absent(odb.read_header(id))? {
+        match absent(self.objects.odb().told()?.read_header(id))? {
             Some((size, ObjectType::Blob)) if size as u64 <= MAX_FILE => {
-                Ok(Some(self.repository.find_blob(id)?.content().to_vec()))
+                Ok(Some(self.objects.find_blob(id).told()?.content().to_vec()))
             }
             _ => Ok(None),
         }
     }
 
     /// HEAD now.
-    pub(super) fn head(&self) -> Result<Head, RepoError> {
-        let head = self.repository.find_reference("HEAD")?;
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn head(&self) -> Result<Head, Failure> {
+        if let Ok(head) = self.read_head() {
+            return Ok(head);
+        }
+        let (commit, branch) = self.program.head()?;
+        let tree = commit.as_deref().map(|commit| self.find_tree(commit));
+        Ok(Head {
+            tree: tree.transpose()?,
+            commit,
+            branch,
+        })
+    }
+
+    fn read_head(&self) -> Result<Head, Failure> {
+        let head = self.objects.find_reference("HEAD").told()?;
         let branch = head.symbolic_target_bytes().map(|target| {
             let name = path_text(target);
             name.strip_prefix("refs/heads/")
                 .map_or(name.clone(), str::to_owned)
         });
         let commit = match absent(head.resolve())? {
-            Some(found) => match found.target() {
-                Some(id) => Some(self.find_commit(id)?),
-                None => return Err(RepoError::Answer("HEAD leads nowhere".to_owned())),
-            },
-            // A detached HEAD always resolves; a branch that has no commit does not.
+            Some(found) => {
+                let id = found.target();
+                Some(self.find_commit(id.ok_or_else(|| failed("HEAD leads nowhere"))?)?)
+            }
             None if branch.is_some() => None,
-            None => return Err(RepoError::Answer("HEAD does not name a commit".to_owned())),
+            None => return Err(failed("HEAD does not name a commit")),
         };
         Ok(Head {
             tree: commit.as_ref().map(|commit| commit.tree_id().to_string()),
@@ -201,22 +180,41 @@ impl Libgit {
         })
     }
 
-    /// `hex` is 4 to 64 hexadecimal digits; none when no commit begins so, an error when several do.
-    pub(super) fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
-        match self.repository.find_commit_by_prefix(hex) {
-            Ok(commit) => Ok(Some(commit.id().to_string())),
-            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
+    /// The full id of the one commit that begins with `id`; none when there is no
+    /// such commit, or several. Only hexadecimal ids of at least 4 digits name a
+    /// commit here, never refs.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn resolve(&self, id: &str) -> Result<Option<String>, Failure> {
+        let is_id = (4..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
+        if !is_id {
+            return Ok(None);
+        }
+        let id = id.to_ascii_lowercase();
+        match absent(self.objects.find_commit_by_prefix(&id)) {
+            Ok(commit) => Ok(commit.map(|commit| commit.id().to_string())),
+            // Only git tells an ambiguous id apart by what kind of object it names.
+            Err(_) => self.program.resolve(&id),
         }
     }
 
-    pub(super) fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
+    /// True when `descendant` is `ancestor` or comes after it (full ids).
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, Failure> {
         let (ancestor, descendant) = (self.oid(ancestor)?, self.oid(descendant)?);
-        Ok(ancestor == descendant || self.repository.graph_descendant_of(descendant, ancestor)?)
+        let leads = || self.objects.graph_descendant_of(descendant, ancestor);
+        Ok(ancestor == descendant || leads().told()?)
     }
 
-    pub(super) fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
-        let base = absent(self.repository.merge_base(self.oid(one)?, self.oid(two)?))?;
+    /// The best common ancestor of two commits (full ids).
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
+        let base = absent(self.objects.merge_base(self.oid(one)?, self.oid(two)?))?;
         Ok(base.map(|base| base.to_string()))
     }
 
@@ -226,16 +224,16 @@ impl Libgit {
         from: Option<&str>,
         to: &str,
         limit: usize,
-    ) -> Result<Vec<Listed>, RepoError> {
-        let mut walk = self.repository.revwalk()?;
-        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)?;
-        walk.push(self.oid(to)?)?;
+    ) -> Result<Vec<Listed>, Failure> {
+        let mut walk = self.objects.revwalk().told()?;
+        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).told()?;
+        walk.push(self.oid(to)?).told()?;
         if let Some(from) = from {
-            walk.hide(self.oid(from)?)?;
+            walk.hide(self.oid(from)?).told()?;
         }
         walk.take(limit)
             .map(|id| {
-                let id = id?;
+                let id = id.told()?;
                 let commit = self.find_commit(id)?;
                 Ok(Listed {
                     id: id.to_string(),
@@ -246,89 +244,159 @@ impl Libgit {
             .collect()
     }
 
-    pub(super) fn tree(&self, commit: &str) -> Result<String, RepoError> {
+    /// The tree of a commit, both by full id.
+    ///
+    /// # Errors
+    /// When there is no such commit.
+    pub fn find_tree(&self, commit: &str) -> Result<String, Failure> {
         Ok(self.commit(commit)?.tree_id().to_string())
     }
 
     /// First parent; none for a root.
-    pub(super) fn parent(&self, commit: &str) -> Result<Option<String>, RepoError> {
-        let parent = self.commit(commit)?.parent_ids().next();
-        Ok(parent.map(|parent| parent.to_string()))
+    pub(super) fn parent(&self, commit: &str) -> Result<Option<String>, Failure> {
+        Ok(self.parents(commit)?.into_iter().next())
     }
 
     /// All parents, the first one first.
-    pub(super) fn parents(&self, commit: &str) -> Result<Vec<String>, RepoError> {
+    pub(super) fn parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
         let commit = self.commit(commit)?;
         Ok(commit.parent_ids().map(|id| id.to_string()).collect())
     }
 
-    /// Differences between two commits' trees (none = the empty tree), sorted by path.
-    pub(super) fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
-        let old = from.map(|from| self.commit(from).map(|commit| commit.tree_id()));
+    /// Paths that differ between two commits' trees, sorted; none = the empty tree.
+    /// A rename is a deletion and an addition.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, Failure> {
+        let tree = |commit: &str| Ok::<_, Failure>(self.commit(commit)?.tree_id());
         let mut changes = Vec::new();
-        // libgit2's own comparison looks into directories that are the same on both sides.
-        let mut due = vec![(
-            old.transpose()?,
-            Some(self.commit(to)?.tree_id()),
-            Vec::new(),
-        )];
-        while let Some((old, new, at)) = due.pop() {
-            for (name, sides) in self.pair_trees(old, new)? {
+        let mut due = vec![([from.map(tree).transpose()?, Some(tree(to)?)], Vec::new())];
+        while let Some((trees, at)) = due.pop() {
+            for (name, sides) in self.pair_trees(trees)? {
                 let path = [&at[..], &name[..]].concat();
-                let trees = sides.map(|side| side.filter(Side::is_tree).map(|side| side.id));
+                let trees = sides.map(|side| side.filter(is_tree).map(|(id, _)| id));
                 if trees[0] != trees[1] {
-                    due.push((trees[0], trees[1], [&path[..], b"/"].concat()));
+                    due.push((trees, [&path[..], b"/"].concat()));
                 }
-                let files = sides.map(|side| side.filter(|side| !side.is_tree()));
-                let kind = match files {
-                    [Some(old), Some(new)] if old == new => None,
-                    [None, None] => None,
-                    // A link in place of a file too, as git says.
-                    [Some(_), Some(_)] => Some(ChangeKind::Modified),
-                    [None, Some(_)] => Some(ChangeKind::Added),
-                    [Some(_), None] => Some(ChangeKind::Deleted),
+                let kind = match sides.map(|side| side.filter(|side| !is_tree(side))) {
+                    [old, new] if old == new => continue,
+                    [None, _] => ChangeKind::Added,
+                    [_, None] => ChangeKind::Deleted,
+                    _ => ChangeKind::Modified,
                 };
-                changes.extend(kind.map(|kind| Change {
-                    path: path_text(&path),
-                    kind,
-                }));
+                let path = path_text(&path);
+                changes.push(Change { path, kind });
             }
         }
         changes.sort();
         Ok(changes)
     }
 
-    pub(super) fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
-        let Some(found) = self.find(commit, path)? else {
+    /// What stands at a path in a commit's tree. The path is looked up in the tree
+    /// alone, so it cannot leave the repository, and links are not followed.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn entry(&self, commit: &str, path: &str) -> Result<Entry, Failure> {
+        let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
+        let Some((id, mode)) = (match path.split('/').all(is_plain) {
+            true => self.find(commit, path)?,
+            false => None,
+        }) else {
             return Ok(Entry::Nothing);
         };
-        match found.mode & 0o170_000 {
+        match mode & 0o170_000 {
             0o040_000 => return Ok(Entry::Directory),
             0o160_000 => return Ok(Entry::Submodule),
             0o120_000 => return Ok(Entry::Symlink),
             _ => {}
         }
-        let (size, _) = self.repository.odb()?.read_header(found.id)?;
+        let (size, _) = self.objects.odb().told()?.read_header(id).told()?;
         if size as u64 > MAX_FILE {
             return Ok(Entry::Huge(size as u64));
         }
         Ok(Entry::File {
-            bytes: self.repository.find_blob(found.id)?.content().to_vec(),
-            oid: found.id.to_string(),
+            bytes: self.objects.find_blob(id).told()?.content().to_vec(),
+            oid: id.to_string(),
         })
     }
 
-    /// What stands at a path that is no directory; none when nothing does.
-    pub(super) fn tree_entry(
-        &self,
-        commit: &str,
-        path: &str,
-    ) -> Result<Option<TreeEntry>, RepoError> {
-        let found = self.find(commit, path)?;
-        let found = found.filter(|found| !found.is_tree());
-        Ok(found.map(|found| TreeEntry {
-            mode: format!("{:06o}", found.mode),
-            id: found.id.to_string(),
+    /// What stands at a path of a commit (full id) that is no directory, of whatever kind.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, Failure> {
+        let found = self.find(commit, path)?.filter(|found| !is_tree(found));
+        Ok(found.map(|(id, mode)| TreeEntry {
+            mode: format!("{mode:06o}"),
+            id: id.to_string(),
         }))
     }
+}
+
+/// A commit in a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) id: String,
+    /// Who wrote it, as the commit has it.
+    pub(super) author: String,
+    pub(super) message: String,
+}
+
+/// What became of a path between two trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum ChangeKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// A path that differs between two trees. Paths that are not UTF-8 carry `\xNN`
+/// for each byte that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// Relative to the root.
+    pub path: String,
+    /// What became of it.
+    pub kind: ChangeKind,
+}
+
+/// What stands at a path in a commit's tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// Nothing.
+    Nothing,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A submodule.
+    Submodule,
+    /// A file larger than [`MAX_FILE`].
+    Huge(u64),
+    /// A file's content and its object id.
+    File {
+        /// The content.
+        bytes: Vec<u8>,
+        /// Blob id.
+        oid: String,
+    },
+}
+
+/// Bytes of a file that are read out of a tree.
+pub const MAX_FILE: u64 = 8 * 1024 * 1024;
+
+/// A path of bytes as text: what is not UTF-8 becomes `\xNN`.
+pub fn path_text(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
 }

@@ -2,13 +2,18 @@
 //!
 //! git makes the merge again in a git dir of cook's own, which reads the repository's objects and
 //! has settings, attributes and merge drivers of nobody; the user's objects are never written.
+//!
+//! A clone that left blobs at its remote: what a commit needs of them.
+//!
+//! Files of a commit's tree below some paths, and where two branches went apart.
 
-use super::error::AtPath;
+use super::libgit::path_text;
 use super::program::{Call, Program, refusal};
-use super::{Entry, Repo, RepoError};
-use crate::disk::TemporaryDir;
-use crate::process::{LENT_VARIABLE, join_lent};
+use super::{Entry, Repo};
+use crate::disk::{AtPath, TemporaryDir};
 use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::TreeEntry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 /// git's exit code for words that it does not know.
@@ -104,7 +109,7 @@ impl Repo {
                 };
                 return Ok(Some(MergedFrom { base, how }));
             }
-            next = self.objects.parent(&base)?;
+            next = self.parent(&base)?;
         }
         Ok(None)
     }
@@ -132,7 +137,7 @@ impl Repo {
     }
 
     /// Lines that were added and taken away, and files that are no text.
-    fn measure_change(&self, from: &str, to: &str) -> Result<[u64; 3], RepoError> {
+    fn measure_change(&self, from: &str, to: &str) -> Result<[u64; 3], Failure> {
         let call = Call::new(
             "diff-tree -r --numstat --minimal --no-renames --no-ext-diff --no-textconv --ignore-submodules=none",
         );
@@ -167,7 +172,6 @@ impl Repo {
 struct Again {
     dir: TemporaryDir,
     program: Program,
-    objects: OsString,
 }
 
 impl Again {
@@ -179,11 +183,7 @@ impl Again {
             .text(Call::new("rev-parse --show-object-format"))?;
         let init = Call::new("init --quiet --bare --template=");
         program.answer(alone(init).arg(format!("--object-format={format}")))?;
-        Ok(Self {
-            objects: join_lent(&[repo.common_dir.join("objects")]),
-            program,
-            dir,
-        })
+        Ok(Self { program, dir })
     }
 
     /// Whether git merges both into this tree, without a conflict. Git finds what they have in common
@@ -195,7 +195,7 @@ impl Again {
         }
         for source in sources {
             let mut call = alone(Call::default()).env("GIT_DIR", self.dir.path());
-            call = call.env(LENT_VARIABLE, &self.objects);
+            call = call.lend(&[repo.common_dir.join("objects")]);
             let with_attributes = source.is_some();
             call.arguments.extend(source.map(OsString::from));
             call = call.arg("merge-tree").arg("--write-tree");
@@ -211,7 +211,7 @@ impl Again {
                     let failure = Failure::state(Code::GitFailed, what);
                     return Err(failure.replace_hints(["update git to 2.38 or later"]));
                 }
-                _ => return Err(refusal("merge-tree".to_owned(), &captured).into()),
+                _ => return Err(refusal("merge-tree", &captured)),
             }
         }
         Ok(false)
@@ -219,9 +219,177 @@ impl Again {
 }
 
 /// A call by nobody's settings.
-fn alone(call: Call<'static>) -> Call<'static> {
+fn alone(call: Call) -> Call {
     call.env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_ATTR_NOSYSTEM", "1")
         .env("GIT_NO_REPLACE_OBJECTS", "1")
+}
+
+impl Repo {
+    /// The remote that a partial clone left objects at; none where the repository is whole.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn promisor(&self) -> Result<Option<String>, Failure> {
+        self.known.promisor.recall("", || self.read_promisor())
+    }
+
+    fn read_promisor(&self) -> Result<Option<String>, Failure> {
+        let promisors = Call::new("config --bool --name-only")
+            .arg("--get-regexp")
+            .arg(r"^remote\..*\.promisor$");
+        let names = self.program.line(promisors)?.unwrap_or_default();
+        let name = names.lines().next().unwrap_or_default();
+        let remote = name
+            .strip_prefix("remote.")
+            .and_then(|name| name.strip_suffix(".promisor"));
+        Ok(remote.map(str::to_owned))
+    }
+
+    /// Fetches what a partial clone left out: the files of a commit, and the whole history of these.
+    /// False when nothing is missing, or the repository names no remote that has it.
+    ///
+    /// # Errors
+    /// When git does not answer, or the remote does not.
+    pub fn fetch_missing(&self, commit: &str, history: &[&str]) -> Result<bool, Failure> {
+        let Some(remote) = self.promisor()? else {
+            return Ok(false);
+        };
+        let mut before = BTreeSet::new();
+        loop {
+            let missing = self.list_missing(commit, history)?;
+            // A directory that comes may name others.
+            if missing.is_empty() || missing == before {
+                return Ok(!before.is_empty());
+            }
+            self.fetch_objects(&remote, &missing)?;
+            before = missing;
+        }
+    }
+
+    /// Whether the files of a commit, and the whole history of these, are here.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn has_all(&self, commit: &str, history: &[&str]) -> Result<bool, Failure> {
+        Ok(self.list_missing(commit, history)?.is_empty())
+    }
+
+    fn list_missing(&self, commit: &str, history: &[&str]) -> Result<BTreeSet<String>, Failure> {
+        let mut missing = self.missing(&["--no-walk"], commit)?;
+        if !history.is_empty() {
+            missing.append(&mut self.missing(&[], &history.join("\n"))?);
+        }
+        Ok(missing)
+    }
+
+    /// Objects that are not here and these lead to.
+    fn missing(&self, how: &[&str], lines: &str) -> Result<BTreeSet<String>, Failure> {
+        let mut list = Call::new("rev-list --objects --missing=print --stdin");
+        list.arguments.extend(how.iter().map(Into::into));
+        let list = list.env("GIT_NO_REPLACE_OBJECTS", "1");
+        let listed = self.program.lines(list.stdin(lines.as_bytes().to_vec()))?;
+        let missing = listed.iter().filter_map(|line| line.strip_prefix('?'));
+        Ok(missing.map(str::to_owned).collect())
+    }
+
+    /// The one call that reaches a remote, by the program that every remote has.
+    fn fetch_objects(&self, remote: &str, ids: &BTreeSet<String>) -> Result<(), Failure> {
+        let uploader = format!("remote.{remote}.uploadpack");
+        let fetch = Call::new("fetch --quiet --no-tags --no-write-fetch-head --recurse-submodules=no --filter=blob:none --stdin --")
+        .env("GIT_NO_LAZY_FETCH", "0")
+        .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh")
+        .env("GIT_CONFIG_COUNT", "2")
+        .env("GIT_CONFIG_KEY_0", "fetch.negotiationAlgorithm")
+        .env("GIT_CONFIG_VALUE_0", "noop")
+        .env("GIT_CONFIG_KEY_1", uploader)
+        .env("GIT_CONFIG_VALUE_1", "git-upload-pack");
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids = ids.join("\n") + "\n";
+        self.program
+            .answer(fetch.arg(remote).stdin(ids.into_bytes()))?;
+        Ok(())
+    }
+}
+
+impl Repo {
+    /// The files of a commit (full id) at or below these paths, links and submodules among them.
+    ///
+    /// # Errors
+    /// When there is no such commit.
+    pub fn list_files_under(
+        &self,
+        commit: &str,
+        paths: &[&str],
+    ) -> Result<BTreeMap<String, TreeEntry>, Failure> {
+        // Without a path git lists all.
+        match paths.is_empty() {
+            true => Ok(BTreeMap::new()),
+            false => self.list_tree(commit, paths),
+        }
+    }
+
+    /// The files of a commit (full id), links and submodules among them.
+    ///
+    /// # Errors
+    /// When there is no such commit.
+    pub fn files(&self, commit: &str) -> Result<BTreeMap<String, TreeEntry>, Failure> {
+        self.known
+            .trees
+            .recall(commit, || self.list_tree(commit, &[]))
+    }
+
+    fn list_tree(
+        &self,
+        commit: &str,
+        paths: &[&str],
+    ) -> Result<BTreeMap<String, TreeEntry>, Failure> {
+        let mut call = Call::new("ls-tree -r -z --full-tree")
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .arg(commit)
+            .arg("--");
+        for path in paths {
+            call = call.arg(*path);
+        }
+        let mut files = BTreeMap::new();
+        for line in self.program.entries(call)? {
+            let line = path_text(&line);
+            let Some((facts, path)) = line.split_once('\t') else {
+                continue;
+            };
+            if let [mode, _, id] = facts.split(' ').collect::<Vec<_>>()[..] {
+                let entry = TreeEntry {
+                    mode: mode.to_owned(),
+                    id: id.to_owned(),
+                };
+                files.insert(path.to_owned(), entry);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The one commit at which two branches went apart (full ids); none where there is none here, or
+    /// several.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn only_merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
+        let mut bases = self.list_merge_bases(one, two)?;
+        Ok(bases.pop().filter(|_| bases.is_empty()))
+    }
+
+    /// The commits at which two branches went apart (full ids).
+    pub(crate) fn list_merge_bases(&self, one: &str, two: &str) -> Result<Vec<String>, Failure> {
+        let call = Call::new("merge-base --all").env("GIT_NO_REPLACE_OBJECTS", "1");
+        let told = self.program.ask(call.arg(one).arg(two))?;
+        match told.code {
+            Some(0 | 1) => Ok(String::from_utf8_lossy(&told.stdout)
+                .lines()
+                .map(str::to_owned)
+                .collect()),
+            _ => Err(refusal("merge-base", &told)),
+        }
+    }
 }

@@ -3,15 +3,25 @@
 //!
 //! A made commit is a few loose objects that no ref names; the same mixture has the same id each time,
 //! and `git gc` removes it in its own time.
+//!
+//! Committing exactly some paths (`cook init --commit`).
+//!
+//! Made of plumbing: a temporary index, a tree, a commit, a compare-and-swap of
+//! HEAD. Other paths that the user staged stay staged and out of the commit. The
+//! user's identity is used; no hook runs and nothing is signed, because the
+//! commit holds only what cook wrote and must not depend on the project's tools.
+//!
+//! A copy of the repository that can be thrown away: history up to a commit, on a branch of the same
+//! name, and nothing that leads back.
 
-use super::contents::path_text;
-use super::error::AtPath;
-use super::program::Call;
-use super::{Repo, RepoError};
-use crate::disk::TemporaryDir;
+use super::Repo;
+use super::libgit::path_text;
+use super::program::{Call, Program, failed, path_list, refuse_path};
+use crate::disk::{AtPath, TemporaryDir, cannot};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::model::TreeEntry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
 
 /// The author of a made commit, and its time.
 const NOBODY: [(&str, &str); 6] = [
@@ -77,7 +87,7 @@ impl Repo {
         let entries = self.known.changes.recall(&of, || {
             let call = Call::new("diff-tree -r -z -M -l1000 --raw --no-abbrev --no-commit-id --ignore-submodules=none")
             .env("GIT_NO_REPLACE_OBJECTS", "1");
-            Ok(self.program.entries(call.arg(from).arg(to))?)
+            self.program.entries(call.arg(from).arg(to))
         })?;
         let mut entries = entries.into_iter();
         let mut changes = Vec::new();
@@ -85,9 +95,7 @@ impl Repo {
             let facts = String::from_utf8_lossy(&facts).into_owned();
             let words: Vec<&str> = facts.trim_start_matches(':').split(' ').collect();
             let [old_mode, new_mode, old_id, new_id, status] = words[..] else {
-                return Err(
-                    RepoError::Answer("git diff-tree said what is no change".into()).into(),
-                );
+                return Err(failed("git diff-tree said what is no change"));
             };
             let path = entries
                 .next()
@@ -125,7 +133,7 @@ impl Repo {
     pub fn make_mixed(&self, code: &str, puts: &BTreeMap<String, Put>) -> Result<String, Failure> {
         let dir = TemporaryDir::make().at("make a directory in", &std::env::temp_dir())?;
         let index = dir.path().join("index");
-        let on = |call: Call<'static>| {
+        let on = |call: Call| {
             call.env("GIT_INDEX_FILE", &index)
                 .env("GIT_NO_REPLACE_OBJECTS", "1")
         };
@@ -169,11 +177,11 @@ impl Repo {
         let own = self.git_dir().join("index");
         match std::fs::copy(&own, &index) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(RepoError::io("copy", &own, error).into());
+                return Err(cannot("copy", &own, error));
             }
             _ => {}
         }
-        let on = |call: Call<'static>| call.env("GIT_INDEX_FILE", &index);
+        let on = |call: Call| call.env("GIT_INDEX_FILE", &index);
         self.program.answer(on(Call::new("add --all")))?;
         let tree = self.program.text(on(Call::new("write-tree")))?;
         self.make_on(head, &tree, "What stands in the worktree")
@@ -202,7 +210,7 @@ impl Repo {
         for (name, value) in NOBODY {
             call = call.env(name, value);
         }
-        Ok(self.program.text(call)?)
+        self.program.text(call)
     }
 
     /// The messages of `from..to` (full ids), the first parents' way, oldest first.
@@ -274,5 +282,174 @@ impl Repo {
             Some((path.strip_prefix(&prefix)?.to_owned(), text))
         });
         Ok(found.collect())
+    }
+}
+
+impl Repo {
+    /// Commits the worktree's content of `paths` on top of HEAD, on an unborn branch
+    /// too; the commit's full id. None when HEAD already holds them so.
+    ///
+    /// # Errors
+    /// When a path is missing or leaves the worktree, the index is locked, no
+    /// identity is set, or HEAD moved meanwhile. HEAD has not moved then.
+    pub fn commit_paths(&self, paths: &[&str], message: &str) -> Result<Option<String>, Failure> {
+        let git = &self.program;
+        let list = encode_paths(&self.root, paths)?;
+        let head = self.head()?;
+        let scratch = TemporaryDir::make_in(&self.git_dir).at("write in", &self.git_dir)?;
+        let tree = write_tree_with(
+            git,
+            &scratch.path().join("index"),
+            head.commit.as_deref(),
+            &list,
+        )?;
+        if head.tree.as_deref() == Some(tree.as_str()) {
+            return Ok(None);
+        }
+        let mut call = Call::new("commit-tree -F -");
+        if let Some(parent) = &head.commit {
+            call = call.arg("-p").arg(parent);
+        }
+        let id = git.text(call.arg(&tree).stdin(message))?;
+        // The user's index learns of these paths before HEAD moves: were it locked,
+        // nothing would have changed yet.
+        git.answer(Call::new("update-index --add -z --stdin").stdin(list))?;
+        let old = head.commit.as_deref().unwrap_or("");
+        git.answer(
+            Call::new("update-ref -m")
+                .arg("commit: cook init")
+                .arg("HEAD")
+                .arg(&id)
+                .arg(old),
+        )?;
+        Ok(Some(id))
+    }
+}
+
+/// The tree of `parent` with the worktree's content of the listed paths.
+fn write_tree_with(
+    git: &Program,
+    index: &Path,
+    parent: Option<&str>,
+    list: &[u8],
+) -> Result<String, Failure> {
+    let with = |call: Call| call.env("GIT_INDEX_FILE", index);
+    let read = match parent {
+        Some(parent) => Call::new("read-tree").arg(parent),
+        None => Call::new("read-tree --empty"),
+    };
+    git.answer(with(read))?;
+    let add = Call::new("update-index --add -z --stdin").stdin(list);
+    git.answer(with(add))?;
+    // A partial clone lacks contents that stay as they are.
+    git.text(with(Call::new("write-tree --missing-ok")))
+}
+
+fn encode_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, Failure> {
+    for path in paths {
+        let inside = !path.contains('\0')
+            && Path::new(path)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)));
+        if !inside || path.is_empty() {
+            return Err(refuse_path(path));
+        }
+        let place = root.join(path);
+        place.symlink_metadata().at("read", &place)?;
+    }
+    Ok(path_list(paths.iter().map(|path| path.as_bytes())))
+}
+
+/// What a copied commit says of who made it and when, in the order of the variables.
+const WHO: &str = "--format=%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd";
+const VARIABLES: [&str; 6] = [
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+];
+
+impl Repo {
+    /// Copies the repository into a directory that is not there yet, with a commit (full id) checked out
+    /// on a branch; none = on none. No remote, no other branch, no tag, no log of refs leads further.
+    ///
+    /// # Errors
+    /// What git says.
+    pub fn copy_to(&self, dir: &Path, branch: Option<&str>, commit: &str) -> Result<Self, Failure> {
+        let clone = Call::new(
+            "clone --quiet --no-hardlinks --no-checkout --no-tags --template= -c gc.auto=0 -c maintenance.auto=false -c core.logAllRefUpdates=false --",
+        );
+        let clone = clone.env("GIT_ALLOW_PROTOCOL", "file");
+        self.program.answer(clone.arg(&self.root).arg(dir))?;
+        let git = Program::at(dir);
+        git.answer(Call::new("remote remove origin"))?;
+        let own = git.line(Call::new("symbolic-ref --quiet HEAD"))?;
+        let mut checkout = Call::new("checkout --quiet --force --no-recurse-submodules");
+        checkout = match branch {
+            Some(branch) => checkout.arg("-B").arg(branch).arg(commit),
+            None => checkout.arg("--detach").arg(commit),
+        };
+        git.answer(checkout)?;
+        let copy = Self::discover(dir)?;
+        let stays = copy.head()?.branch.map(|name| format!("refs/heads/{name}"));
+        if let Some(own) = own.filter(|own| Some(own) != stays.as_ref()) {
+            git.answer(Call::new("update-ref -d").arg(&own))?;
+        }
+        Ok(copy)
+    }
+
+    /// Commits the tree of `like` with other texts in some files on top of HEAD, as `like` was
+    /// committed: its author, its time, its message. HEAD, index and worktree stand there then. None =
+    /// the file is not there.
+    ///
+    /// # Errors
+    /// What git says; a path that `like` does not have.
+    pub fn commit_like(
+        &self,
+        like: &str,
+        texts: &[(String, Option<String>)],
+    ) -> Result<String, Failure> {
+        let git = &self.program;
+        git.answer(Call::new("read-tree").arg(like))?;
+        for (path, text) in texts {
+            let entry = self.tree_entry(like, path)?;
+            let Some(entry) = entry else {
+                let what = format!("{like} holds no `{path}`");
+                return Err(failed(what));
+            };
+            let mut line = match text {
+                None => format!("0 {}\t{path}", "0".repeat(like.len())),
+                Some(text) => {
+                    let hash = Call::new("hash-object -w --no-filters --stdin");
+                    let id = git.text(hash.stdin(text.as_bytes()))?;
+                    format!("{} {id}\t{path}", entry.mode)
+                }
+            };
+            line.push('\0');
+            let update = Call::new("update-index -z --index-info");
+            git.answer(update.stdin(line))?;
+        }
+        let tree = git.text(Call::new("write-tree"))?;
+        let show = |format: &str| {
+            Call::new("log -1 --no-show-signature --date=raw")
+                .arg(format)
+                .arg(like)
+        };
+        let who = git.text(show(WHO))?;
+        let message = git.answer(show("--format=%B"))?;
+        let parent = git.text(Call::new("rev-parse HEAD"))?;
+        let mut commit = Call::new("commit-tree -F - -p")
+            .arg(parent)
+            .arg(tree)
+            .stdin(message);
+        for (name, value) in VARIABLES.iter().zip(who.split('\0')) {
+            commit = commit.env(name, value);
+        }
+        let id = git.text(commit)?;
+        let reset = Call::new("reset --hard --quiet --no-recurse-submodules");
+        git.answer(reset.arg(&id))?;
+        Ok(id)
     }
 }

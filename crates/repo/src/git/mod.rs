@@ -8,81 +8,109 @@
 //! back while its commits and changes are kept, and removing locks whose owner is gone.
 
 mod baseline;
-mod branch;
 mod cleanliness;
 mod commit_facts;
-mod commit_paths;
-mod contents;
-mod discover;
-mod edits;
-mod error;
-mod harmless;
-mod hunks;
-mod index_entries;
 mod libgit;
-mod listing;
-mod locks;
-mod memo;
 mod merged;
 mod mixed;
-mod moves;
 mod parked;
-mod partial;
 mod program;
-mod refs;
-mod repository_copy;
-mod revisions;
 mod special;
-mod stood;
+mod texts;
 mod throwaway;
-mod trailers;
 
 pub use baseline::{Baseline, Difference, Ignored};
 pub use cleanliness::Status;
-pub use contents::{Change, ChangeKind, Entry, MAX_FILE, path_text};
-pub use edits::{Edit, MAX_EDITS, MAX_TEXT};
-pub use error::RepoError;
-pub use hunks::{digest_lines, find_digest, hunks, is_telling, make_unified_diff, split_lines};
+pub use commit_facts::{Identity, MAX_MADE, MadeCommit, last_trailer};
+pub use libgit::{Change, ChangeKind, Entry, MAX_FILE, path_text};
 pub use merged::{MergedAs, MergedFrom};
 pub use mixed::{Put, Said, TreeChange};
-pub use moves::{MAX_MADE, MadeCommit};
-pub use parked::{PARKED_REFS, Unparked};
-pub use refs::RESCUED_REFS;
-pub use revisions::Identity;
-pub use stood::{find_text, says_something};
+pub use parked::Unparked;
+pub use texts::{
+    Edit, MAX_EDITS, MAX_TEXT, digest_lines, find_digest, find_text, hunks, is_telling,
+    make_unified_diff, says_something, split_lines,
+};
 pub use throwaway::Throwaway;
-pub use trailers::last_trailer;
 
+use crate::disk::{AtPath, native_path};
 use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::machine::Head;
 use cook_protocol::model::TreeEntry;
-use index_entries::native;
-use libgit::Libgit;
-use memo::Known;
-use program::Program;
+use git2::{ErrorCode, ObjectFormat, Odb, Oid, Repository, RepositoryOpenFlags};
+pub(crate) use program::{Call, LENT_VARIABLE, join_lent, missing};
+use program::{Program, Told, failed};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The trailer by which a commit says which slice it belongs to.
 pub const SLICE_TRAILER: &str = "Cook-Slice";
+/// Where parked changes stand: stashes, one a ref.
+pub const PARKED_REFS: &str = "refs/cook/parked/";
+/// Where refs are kept that were put back.
+pub const RESCUED_REFS: &str = "refs/cook/rescue/";
+/// Where the refs are that hold what a baseline names.
+const PIN_REFS: &str = "refs/cook/watch/";
 
 /// A repository with a worktree.
 pub struct Repo {
     root: PathBuf,
     git_dir: PathBuf,
     common_dir: PathBuf,
-    objects: Libgit,
+    objects: Repository,
+    /// libgit2 can tell refs too.
+    has_refs: bool,
+    /// Large directories that were looked into last.
+    directories: RefCell<VecDeque<(Oid, Directory)>>,
     program: Program,
     known: Known,
 }
 
+/// Objects and modes of a directory's entries, by name.
+type Directory = Rc<HashMap<Vec<u8>, (Oid, i32)>>;
+
+/// What git said about commits, and about what does not change while a command runs.
+#[derive(Default)]
+struct Known {
+    /// Files, by a commit's full id.
+    trees: Memo<BTreeMap<String, TreeEntry>>,
+    /// What git says of two commits' differences, by their full ids.
+    changes: Memo<Vec<Vec<u8>>>,
+    /// The remote of a partial clone.
+    promisor: Memo<Option<String>>,
+}
+
+/// Answers that are kept of each question: a commit of 100,000 files takes about 10 MB.
+const MOST: usize = 4;
+
+/// Answers by what was asked.
+#[derive(Default)]
+struct Memo<T>(RefCell<BTreeMap<String, T>>);
+
+impl<T: Clone> Memo<T> {
+    /// The answer, asked for where it is not known. An error is asked again.
+    fn recall(
+        &self,
+        question: &str,
+        ask: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if let Some(answer) = self.0.borrow().get(question) {
+            return Ok(answer.clone());
+        }
+        let answer = ask()?;
+        let mut known = self.0.borrow_mut();
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(question.to_owned(), answer.clone());
+        Ok(answer)
+    }
+}
+
 impl std::fmt::Debug for Repo {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Repo")
-            .field("root", &self.root)
-            .field("git_dir", &self.git_dir)
-            .field("common_dir", &self.common_dir)
-            .field("libgit2", &self.objects.has_refs)
-            .finish()
+        write!(f, "Repo({})", self.root.display())
     }
 }
 
@@ -94,7 +122,7 @@ impl Repo {
 
     /// A file by its path as git writes it; none where the system has no such names.
     pub fn at(&self, path: &[u8]) -> Option<PathBuf> {
-        native(path).map(|path| self.root.join(path))
+        native_path(path).map(|path| self.root.join(path))
     }
 
     /// This worktree's own git dir.
@@ -109,7 +137,7 @@ impl Repo {
 
     /// True when libgit2 answers for refs as well as objects, false when only the program does.
     pub fn is_open_in_libgit2(&self) -> bool {
-        self.objects.has_refs
+        self.has_refs
     }
 
     /// `<common git dir>/cook`, not made: whoever writes there makes it.
@@ -118,119 +146,175 @@ impl Repo {
     /// When it is a symlink or no directory, or cannot be looked at.
     pub fn cook_dir(&self) -> Result<PathBuf, Failure> {
         let dir = self.common_dir.join("cook");
-        match std::fs::symlink_metadata(&dir) {
-            Ok(found) if found.is_dir() => Ok(dir),
-            Ok(_) => Err(Failure::state(
-                Code::LogUnsafe,
-                format!("`{}` is not a directory", dir.display()),
-            )),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(dir),
-            Err(error) => Err(RepoError::io("look at", &dir, error).into()),
+        match crate::disk::look(&dir).at("look at", &dir)? {
+            Some(found) if !found.is_dir() => {
+                let what = format!("`{}` is not a directory", dir.display());
+                Err(Failure::state(Code::LogUnsafe, what))
+            }
+            _ => Ok(dir),
         }
     }
 
-    /// HEAD now.
+    /// Opens the repository whose worktree holds `dir`: from there upwards to the first one, on one file system,
+    /// whatever the environment says.
     ///
     /// # Errors
-    /// When the repository cannot be read.
-    pub fn head(&self) -> Result<Head, Failure> {
-        if let Ok(head) = self.objects.head() {
-            return Ok(head);
+    /// `not_a_repository`, `bare_repository`, `foreign_owner`, or what git says.
+    pub fn discover(dir: &Path) -> Result<Self, Failure> {
+        let none = |dir: &Path| {
+            let what = format!("there is no git repository at or above `{}`", dir.display());
+            Failure::state(Code::NotARepository, what)
+        };
+        let start = dir.canonicalize().map_err(|_| none(dir))?;
+        let place = nearest(&start).ok_or_else(|| none(&start))?;
+        // Whoever tracks files may track a git directory among them, with settings of theirs: only
+        // what no commit can hold, an entry named `.git`, leads to one.
+        if !holds_git(&place) {
+            return Err(refuse_bare(&place));
         }
-        let (commit, branch) = self.program.head()?;
-        let tree = commit.as_deref().map(|commit| self.objects.tree(commit));
-        Ok(Head {
-            tree: tree.transpose()?,
-            commit,
-            branch,
-        })
-    }
-
-    /// The full id of the one commit that begins with `id`; none when there is no
-    /// such commit, or several. Only hexadecimal ids of at least 4 digits name a
-    /// commit here, never refs.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn resolve(&self, id: &str) -> Result<Option<String>, Failure> {
-        let is_id = (4..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
-        if !is_id {
-            return Ok(None);
+        special::check(&place)?;
+        let from: [&OsStr; 0] = [];
+        let opened = match Repository::open_ext(&place, RepositoryOpenFlags::NO_SEARCH, from) {
+            Ok(repository) => by_libgit(repository, &place)?,
+            Err(error) => by_program(&place).map_err(|refused| explain(refused, &error, &place))?,
+        };
+        // Only a linked worktree's git dir, below the one it shares, says where that is: in any other
+        // the file makes git, and cook, look at another repository.
+        let file = opened.git_dir.join("commondir");
+        let is_linked = opened.git_dir.parent() == Some(&opened.common_dir.join("worktrees"));
+        if !is_linked && file.symlink_metadata().is_ok() {
+            let what = format!("`{}` leads to another repository", file.display());
+            let failure = Failure::state(Code::RepositoryAstray, what);
+            return Err(failure.replace_hints([special::look_at(&file)]));
         }
-        let id = id.to_ascii_lowercase();
-        // Only git tells an ambiguous id apart by what kind of object it names.
-        Ok(self
-            .objects
-            .resolve(&id)
-            .or_else(|_| self.program.resolve(&id))?)
-    }
-
-    /// The tree of a commit, both by full id.
-    ///
-    /// # Errors
-    /// When there is no such commit.
-    pub fn find_tree(&self, commit: &str) -> Result<String, Failure> {
-        Ok(self.objects.tree(commit)?)
-    }
-
-    /// True when `descendant` is `ancestor` or comes after it (full ids).
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, Failure> {
-        Ok(self.objects.is_ancestor(ancestor, descendant)?)
-    }
-
-    /// The best common ancestor of two commits (full ids).
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
-        Ok(self.objects.merge_base(one, two)?)
-    }
-
-    /// Paths that differ between two commits' trees, sorted; none = the empty tree.
-    /// A rename is a deletion and an addition.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, Failure> {
-        Ok(self.objects.changes(from, to)?)
-    }
-
-    /// What stands at a path in a commit's tree. The path is looked up in the tree
-    /// alone, so it cannot leave the repository, and links are not followed.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn entry(&self, commit: &str, path: &str) -> Result<Entry, Failure> {
-        let inside = !path.is_empty()
-            && path
-                .split('/')
-                .all(|part| !matches!(part, "" | "." | "..") && !part.contains('\0'));
-        if !inside {
-            return Ok(Entry::Nothing);
+        if opened.git_dir == real(&place)? {
+            return Err(refuse_bare(&place));
         }
-        Ok(self.objects.entry(commit, path)?)
-    }
-
-    /// What stands at a path of a commit (full id), of whatever kind.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, Failure> {
-        Ok(self.objects.tree_entry(commit, path)?)
-    }
-
-    /// A blob's content by its full id; none when this repository does not have it, or
-    /// it is larger than any file that is read.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, Failure> {
-        if !(40..=64).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Ok(None);
+        // A setting of a repository's own does not make another directory its worktree.
+        if opened.root != real(&place)? {
+            let (git, root) = (place.join(".git"), opened.root.display());
+            let what = format!("`core.worktree` of `{}` leads to `{root}`", git.display());
+            let config = git.join("config").display().to_string();
+            return Err(failed(what).replace_hints([format!(
+                "run `git config --file {} --unset core.worktree`",
+                shell_words::quote(&config)
+            )]));
         }
-        Ok(self.objects.blob(id)?)
+        Ok(opened)
     }
+}
+
+fn refuse_bare(place: &Path) -> Failure {
+    let what = format!("`{}` is a git directory, not a worktree", place.display());
+    Failure::state(Code::BareRepository, what)
+}
+
+/// The first directory upwards that holds a `.git`, or that is a git dir of another name.
+fn nearest(start: &Path) -> Option<PathBuf> {
+    start
+        .ancestors()
+        .take_while(|dir| same_device(start, dir))
+        .find(|dir| holds_git(dir) || !dir.ends_with(".git") && is_git_dir(dir))
+        .map(Path::to_owned)
+}
+
+fn holds_git(dir: &Path) -> bool {
+    let git = dir.join(".git");
+    git.is_file() || is_git_dir(&git)
+}
+
+#[cfg(unix)]
+fn same_device(one: &Path, two: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let device = |path: &Path| path.metadata().map(|found| found.dev()).ok();
+    device(one) == device(two)
+}
+
+#[cfg(not(unix))]
+fn same_device(_: &Path, _: &Path) -> bool {
+    true
+}
+
+/// As git tells: a directory with a HEAD, objects and refs. Another `.git` directory
+/// is passed over, as git does.
+fn is_git_dir(dir: &Path) -> bool {
+    dir.join("HEAD").symlink_metadata().is_ok()
+        && dir.join("objects").is_dir()
+        && dir.join("refs").is_dir()
+}
+
+fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, Failure> {
+    let root = real(repository.workdir().ok_or_else(|| refuse_bare(place))?)?;
+    Ok(Repo {
+        git_dir: real(repository.path())?,
+        common_dir: real(repository.commondir())?,
+        program: Program::at(&root),
+        root,
+        objects: repository,
+        has_refs: true,
+        directories: RefCell::default(),
+        known: Known::default(),
+    })
+}
+
+/// With the objects alone of a repository whose refs libgit2 cannot read.
+fn by_program(place: &Path) -> Result<Repo, Failure> {
+    let git = Program::at(place);
+    let ask = |what: &str| {
+        let call = Call::new("rev-parse --path-format=absolute").arg(what);
+        let answer = git.answer(call)?;
+        Ok::<_, Failure>(answer.strip_suffix(b"\n").unwrap_or(&answer).to_owned())
+    };
+    let ask_path = |what: &str| real(&native_path(&ask(what)?).unwrap_or_default());
+    if ask("--is-bare-repository")? == b"true" {
+        return Err(refuse_bare(place));
+    }
+    let root = ask_path("--show-toplevel")?;
+    let common_dir = ask_path("--git-common-dir")?;
+    let format = git.text(Call::new("rev-parse --show-object-format"))?;
+    let database = Odb::new_ext(match &*format {
+        "sha256" => ObjectFormat::Sha256,
+        _ => ObjectFormat::Sha1,
+    })
+    .told()?;
+    let objects = common_dir.join("objects");
+    database
+        .add_disk_alternate(&objects.to_string_lossy())
+        .told()?;
+    Ok(Repo {
+        git_dir: ask_path("--git-dir")?,
+        objects: Repository::from_odb(database).told()?,
+        has_refs: false,
+        directories: RefCell::default(),
+        common_dir,
+        program: Program::at(&root),
+        root,
+        known: Known::default(),
+    })
+}
+
+/// Which of the two refusals says what is wrong.
+fn explain(refused: Failure, libgit: &git2::Error, place: &Path) -> Failure {
+    let is_foreign = refused.message.contains("dubious ownership")
+        || refused.code == Code::GitMissing && libgit.code() == ErrorCode::Owner;
+    if is_foreign {
+        let what = format!(
+            "the repository at `{}` belongs to another user",
+            place.display()
+        );
+        return Failure::state(Code::ForeignOwner, what).hint(format!(
+            "run `git config --global --add safe.directory {}`, if you trust it",
+            shell_words::quote(&place.display().to_string())
+        ));
+    }
+    if refused.message.contains("not a git repository") {
+        let git = place.join(".git");
+        let what = format!("`{}` does not lead to a git repository", git.display());
+        return Failure::state(Code::NotARepository, what);
+    }
+    refused
+}
+
+fn real(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize().at("find", path)
 }

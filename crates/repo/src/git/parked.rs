@@ -2,14 +2,22 @@
 //!
 //! Invariant: at every moment they stand in the worktree, in the user's stash, or under
 //! [`PARKED_REFS`]; nothing is let go of before it stands in the next place.
+//!
+//! The branch that is checked out, brought to where a remote has it.
+//!
+//! Invariant: what only this worktree has stands under [`RESCUED_REFS`] before it is let go of.
+//!
+//! Lock files of git's: whoever holds one lets nobody else write, also after it died.
+//!
+//! Refs that are cook's own.
 
-use super::program::Call;
-use super::{RESCUED_REFS, Repo, RepoError};
+use super::program::{Call, failed};
+use super::{PARKED_REFS, RESCUED_REFS, Repo};
+use crate::disk::{self, AtPath, Links};
+use crate::process::working_directories;
 use cook_protocol::diagnostic::{Code, Failure, Refusal};
 use std::collections::BTreeSet;
-
-/// Where parked changes stand: stashes, one a ref.
-pub const PARKED_REFS: &str = "refs/cook/parked/";
+use std::path::{Path, PathBuf};
 
 /// What became of parked changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +69,7 @@ impl Repo {
             // What stands at the top of the stash then is the user's own.
             let what =
                 "git stashes nothing of what is not committed: commit it, or put it away yourself";
-            return Err(RepoError::Answer(what.to_owned()).into());
+            return Err(failed(what.to_owned()));
         };
         self.program
             .answer(Call::new("update-ref").arg(name).arg(&stashed))?;
@@ -69,7 +77,7 @@ impl Repo {
         Ok(())
     }
 
-    fn stash(&self) -> Result<Option<String>, RepoError> {
+    fn stash(&self) -> Result<Option<String>, Failure> {
         let call = Call::new("rev-parse --verify --quiet refs/stash");
         self.program.line(call)
     }
@@ -130,7 +138,135 @@ impl Repo {
         Ok(Unparked::PutBack)
     }
 
-    fn list_paths(&self, call: Call) -> Result<BTreeSet<Vec<u8>>, RepoError> {
+    fn list_paths(&self, call: Call) -> Result<BTreeSet<Vec<u8>>, Failure> {
         Ok(self.program.entries(call)?.into_iter().collect())
     }
+}
+
+impl Repo {
+    /// Keeps a commit of a branch that goes on without it; the ref.
+    ///
+    /// # Errors
+    /// What git says.
+    pub fn keep_commit(&self, id: &str, branch: &str, commit: &str) -> Result<String, Failure> {
+        let name = format!("{RESCUED_REFS}{id}/refs/heads/{branch}");
+        self.program
+            .answer(Call::new("update-ref").arg(&name).arg(commit))?;
+        Ok(name)
+    }
+
+    /// Puts everything that is not committed aside, untracked files and a merge in work among it; the
+    /// ref, a stash.
+    ///
+    /// # Errors
+    /// What git says; it then stands where it stood, or in the stash.
+    pub fn keep_uncommitted(&self, id: &str) -> Result<String, Failure> {
+        // Paths in conflict cannot be stashed; as they stand in the worktree they can.
+        self.program.answer(Call::new("add --all"))?;
+        let name = format!("{RESCUED_REFS}{id}/uncommitted");
+        self.stash_as(&name)?;
+        Ok(name)
+    }
+
+    /// Lets the branch that is checked out, with index and worktree, stand at another commit.
+    ///
+    /// # Errors
+    /// What git says; a file that is not committed and would change keeps everything as it is.
+    pub fn move_branch(&self, commit: &str) -> Result<(), Failure> {
+        let call = Call::new("reset --keep --quiet --no-recurse-submodules");
+        self.program.answer(call.arg(commit))?;
+        let head = self.head()?.commit;
+        match head.as_deref() == Some(commit) {
+            true => Ok(()),
+            false => Err(failed(format!("HEAD is not at {commit}"))),
+        }
+    }
+}
+
+/// Bytes of a path, at most.
+const MAX_LINE: u64 = 64 << 10;
+
+/// How deep refs are looked through.
+const DEPTH: usize = 16;
+
+impl Repo {
+    /// The lock files that are there now.
+    ///
+    /// # Errors
+    /// A git dir that cannot be read.
+    pub fn locks(&self) -> Result<BTreeSet<PathBuf>, Failure> {
+        let mut found: BTreeSet<PathBuf> = [
+            self.git_dir.join("index.lock"),
+            self.git_dir.join("HEAD.lock"),
+            self.common_dir.join("config.lock"),
+            self.common_dir.join("packed-refs.lock"),
+        ]
+        .into_iter()
+        .filter(|path| path.symlink_metadata().is_ok())
+        .collect();
+        list_locks(&self.common_dir.join("refs"), 0, &mut found)?;
+        Ok(found)
+    }
+
+    /// Removes lock files that were not there `before` and that nobody can hold any more: no
+    /// git is at work for this repository. Where that cannot be told, none is removed.
+    ///
+    /// # Errors
+    /// A git dir that cannot be read or written.
+    pub fn remove_dead_locks(&self, before: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
+        let new: Vec<PathBuf> = self.locks()?.difference(before).cloned().collect();
+        if new.is_empty() {
+            return Ok(new);
+        }
+        let Some(gits) = working_directories("git") else {
+            return Ok(Vec::new());
+        };
+        let places = self.worktrees();
+        let works_here = |dir: &PathBuf| places.iter().any(|place| dir.starts_with(place));
+        if gits.iter().any(works_here) {
+            return Ok(Vec::new());
+        }
+        let mut removed = Vec::new();
+        for path in new {
+            disk::remove_file(&path).at("remove", &path)?;
+            removed.push(path);
+        }
+        Ok(removed)
+    }
+}
+
+impl Repo {
+    /// Where a git that works on this repository may be at work.
+    fn worktrees(&self) -> Vec<PathBuf> {
+        let mut places = vec![
+            self.root.clone(),
+            self.git_dir.clone(),
+            self.common_dir.clone(),
+        ];
+        places.extend(self.common_dir.parent().map(Path::to_owned));
+        if let Ok(linked) = std::fs::read_dir(self.common_dir.join("worktrees")) {
+            let names = linked.flatten().map(|entry| entry.path().join("gitdir"));
+            let files =
+                names.filter_map(|file| disk::read_text(&file, MAX_LINE, Links::Refuse).ok()?);
+            places.extend(files.filter_map(|text| {
+                let path = PathBuf::from(text.trim_end());
+                path.parent().map(Path::to_owned)
+            }));
+        }
+        // The system names directories without links in them.
+        let plain = places.iter().filter_map(|place| place.canonicalize().ok());
+        plain.collect()
+    }
+}
+
+fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
+    for name in disk::list_names(dir).at("read", dir)? {
+        let path = dir.join(name);
+        if disk::is_directory(&path) && depth < DEPTH {
+            list_locks(&path, depth + 1, found)?;
+        } else if path.extension().is_some_and(|end| end == "lock") && path.is_file() {
+            found.insert(path);
+        }
+    }
+    Ok(())
 }

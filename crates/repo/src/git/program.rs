@@ -1,9 +1,19 @@
 //! The `git` program: what only it can tell.
+//!
+//! What keeps the settings of a repository from starting programs when cook asks git: nothing
+//! that a clone brings or an agent planted runs unasked.
+//!
+//! Settings with one name are overridden at every call. Filters and merge drivers have names of
+//! the repository's choosing, so its settings are read first. What the user set for all
+//! repositories is the user's.
 
-use super::contents::ChangeKind;
-use super::{RepoError, harmless, special};
+use super::special::{self, find_common_dir, find_git_dir};
+use crate::disk::{self, Links, native_path};
 use crate::process::{Captured, ProcessError, Short, capture_watched};
+use cook_protocol::diagnostic::{Code, Failure};
+use memchr::memmem;
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,32 +33,41 @@ pub(super) struct Program {
 
 /// One call of git.
 #[derive(Default)]
-pub(super) struct Call<'a> {
-    pub(super) arguments: Vec<OsString>,
-    pub(super) env: Vec<(&'a str, OsString)>,
-    pub(super) stdin: Vec<u8>,
+pub(crate) struct Call {
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) env: Vec<(&'static str, OsString)>,
+    pub(crate) stdin: Vec<u8>,
+    /// It moves objects: it may take longer.
+    pub(crate) transfers: bool,
+    /// What it writes and holds is bounded.
+    pub(crate) is_capped: bool,
 }
 
-impl<'a> Call<'a> {
+impl Call {
     /// The words of a command line, none of which holds a blank.
-    pub(super) fn new(line: &str) -> Self {
+    pub(crate) fn new(line: &str) -> Self {
         Self {
             arguments: line.split_whitespace().map(OsString::from).collect(),
             ..Self::default()
         }
     }
 
-    pub(super) fn env(mut self, name: &'a str, value: impl Into<OsString>) -> Self {
+    pub(crate) fn env(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
         self.env.push((name, value.into()));
         self
     }
 
-    pub(super) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();
         self
     }
 
-    pub(super) fn arg(mut self, argument: impl Into<OsString>) -> Self {
+    /// With objects that lie in other directories.
+    pub(crate) fn lend<P: AsRef<Path>>(self, dirs: &[P]) -> Self {
+        self.env(LENT_VARIABLE, join_lent(dirs))
+    }
+
+    pub(crate) fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
@@ -62,17 +81,17 @@ impl Program {
     }
 
     /// Runs git; any exit code is an answer.
-    pub(super) fn ask(&self, call: Call) -> Result<Captured, RepoError> {
+    pub(super) fn ask(&self, call: Call) -> Result<Captured, Failure> {
         let mut argv = vec![OsString::from("git"), OsString::from("--no-optional-locks")];
-        for setting in harmless::ALWAYS {
+        for setting in ALWAYS {
             argv.extend(["-c", setting].map(OsString::from));
         }
         if call.arguments.iter().any(|word| word == "for-each-ref") {
             special::check_refs(&self.dir)?;
         }
-        if harmless::touches_files(&call.arguments) {
+        if touches_files(&call.arguments) {
             let listed = |dir: &Path, asked: &str| Self::at(dir).entries(Call::new(asked));
-            argv.extend(harmless::overrides(&self.dir, &listed)?);
+            argv.extend(overrides(&self.dir, &listed)?);
         }
         argv.extend(call.arguments);
         let mut env = vec![
@@ -101,13 +120,13 @@ impl Program {
         });
         captured.map_err(|error| match (error, stuck) {
             (ProcessError::Deadline { .. }, Some(stuck)) => stuck,
-            (ProcessError::NotFound(_), _) => RepoError::GitMissing,
-            (other, _) => RepoError::Process(other),
+            (ProcessError::NotFound(_), _) => missing(),
+            (other, _) => failed("git could not be run").with_cause(&other),
         })
     }
 
     /// Runs git; exit 0 or an error that carries what it said.
-    pub(super) fn answer(&self, call: Call) -> Result<Vec<u8>, RepoError> {
+    pub(super) fn answer(&self, call: Call) -> Result<Vec<u8>, Failure> {
         let name = call
             .arguments
             .iter()
@@ -120,25 +139,25 @@ impl Program {
                 stdout,
                 ..
             } => Ok(stdout),
-            captured => Err(refusal(name, &captured)),
+            captured => Err(refusal(&name, &captured)),
         }
     }
 
     /// The same as text, without blanks at its ends.
-    pub(super) fn text(&self, call: Call) -> Result<String, RepoError> {
+    pub(super) fn text(&self, call: Call) -> Result<String, Failure> {
         let answer = self.answer(call)?;
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
     /// The same as lines.
-    pub(super) fn lines(&self, call: Call) -> Result<Vec<String>, RepoError> {
+    pub(super) fn lines(&self, call: Call) -> Result<Vec<String>, Failure> {
         let answer = self.answer(call)?;
         let text = String::from_utf8_lossy(&answer);
         Ok(text.lines().map(str::to_owned).collect())
     }
 
     /// The same as entries that each end with a zero byte (`-z`).
-    pub(super) fn entries(&self, call: Call) -> Result<Vec<Vec<u8>>, RepoError> {
+    pub(super) fn entries(&self, call: Call) -> Result<Vec<Vec<u8>>, Failure> {
         let answer = self.answer(call)?;
         let entries = answer.split(|byte| *byte == 0);
         Ok(entries
@@ -147,33 +166,18 @@ impl Program {
             .collect())
     }
 
-    /// What became of each path, as `--name-status -z` tells it.
-    pub(super) fn name_status(&self, call: Call) -> Result<Vec<(ChangeKind, Vec<u8>)>, RepoError> {
-        let entries = self.entries(call)?;
-        let (pairs, _) = entries.as_chunks::<2>();
-        let kind = |status: &[u8]| match status.first() {
-            Some(b'A') => ChangeKind::Added,
-            Some(b'D') => ChangeKind::Deleted,
-            _ => ChangeKind::Modified,
-        };
-        let changes = pairs
-            .iter()
-            .map(|[status, path]| (kind(status), path.clone()));
-        Ok(changes.collect())
-    }
-
     /// What git says when it exits with 0; none when it exits with 1.
-    fn answer_if_any(&self, call: Call) -> Result<Option<Vec<u8>>, RepoError> {
+    fn answer_if_any(&self, call: Call) -> Result<Option<Vec<u8>>, Failure> {
         let captured = self.ask(call)?;
         match captured.code {
             Some(0) => Ok(Some(captured.stdout)),
             Some(1) => Ok(None),
-            _ => Err(refusal("git".to_owned(), &captured)),
+            _ => Err(refusal("git", &captured)),
         }
     }
 
     /// One line of text; none when git exits with 1 or says nothing.
-    pub(super) fn line(&self, call: Call) -> Result<Option<String>, RepoError> {
+    pub(super) fn line(&self, call: Call) -> Result<Option<String>, Failure> {
         let answer = self.answer_if_any(call)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&answer);
         let text = text.strip_suffix('\n').unwrap_or(&text);
@@ -181,7 +185,7 @@ impl Program {
     }
 
     /// The commit and the branch of HEAD, where libgit2 cannot tell.
-    pub(super) fn head(&self) -> Result<(Option<String>, Option<String>), RepoError> {
+    pub(super) fn head(&self) -> Result<(Option<String>, Option<String>), Failure> {
         let branch = self.line(Self::history("symbolic-ref -q HEAD"))?;
         let branch = branch.map(|name| {
             name.strip_prefix("refs/heads/")
@@ -189,13 +193,13 @@ impl Program {
         });
         let commit = self.line(Self::history("rev-parse -q --verify HEAD^{commit}"))?;
         if commit.is_none() && branch.is_none() {
-            return Err(RepoError::Answer("HEAD does not name a commit".to_owned()));
+            return Err(failed("HEAD does not name a commit".to_owned()));
         }
         Ok((commit, branch))
     }
 
     /// `hex` is 4 to 64 hexadecimal digits; none when no commit, or more than one, begins so.
-    pub(super) fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
+    pub(super) fn resolve(&self, hex: &str) -> Result<Option<String>, Failure> {
         // Asked this way a branch whose name is hexadecimal does not get in between.
         let call = Self::history("rev-parse").arg(format!("--disambiguate={hex}"));
         let candidates = self.answer(call)?;
@@ -217,16 +221,47 @@ impl Program {
     }
 
     /// History as it is written, without the user's replacements.
-    fn history(line: &str) -> Call<'static> {
+    fn history(line: &str) -> Call {
         Call::new(line).env("GIT_NO_REPLACE_OBJECTS", "1")
     }
 }
 
-pub(super) fn refusal(command: String, captured: &Captured) -> RepoError {
-    RepoError::Git {
-        command,
-        code: captured.code,
-        said: complaint(&captured.stderr),
+/// No `git` on `PATH`.
+pub(crate) fn missing() -> Failure {
+    Failure::state(Code::GitMissing, "the `git` program is not on PATH")
+}
+
+/// git could not answer.
+pub(super) fn failed(what: impl Into<String>) -> Failure {
+    Failure::state(Code::GitFailed, what)
+}
+
+/// A path that is not inside the worktree.
+pub(super) fn refuse_path(path: &str) -> Failure {
+    let what = format!("`{path}` is not a path inside the worktree");
+    Failure::state(Code::Usage, what)
+}
+
+/// What libgit2 said.
+pub(super) trait Told<T> {
+    fn told(self) -> Result<T, Failure>;
+}
+
+impl<T> Told<T> for Result<T, git2::Error> {
+    fn told(self) -> Result<T, Failure> {
+        self.map_err(|error| failed("libgit2 cannot answer").with_cause(&error))
+    }
+}
+
+/// What git refused.
+pub(super) fn refusal(command: &str, captured: &Captured) -> Failure {
+    let code = captured.code;
+    let how = code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
+    let said = complaint(&captured.stderr);
+    let failure = failed(format!("`git {command}` ended with {how}: {said}"));
+    match said.contains("auto-detect") || said.contains("empty ident") {
+        true => failure.hint("run `git config user.name NAME` and `git config user.email ADDRESS`"),
+        false => failure,
     }
 }
 
@@ -236,6 +271,28 @@ pub(super) fn path_list<'p>(paths: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8
         .into_iter()
         .flat_map(|path| [path, b"\0"].concat())
         .collect()
+}
+
+/// Names directories of objects that git reads beside a repository's own.
+pub(crate) const LENT_VARIABLE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
+
+/// The value of that variable. git reads quotes as C does.
+pub(crate) fn join_lent<P: AsRef<Path>>(dirs: &[P]) -> OsString {
+    let mut list = OsString::new();
+    for dir in dirs {
+        let dir = dir.as_ref();
+        if !list.is_empty() {
+            list.push(if cfg!(windows) { ";" } else { ":" });
+        }
+        match dir.to_str() {
+            Some(text) if text.starts_with('"') || text.contains(':') && cfg!(unix) => {
+                let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+                list.push(format!("\"{text}\""));
+            }
+            _ => list.push(dir),
+        }
+    }
+    list
 }
 
 /// The line that says what is wrong; warnings may stand before it.
@@ -248,4 +305,253 @@ fn complaint(stderr: &str) -> String {
         .filter(|c| !c.is_control())
         .take(300)
         .collect()
+}
+
+/// Settings that every call of git gets.
+pub(super) const ALWAYS: [&str; 12] = [
+    // A git dir among the files of a commit brings settings of whoever wrote it.
+    "safe.bareRepository=explicit",
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.editor=:",
+    "core.pager=cat",
+    "core.alternateRefsCommand=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "log.showSignature=false",
+    "gpg.program=false",
+    "diff.external=",
+    "status.submoduleSummary=false",
+];
+
+/// What `git lfs install` writes. It changes nothing but content, unless the repository
+/// extends it.
+const LFS: [&str; 6] = [
+    "git-lfs clean -- %f",
+    "git-lfs smudge -- %f",
+    "git-lfs smudge --skip -- %f",
+    "git-lfs filter-process",
+    "git-lfs filter-process --skip",
+    "true",
+];
+
+/// What git does itself with two sides that both changed.
+const MERGE: &str = "git merge-file -q --marker-size=%L %A %O %B";
+
+/// Submodules in submodules that are looked into, and how many in all.
+const DEPTH: usize = 8;
+const MOST: usize = 2_000;
+
+/// The mode of a submodule's entry, as the index holds it.
+const SUBMODULE: [u8; 4] = [0, 0, 0xe0, 0];
+
+/// Largest settings file, and index, that is looked into.
+const MAX_SETTINGS: u64 = 4 << 20;
+const MAX_INDEX: u64 = 1 << 30;
+
+/// Calls that look at what files hold, or write it.
+const TOUCHING: [&str; 9] = [
+    "status",
+    "stash",
+    "reset",
+    "update-index",
+    "worktree",
+    "diff",
+    "checkout",
+    "read-tree",
+    "add",
+];
+
+/// Whether such a call may start a program that has a name of the repository's choosing.
+pub(super) fn touches_files(arguments: &[OsString]) -> bool {
+    let is_touching = |word: &OsString| TOUCHING.iter().any(|touching| word == touching);
+    arguments.iter().any(is_touching)
+}
+
+/// Asks git something in a directory: what it lists, each with a zero byte at its end.
+pub(super) type Ask<'a> = &'a dyn Fn(&Path, &str) -> Result<Vec<Vec<u8>>, Failure>;
+
+/// Settings that end what this repository, and each submodule that git looks into for it,
+/// would have git run.
+pub(super) fn overrides(dir: &Path, ask: Ask) -> Result<Vec<OsString>, Failure> {
+    let mut found = Found::default();
+    read(dir, ask, 0, &mut found)?;
+    found.overrides()
+}
+
+#[derive(Default)]
+struct Found {
+    /// Filters, and the values they have in the repositories' own settings.
+    filters: BTreeMap<String, BTreeSet<String>>,
+    mergers: BTreeSet<String>,
+    extends_lfs: bool,
+    repositories: usize,
+}
+
+impl Found {
+    fn take(&mut self, key: &str, value: &str) {
+        let Some((section, rest)) = key.split_once('.') else {
+            return;
+        };
+        let Some((name, what)) = rest.rsplit_once('.') else {
+            return;
+        };
+        match (section, what) {
+            ("filter", "clean" | "smudge" | "process" | "required") => {
+                let values = self.filters.entry(name.to_owned()).or_default();
+                values.insert(value.to_owned());
+            }
+            ("merge", "driver") => {
+                self.mergers.insert(name.to_owned());
+            }
+            ("lfs", "clean" | "smudge") => self.extends_lfs = true,
+            _ => {}
+        }
+    }
+
+    fn overrides(mut self) -> Result<Vec<OsString>, Failure> {
+        let is_lfs = |values: &BTreeSet<String>| values.iter().all(|one| LFS.contains(&&**one));
+        self.filters
+            .retain(|name, values| name != "lfs" || !is_lfs(values));
+        if self.extends_lfs {
+            self.filters.entry("lfs".to_owned()).or_default();
+        }
+        let mut settings = Vec::new();
+        for name in self.filters.keys() {
+            for (what, value) in [
+                ("clean", ""),
+                ("smudge", ""),
+                ("process", ""),
+                ("required", "false"),
+            ] {
+                settings.push((format!("filter.{name}.{what}"), value));
+            }
+        }
+        for name in &self.mergers {
+            settings.push((format!("merge.{name}.driver"), MERGE));
+        }
+        if let Some((key, _)) = settings.iter().find(|(key, _)| key.contains('=')) {
+            let why = format!(
+                "the repository sets `{}`, which cannot be overridden; remove it from its settings",
+                key.escape_debug()
+            );
+            return Err(failed(why));
+        }
+        Ok(settings
+            .into_iter()
+            .flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")])
+            .map(OsString::from)
+            .collect())
+    }
+}
+
+fn read(dir: &Path, ask: Ask, depth: usize, found: &mut Found) -> Result<(), Failure> {
+    found.repositories += 1;
+    if found.repositories > MOST {
+        let why = format!("the repository has more than {MOST} submodules");
+        return Err(failed(why));
+    }
+    let Some(git_dir) = find_git_dir(dir) else {
+        return Ok(());
+    };
+    if may_name_programs(&git_dir) {
+        let entries = ask(dir, "config --list --show-scope --includes -z")?;
+        let (pairs, _) = entries.as_chunks::<2>();
+        for [scope, entry] in pairs {
+            if !matches!(&scope[..], b"local" | b"worktree") {
+                continue;
+            }
+            let entry = String::from_utf8_lossy(entry);
+            let (key, value) = entry.split_once('\n').unwrap_or((&entry, "true"));
+            found.take(key, value);
+        }
+    }
+    if depth < DEPTH && may_hold_submodules(&git_dir) {
+        for inner in submodules(dir, ask)? {
+            read(&inner, ask, depth + 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Submodules that are there.
+fn submodules(dir: &Path, ask: Ask) -> Result<Vec<PathBuf>, Failure> {
+    let entries = ask(dir, "ls-files --stage -z")?;
+    let paths = entries
+        .iter()
+        .filter(|entry| entry.starts_with(b"160000 "))
+        .filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
+    let dirs = paths.filter_map(|path| native_path(path).map(|path| dir.join(path)));
+    Ok(dirs
+        .filter(|dir| dir.join(".git").symlink_metadata().is_ok())
+        .collect())
+}
+
+/// A look at the settings' text, so that git is asked only where it may have something to say.
+fn may_name_programs(git_dir: &Path) -> bool {
+    let common = find_common_dir(git_dir);
+    [common.join("config"), git_dir.join("config.worktree")]
+        .iter()
+        .any(|file| match disk::read(file, MAX_SETTINGS, Links::Follow) {
+            Ok(None) => false,
+            Ok(Some(bytes)) => {
+                let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+                let sections = ["filter", "merge", "lfs", "include"];
+                sections.iter().any(|section| text.contains(section))
+            }
+            Err(_) => true,
+        })
+}
+
+/// A look at the bytes, so that an index of a hundred thousand files is not listed for nothing.
+fn may_hold_submodules(git_dir: &Path) -> bool {
+    let is_shared = |name: &OsString| name.to_string_lossy().starts_with("sharedindex.");
+    let is_split = std::fs::read_dir(git_dir)
+        .is_ok_and(|names| names.flatten().any(|entry| is_shared(&entry.file_name())));
+    is_split
+        || match disk::read(&git_dir.join("index"), MAX_INDEX, Links::Follow) {
+            Ok(bytes) => bytes.is_some_and(|bytes| memmem::find(&bytes, &SUBMODULE).is_some()),
+            Err(_) => true,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overrides(settings: &[(&str, &str)]) -> Result<Vec<String>, Failure> {
+        let mut found = Found::default();
+        for (key, value) in settings {
+            found.take(key, value);
+        }
+        let words = found.overrides()?.into_iter();
+        Ok(words.map(|word| word.into_string().unwrap()).collect())
+    }
+
+    #[test]
+    fn only_what_lfs_itself_installs_stays() {
+        let lfs = [
+            ("filter.lfs.clean", "git-lfs clean -- %f"),
+            ("filter.lfs.required", "true"),
+            ("lfs.url", "https://example.org"),
+        ];
+        assert_eq!(overrides(&lfs).unwrap(), [""; 0]);
+        let extended = [&lfs[..], &[("lfs.extension.x.clean", "evil")]].concat();
+        assert!(
+            overrides(&extended)
+                .unwrap()
+                .contains(&"filter.lfs.clean=".to_owned())
+        );
+        let other = overrides(&[("filter.lfs.clean", "evil"), ("merge.a.b.driver", "evil")]);
+        let other = other.unwrap();
+        assert!(
+            other.contains(&"filter.lfs.process=".to_owned()),
+            "{other:?}"
+        );
+        assert!(
+            other.contains(&format!("merge.a.b.driver={MERGE}")),
+            "{other:?}"
+        );
+        assert!(overrides(&[("filter.a=b.clean", "evil")]).is_err());
+    }
 }

@@ -1,11 +1,10 @@
 //! What stands where git reads files: a FIFO or a device there would keep git, and libgit2 within
 //! cook, waiting for ever.
 
-use super::RepoError;
 use crate::disk::{self, Links};
+use cook_protocol::diagnostic::{Code, Failure};
 use std::collections::VecDeque;
 use std::fs::{FileType, Metadata};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -44,6 +43,20 @@ const MAX_INCLUDED: usize = 100;
 /// How long is looked for what git waits for.
 const SEARCH: Duration = Duration::from_secs(3);
 
+const NO_FILE: &str = "is not a file, and git would wait for it";
+
+/// What stands in git's way.
+fn refuse(path: &Path, what: &str) -> Failure {
+    let what = format!("`{}` {what}", path.display());
+    Failure::state(Code::GitFailed, what).replace_hints([look_at(path)])
+}
+
+/// What to do with such a file.
+pub(super) fn look_at(path: &Path) -> String {
+    let path = path.display().to_string();
+    format!("look at it, then run `rm {}`", shell_words::quote(&path))
+}
+
 /// The git directory of a worktree, or the directory itself where it is one.
 pub(super) fn find_git_dir(worktree: &Path) -> Option<PathBuf> {
     let git = worktree.join(".git");
@@ -73,7 +86,7 @@ pub(super) fn find_common_dir(git_dir: &Path) -> PathBuf {
 }
 
 /// Looks at what git and libgit2 open before they say anything.
-pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
+pub(super) fn check(worktree: &Path) -> Result<(), Failure> {
     let Some(git_dir) = find_git_dir(worktree) else {
         return Ok(());
     };
@@ -107,7 +120,7 @@ pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
 }
 
 /// Looks at every ref that has a file, before git is asked for all of them.
-pub(super) fn check_refs(worktree: &Path) -> Result<(), RepoError> {
+pub(super) fn check_refs(worktree: &Path) -> Result<(), Failure> {
     let Some(git_dir) = find_git_dir(worktree) else {
         return Ok(());
     };
@@ -123,7 +136,7 @@ pub(super) fn check_refs(worktree: &Path) -> Result<(), RepoError> {
     Ok(())
 }
 
-fn check_file(path: &Path, limit: u64) -> Result<(), RepoError> {
+fn check_file(path: &Path, limit: u64) -> Result<(), Failure> {
     match path.metadata() {
         Ok(found) => check_found(path, &found, limit),
         Err(_) => Ok(()),
@@ -132,7 +145,7 @@ fn check_file(path: &Path, limit: u64) -> Result<(), RepoError> {
 
 /// git says lines that it does not understand, so a link would show what it leads to. One into
 /// another git directory is what shared repositories are made of.
-fn check_in_git_dir(dir: &Path, name: &str, limit: u64) -> Result<(), RepoError> {
+fn check_in_git_dir(dir: &Path, name: &str, limit: u64) -> Result<(), Failure> {
     let path = dir.join(name);
     let Ok(found) = path.symlink_metadata() else {
         return Ok(());
@@ -146,43 +159,41 @@ fn check_in_git_dir(dir: &Path, name: &str, limit: u64) -> Result<(), RepoError>
     });
     let leads_out = of.is_some_and(|of| !of.join("HEAD").exists() || !of.join("objects").is_dir());
     match leads_out {
-        true => Err(RepoError::NotAFile(path)),
+        true => Err(refuse(&path, NO_FILE)),
         false => check_file(&path, limit),
     }
 }
 
 /// cook's own directories are directories: a link in the place of one would take what is written
 /// there out of the repository.
-fn check_own(cook: &Path) -> Result<(), RepoError> {
+fn check_own(cook: &Path) -> Result<(), Failure> {
     for entry in std::fs::read_dir(cook).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-            return Err(RepoError::NotAFile(entry.path()));
+            return Err(refuse(&entry.path(), NO_FILE));
         }
     }
     Ok(())
 }
 
 /// Whoever reads such a file does not wait, and has room for it.
-fn check_found(path: &Path, found: &Metadata, limit: u64) -> Result<(), RepoError> {
+fn check_found(path: &Path, found: &Metadata, limit: u64) -> Result<(), Failure> {
     if blocks(found.file_type()) {
-        return Err(RepoError::NotAFile(path.to_owned()));
+        return Err(refuse(path, NO_FILE));
     }
     if found.is_file() && found.len() > limit {
-        let what = format!("larger than {limit} bytes");
-        let cause = io::Error::new(io::ErrorKind::FileTooLarge, what);
-        return Err(RepoError::io("read", path, cause));
+        return Err(refuse(path, &format!("is larger than {limit} bytes")));
     }
     Ok(())
 }
 
 /// Settings and what they include, as far as a reader without git's rules can tell: each `path`
 /// is taken for one.
-fn check_settings(path: &Path, left: &mut usize) -> Result<(), RepoError> {
+fn check_settings(path: &Path, left: &mut usize) -> Result<(), Failure> {
     check_file(path, MAX_SETTINGS)?;
     let read = disk::read(path, MAX_SETTINGS, Links::Follow);
     let bytes = match read {
         Ok(bytes) => bytes.unwrap_or_default(),
-        Err(error) => return Err(RepoError::io("read", path, error)),
+        Err(error) => return Err(disk::cannot("read", path, error)),
     };
     let text = String::from_utf8_lossy(&bytes);
     if !text.to_ascii_lowercase().contains("include") {
@@ -224,7 +235,7 @@ fn blocks(_: FileType) -> bool {
 }
 
 /// Looks below a worktree for what a git that does not answer may wait for, or read for long, nearest first.
-pub(super) fn find(worktree: &Path) -> Option<RepoError> {
+pub(super) fn find(worktree: &Path) -> Option<Failure> {
     let started = Instant::now();
     let git_dir = find_git_dir(worktree);
     let common = git_dir.as_deref().map(find_common_dir);
@@ -250,7 +261,7 @@ pub(super) fn find(worktree: &Path) -> Option<RepoError> {
                     .metadata()
                     .is_ok_and(|found| blocks(found.file_type()))
                 {
-                    return Some(RepoError::NotAFile(entry.path()));
+                    return Some(refuse(&entry.path(), NO_FILE));
                 }
             } else if READ_ABOVE.iter().any(|read| name == *read)
                 && let Ok(found) = entry.metadata()
@@ -266,14 +277,12 @@ pub(super) fn find(worktree: &Path) -> Option<RepoError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_protocol::diagnostic::{Code, Failure};
 
     /// git reads it whole, at the top when it is opened and further down when it looks there.
     #[test]
     fn an_ignore_file_that_is_too_large_is_named() {
         let dir = disk::TemporaryDir::make().unwrap();
-        let is_named = |error: RepoError, path: &Path| {
-            let failure = Failure::from(error);
+        let is_named = |failure: Failure, path: &Path| {
             assert_eq!(failure.code, Code::GitFailed);
             let path = path.display().to_string();
             assert!(failure.message.contains(&path), "{failure:?}");

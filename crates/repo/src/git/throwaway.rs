@@ -5,9 +5,8 @@
 //! cook left behind can be told from what another one is using.
 
 use super::Repo;
-use super::error::AtPath;
 use super::program::Call;
-use crate::disk::{self, Links, TemporaryDir, remove_tree};
+use crate::disk::{self, AtPath, Links, TemporaryDir, remove_tree};
 use cook_protocol::diagnostic::Failure;
 use std::path::{Path, PathBuf};
 
@@ -87,7 +86,7 @@ impl Repo {
         }
         let note = self.git_dir.join(STANDS_FOR);
         let note = disk::read(&note, MAX_NOTE, Links::Refuse).ok()??;
-        let root = super::native(&note)?;
+        let root = disk::native_path(&note)?;
         let owner = Self::discover(&root).ok()?;
         (owner.root == root && owner.common_dir == self.common_dir).then_some(root)
     }

@@ -7,14 +7,8 @@
 //! what redirects git to another repository is removed from the environment;
 //! only processes that were started here are ever ended.
 
-mod child;
 mod interrupt;
-mod lent;
-mod long;
-mod lookup;
 mod markers;
-mod output;
-mod pipes;
 #[cfg(unix)]
 mod plain;
 mod process_tree;
@@ -22,26 +16,21 @@ mod short;
 mod starting;
 mod supervised;
 
-pub use child::{
-    Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Source, Supervised,
-};
 pub use interrupt::{Alarm, Attention, Patience, is_interrupted};
-pub use lent::{LENT_VARIABLE, join_lent};
-pub use long::{Live, Long, run};
-pub use lookup::{is_program, on_path};
 pub use markers::{
     DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_around,
     agent_marker, is_agent_marker, session_around, session_marker,
 };
-pub use output::{KEPT_PER_STREAM, Kept};
-pub use pipes::MAX_LINE;
-pub use process_tree::{end_marked, is_alive, working_directories};
+pub use process_tree::{Polite, end_marked, is_alive, working_directories};
 pub use short::{Caps, Captured, Short, capture, capture_until, capture_watched};
-pub use supervised::supervise;
-
+pub use starting::{is_program, on_path};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
+pub use supervised::{
+    Clocks, ControlFlow, Ending, Input, KEPT_PER_STREAM, Kept, Line, Listener, Live, Long,
+    MAX_LINE, Outcome, Source, Supervised, run, supervise,
+};
 
 /// Why a process gave no result.
 #[derive(Debug, thiserror::Error)]

@@ -6,9 +6,18 @@
 //! Processes are looked for in `/proc`, so it works on Linux; elsewhere the group alone
 //! is ended.
 
-use super::child::Polite;
 use process_wrap::std::ChildWrapper;
 use std::time::Duration;
+
+/// The signal a child takes as a request to end its work in order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Polite {
+    /// SIGINT, as from Ctrl-C.
+    Interrupt,
+    /// SIGTERM.
+    #[default]
+    Terminate,
+}
 
 /// How often a tree that keeps growing is swept.
 const SWEEPS: usize = 50;

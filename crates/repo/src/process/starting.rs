@@ -1,10 +1,12 @@
 //! Starting a program that somebody may just have written.
+//!
+//! Where a program's file is.
 
 use super::ProcessError;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -64,6 +66,31 @@ pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
     !matches!(child.inner_mut().try_wait(), Ok(None))
+}
+
+/// The file of a program that is called by its name alone, on a search path like `PATH`.
+/// Relative entries are passed over: they would name a file of whatever directory cook was
+/// called in.
+pub fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(path)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(&name))
+        .find(|file| is_program(file))
+}
+
+/// A file that somebody may run.
+#[cfg(unix)]
+pub fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// A file: here its name says whether it is run.
+#[cfg(not(unix))]
+pub fn is_program(path: &Path) -> bool {
+    path.is_file()
 }
 
 #[cfg(test)]

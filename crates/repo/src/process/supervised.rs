@@ -1,26 +1,382 @@
+//! A child that is listened to: what it is given, who listens, and what came of it.
+//!
+//! What is kept of a stream that may be endless: its digest, its beginning and its end.
+//!
+//! A child's three pipes: written and read on threads of their own, its output cut into lines.
+//!
 //! Children that are listened to while they run: agents, and gates.
 //!
 //! Invariants: the child leads a session of its own, and an agent carries the invocation in its
 //! environment; no line longer than [`super::MAX_LINE`] and no more than the stated ends of a
 //! stream are held in memory, however much is written; whatever ends the child, nothing
 //! it started outlives the call, also after a normal exit.
+//!
+//! Long commands: gates. Their output is kept at both ends and digested whole; their processes are
+//! ended, all of them, also after a normal exit. They are known by descent: nothing in their
+//! environment tells that cook runs them.
 
-use super::child::{
-    Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Source, Supervised,
-};
 use super::interrupt::{Attention, is_interrupted};
-use super::lookup::{is_program, on_path};
 use super::markers::INVOCATION_VARIABLE;
-use super::pipes::{HEAD, Piece, Stream, TAIL, WAITING, feed, pump};
-use super::process_tree::Tree;
-use super::starting::{has_exited, program_path, start_session};
+use super::process_tree::{Polite, Tree};
+use super::starting::{has_exited, is_program, on_path, program_path, start_session};
 use super::{ProcessError, check_directory, list_inherited_by_agents};
+use crate::thread;
+use cook_protocol::digest::hex;
 use process_wrap::std::ChildWrapper;
-use std::ffi::OsStr;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
+
+/// How long a child may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    /// In all.
+    pub wall: Duration,
+    /// Without a byte of output on either stream.
+    pub idle: Duration,
+}
+
+/// A child to be listened to.
+#[derive(Debug, Clone)]
+pub struct Supervised<'a> {
+    /// The program and its arguments.
+    pub argv: &'a [String],
+    /// What starts it in a sandbox, its own words aside; empty = nothing does.
+    pub within: &'a [OsString],
+    /// Where it runs; `PWD` says so too.
+    pub dir: &'a Path,
+    /// Variables it gets beside the cleaned environment; the last of a name counts.
+    pub env: &'a [(String, OsString)],
+    /// What it reads.
+    pub stdin: Input<'a>,
+    /// The mark that all its processes carry as `COOK_INVOCATION`.
+    pub invocation: &'a str,
+    /// How long it may take.
+    pub clocks: Clocks,
+    /// How it likes to be asked to end.
+    pub polite: Polite,
+}
+
+/// What a child reads on its stdin.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// This, then the end.
+    Whole(&'a [u8]),
+    /// This, then what the listener says, until the work is done.
+    Open(&'a [u8]),
+}
+
+/// Which stream a piece of output is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Source {
+    Stdout,
+    Stderr,
+}
+
+/// One line of output, without its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// The stream.
+    pub source: Source,
+    /// The line, or its first [`super::MAX_LINE`] bytes.
+    pub bytes: &'a [u8],
+    /// False when the line was longer.
+    pub whole: bool,
+}
+
+/// What the listener wants after a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ControlFlow {
+    /// More of it.
+    Continue,
+    /// The child's work is done: it has two seconds to leave.
+    Finished,
+    /// The child must end now.
+    Stop,
+}
+
+/// Whoever listens to a child.
+pub trait Listener {
+    /// The child runs under this process id.
+    fn note_start(&mut self, _pid: u32) {}
+
+    /// A piece of output came; true where nobody wants its lines.
+    fn piece(&mut self, _source: Source, _bytes: &[u8]) -> bool {
+        false
+    }
+
+    /// A line came.
+    fn line(&mut self, line: Line) -> ControlFlow;
+
+    /// Time passes: since the start, and since the last output. Four times a second.
+    fn pulse(&mut self, _elapsed: Duration, _quiet: Duration) -> ControlFlow {
+        ControlFlow::Continue
+    }
+
+    /// What a child with an open input is told now; asked after all that is heard.
+    fn says(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// The child is going to be ended; what it is told before that comes from
+    /// [`Listener::says`]. [`ControlFlow::Finished`] at a later line means that it has understood.
+    fn takes_leave(&mut self) {}
+}
+
+/// What ended a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Itself.
+    Exited,
+    /// Cook, because its work was done and it did not leave: its exit code says nothing.
+    Finished,
+    /// The listener stopped it.
+    Stopped,
+    /// It took too long in all.
+    WallClock,
+    /// It said nothing for too long.
+    IdleClock,
+    /// Cook was interrupted.
+    Interrupted,
+}
+
+/// A child that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What ended it.
+    pub ending: Ending,
+    /// Exit code; none when a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// Wall time until the child itself had ended.
+    pub duration: Duration,
+    /// What is kept of stdout.
+    pub stdout: Kept,
+    /// What is kept of stderr.
+    pub stderr: Kept,
+    /// No process of it was left when this was returned, as far as could be seen.
+    pub swept: bool,
+}
+
+impl Outcome {
+    /// It was ended because it took too long in all.
+    pub fn has_timed_out(&self) -> bool {
+        self.ending == Ending::WallClock
+    }
+}
+
+/// Bytes kept of one stream, half of them its beginning, half its end.
+pub const KEPT_PER_STREAM: usize = 2 * 1024 * 1024;
+
+/// One stream, as far as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// SHA-256 of everything that was written, hexadecimal.
+    pub sha256: String,
+    /// How many bytes were written.
+    pub total: u64,
+    /// The first bytes.
+    pub head: Vec<u8>,
+    /// The last bytes, where they are not in `head`.
+    pub tail: Vec<u8>,
+}
+
+impl Kept {
+    /// Bytes between `head` and `tail` that were let go.
+    pub fn count_left_out(&self) -> u64 {
+        self.total - (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// Beginning and end as one text of bytes; a line of its own says what is left out.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.head.clone();
+        if self.count_left_out() > 0 {
+            let gap = format!("\n[cook: {} bytes left out]\n", self.count_left_out());
+            bytes.extend_from_slice(gap.as_bytes());
+        }
+        bytes.extend_from_slice(&self.tail);
+        bytes
+    }
+
+    /// The last lines, at most `limit` bytes, cut at a line where there is one.
+    pub fn last_lines(&self, limit: usize) -> String {
+        let bytes = self.bytes();
+        let from = bytes.len().saturating_sub(limit);
+        let cut = &bytes[from..];
+        let cut = match cut.iter().position(|byte| *byte == b'\n') {
+            Some(at) if from > 0 && at + 1 < cut.len() => &cut[at + 1..],
+            _ => cut,
+        };
+        String::from_utf8_lossy(cut).into_owned()
+    }
+}
+
+/// Takes a stream in, piece by piece.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    digest: Sha256,
+    total: u64,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    at_head: usize,
+    at_tail: usize,
+}
+
+impl Keeper {
+    /// Keeps that many bytes of the beginning and of the end.
+    pub(super) fn of(at_head: usize, at_tail: usize) -> Self {
+        Self {
+            digest: Sha256::default(),
+            total: 0,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            at_head,
+            at_tail,
+        }
+    }
+
+    pub(super) fn take(&mut self, mut piece: &[u8]) {
+        self.digest.update(piece);
+        self.total += piece.len() as u64;
+        let room = (self.at_head - self.head.len()).min(piece.len());
+        self.head.extend_from_slice(&piece[..room]);
+        piece = &piece[room..];
+        if piece.len() > self.at_tail {
+            piece = &piece[piece.len() - self.at_tail..];
+        }
+        let excess = (self.tail.len() + piece.len()).saturating_sub(self.at_tail);
+        self.tail.drain(..excess);
+        self.tail.extend(piece);
+    }
+
+    pub(super) fn to_kept(&self) -> Kept {
+        Kept {
+            sha256: hex(&self.digest.clone().finalize()),
+            total: self.total,
+            head: self.head.clone(),
+            tail: self.tail.iter().copied().collect(),
+        }
+    }
+}
+
+/// Longest line that is handed on whole, in bytes; of a longer one the beginning is.
+pub const MAX_LINE: usize = 16 * 1024 * 1024;
+/// Bytes kept of the beginning of a stream.
+pub(super) const HEAD: usize = 1024 * 1024;
+/// Bytes kept of its end.
+pub(super) const TAIL: usize = 8 * 1024 * 1024;
+/// Pieces that may wait between a pipe and the listener.
+pub(super) const WAITING: usize = 16;
+/// Messages that may wait for a child to read them; one that lets more pile up hears no more.
+const UNREAD: usize = 256;
+
+/// Writes the input beside the listening: a child that reads late or never must not stop
+/// it. The pipe is closed when nothing more can come through the sender.
+pub(super) fn feed(
+    pipe: Option<impl Write + Send + 'static>,
+    input: Input,
+) -> io::Result<Option<SyncSender<Vec<u8>>>> {
+    let Some(mut pipe) = pipe else {
+        return Ok(None);
+    };
+    let (sender, messages) = sync_channel::<Vec<u8>>(UNREAD);
+    let (first, stays_open) = match input {
+        Input::Whole(bytes) => (bytes.to_vec(), false),
+        Input::Open(bytes) => (bytes.to_vec(), true),
+    };
+    thread::spawn(move || {
+        let mut next = Some(first);
+        while let Some(bytes) = next {
+            // A child may close its stdin before it has read all.
+            if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
+                break;
+            }
+            next = messages.recv().ok();
+        }
+    })?;
+    Ok(stays_open.then_some(sender))
+}
+
+pub(super) enum Piece {
+    Bytes(Source, Vec<u8>),
+    End(Source),
+}
+
+/// Reads a pipe to its end on a thread of its own.
+pub(super) fn pump(
+    pipe: Option<impl Read + Send + 'static>,
+    source: Source,
+    to: SyncSender<Piece>,
+) -> io::Result<()> {
+    thread::spawn(move || {
+        if let Some(mut pipe) = pipe {
+            let mut piece = vec![0; 64 * 1024];
+            loop {
+                match pipe.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(read) => {
+                        if to
+                            .send(Piece::Bytes(source, piece[..read].to_vec()))
+                            .is_err()
+                        {
+                            return;
+                        }
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+        }
+        let _ = to.send(Piece::End(source));
+    })
+    .map(drop)
+}
+
+/// One stream as it comes.
+pub(super) struct Stream {
+    pub(super) keeper: Keeper,
+    pub(super) line: Vec<u8>,
+    pub(super) whole: bool,
+}
+
+impl Stream {
+    pub(super) fn of([head, tail]: [usize; 2]) -> Self {
+        Self {
+            keeper: Keeper::of(head, tail),
+            line: Vec::new(),
+            whole: true,
+        }
+    }
+
+    /// Takes bytes in and hands on each line that they end.
+    pub(super) fn take(&mut self, bytes: &[u8], mut hand_on: impl FnMut(&[u8], bool)) {
+        self.keeper.take(bytes);
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            self.add(&rest[..end]);
+            hand_on(&self.line, self.whole);
+            self.line.clear();
+            self.line.shrink_to(1024 * 1024);
+            self.whole = true;
+            rest = &rest[end + 1..];
+        }
+        self.add(rest);
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let room = MAX_LINE - self.line.len();
+        self.whole &= bytes.len() <= room;
+        self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
 
 /// How long a child has to leave after the event that ends its work.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -378,5 +734,131 @@ impl Run<'_, '_> {
                 self.done.get_or_insert_with(Instant::now);
             }
         }
+    }
+}
+
+/// Gets each piece of output as it comes.
+pub type Live = Arc<dyn Fn(Source, &[u8]) + Send + Sync>;
+
+/// A long command.
+#[derive(Clone)]
+pub struct Long<'a> {
+    /// The program and its arguments.
+    pub argv: &'a [OsString],
+    /// Where it runs; a program given as a relative path is looked for from there.
+    pub dir: &'a Path,
+    /// Its whole environment.
+    pub env: &'a BTreeMap<OsString, OsString>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Who watches.
+    pub live: Option<Live>,
+}
+
+/// Runs a long command and ends all it started. One that took too long has no exit code.
+///
+/// # Errors
+/// When it cannot be started, or cook is interrupted (the command is ended first).
+pub fn run(command: &Long) -> Result<Outcome, ProcessError> {
+    let program = command.argv.first().ok_or(ProcessError::Empty)?;
+    check_directory(command.dir)?;
+    let watch = Watch {
+        program,
+        mark: None,
+        clocks: Clocks {
+            wall: command.timeout,
+            idle: Duration::MAX,
+        },
+        polite: None,
+        stdin: None,
+        kept: [KEPT_PER_STREAM / 2; 2],
+    };
+    let mut outcome = watch.run(
+        || spawn_plain(command, program),
+        &mut Onlooker(&command.live),
+    )?;
+    match outcome.ending {
+        Ending::Interrupted => {
+            let name = program.to_string_lossy().into_owned();
+            return Err(ProcessError::Interrupted(name));
+        }
+        Ending::WallClock => outcome.code = None,
+        _ => {}
+    }
+    Ok(outcome)
+}
+
+/// Passes output on as it comes.
+struct Onlooker<'a>(&'a Option<Live>);
+
+impl Listener for Onlooker<'_> {
+    fn piece(&mut self, source: Source, bytes: &[u8]) -> bool {
+        if let Some(live) = self.0 {
+            live(source, bytes);
+        }
+        true
+    }
+
+    fn line(&mut self, _: Line) -> ControlFlow {
+        ControlFlow::Continue
+    }
+}
+
+fn spawn_plain(command: &Long, program: &OsStr) -> Result<Box<dyn ChildWrapper>, ProcessError> {
+    let mut child = Command::new(program_path(program, command.dir));
+    child
+        .args(&command.argv[1..])
+        .current_dir(command.dir)
+        .env_clear()
+        .envs(command.env)
+        .stdin(Stdio::null());
+    #[cfg(unix)]
+    super::plain::begin_plain(&mut child);
+    start_session(child, program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_stream_is_kept_whole() {
+        let mut keeper = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
+        keeper.take(b"one\n");
+        keeper.take(b"two\n");
+        let kept = keeper.to_kept();
+        assert_eq!(kept.bytes(), b"one\ntwo\n");
+        assert_eq!(kept.count_left_out(), 0);
+        assert_eq!(kept.sha256, hex(&Sha256::digest(b"one\ntwo\n")));
+        assert_eq!(kept.last_lines(6), "two\n");
+    }
+
+    #[test]
+    fn a_long_stream_keeps_both_ends_and_the_digest_of_all() {
+        let mut keeper = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
+        let mut whole = Sha256::new();
+        for number in 0..900_000u32 {
+            let line = format!("line {number}\n");
+            keeper.take(line.as_bytes());
+            whole.update(line.as_bytes());
+        }
+        let kept = keeper.to_kept();
+        assert_eq!(kept.head.len() + kept.tail.len(), KEPT_PER_STREAM);
+        assert!(kept.bytes().starts_with(b"line 0\n"));
+        assert!(kept.bytes().ends_with(b"line 899999\n"));
+        assert!(kept.count_left_out() > 0);
+        assert_eq!(kept.sha256, hex(&whole.finalize()));
+    }
+
+    #[test]
+    fn pieces_of_any_size_make_the_same_record() {
+        let data: Vec<u8> = (0..KEPT_PER_STREAM * 2).map(|n| (n % 251) as u8).collect();
+        let mut whole = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
+        whole.take(&data);
+        let mut pieces = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
+        for piece in data.chunks(65_521) {
+            pieces.take(piece);
+        }
+        assert_eq!(whole.to_kept(), pieces.to_kept());
     }
 }

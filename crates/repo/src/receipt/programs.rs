@@ -1,4 +1,4 @@
-//! The words of a command, and programs of this machine: which a command names, as far as its words tell, and which it was started with.
+//! The words of a command, and the programs that it starts, looked for where programs are taken from.
 
 use crate::disk::{self, Links};
 use cook_protocol::diagnostic::Failure;

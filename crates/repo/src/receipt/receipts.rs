@@ -1,3 +1,7 @@
+//! The files of receipts and trust: the owner's alone, whole or not at all; and a key that only this user on
+//! this machine knows, outside of every repository. What is kept in a git directory and stands for the user's
+//! word bears a tag made with it, so that a directory that was unpacked from somebody's archive brings no such word.
+//!
 //! Where receipts and the output of gates are kept: `<common git dir>/cook/receipts/`
 //! and `…/outputs/`.
 //!
@@ -6,22 +10,107 @@
 //! this user did not have made on this machine: an archive can hold it. What was made here bears a
 //! tag in a file beside it.
 
-use super::own_files::{self as files, Key, cannot};
 use super::programs::words;
+use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot};
 use crate::git::Repo;
 use crate::process::Kept;
 use cook_protocol::diagnostic::Failure;
-use cook_protocol::digest::sha256;
+use cook_protocol::digest::{hex, sha256};
 use cook_protocol::model::{GateSpec, Program, Receipt, STOP_VERIFIER};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
+use sha2::Sha256;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Writes a file that only the owner may read, its directories where they are missing.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| NewFile::at(path, Durable::Content).write(bytes))
+        .at("write", path)
+}
+
+/// Reads a file of at most `limit` bytes; none when there is none.
+pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Failure> {
+    disk::read(path, limit, Links::Refuse).at("read", path)
+}
+
+/// Bytes of the key.
+const LENGTH: usize = 32;
+
+/// What of a tag can be wrong does not matter to whoever asks.
+pub(super) struct Key(Hmac<Sha256>);
+
+impl Key {
+    /// The user's key; none when there is no such file, or no home.
+    pub fn of_user() -> Result<Option<Self>, Failure> {
+        match find_key() {
+            Some(place) => read_key(&place),
+            None => Ok(None),
+        }
+    }
+
+    /// The user's key, made where there is none.
+    pub fn make() -> Result<Self, Failure> {
+        let place = find_key().ok_or_else(|| {
+            let cause = io::Error::new(io::ErrorKind::NotFound, "no home directory: set HOME");
+            cannot("find", Path::new("the user's settings"), cause)
+        })?;
+        if let Some(key) = read_key(&place)? {
+            return Ok(key);
+        }
+        let mut bytes = [0; LENGTH];
+        getrandom::fill(&mut bytes)
+            .map_err(io::Error::other)
+            .at("make", &place)?;
+        let made = place.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let new = NewFile::at(&place, Durable::ContentAndName).over_nothing();
+        match made.and_then(|()| new.write(hex(&bytes).as_bytes())) {
+            // Somebody else was faster.
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            written => written.at("write", &place)?,
+        }
+        read_key(&place)?.ok_or_else(|| {
+            let cause = io::Error::from(io::ErrorKind::InvalidData);
+            cannot("read", &place, cause)
+        })
+    }
+
+    /// The tag of some bytes.
+    pub fn tag(&self, bytes: &[u8]) -> String {
+        let mut mac = self.0.clone();
+        mac.update(bytes);
+        hex(&mac.finalize().into_bytes())
+    }
+}
+
+/// A file that holds no key counts as none: a word that cannot be checked is no word.
+fn read_key(place: &Path) -> Result<Option<Key>, Failure> {
+    let text = disk::read_if_plain(place, 2 * LENGTH as u64, Links::Refuse).at("read", place)?;
+    let key = text.filter(|text| text.len() == 2 * LENGTH);
+    Ok(key.and_then(|key| Hmac::new_from_slice(&key).ok().map(Key)))
+}
+
+fn find_key() -> Option<PathBuf> {
+    let named = |name| std::env::var_os(name).map(PathBuf::from);
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let dir = if cfg!(windows) {
+        named("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        home.map(|home| home.join("Library/Application Support"))
+    } else {
+        named("XDG_CONFIG_HOME")
+            .filter(|dir| dir.is_absolute())
+            .or_else(|| home.map(|home| home.join(".config")))
+    };
+    dir.map(|dir| dir.join("cook").join("key"))
+}
 
 /// Bytes of a receipt file that are read.
 const RECEIPT_LIMIT: u64 = 1024 * 1024;
@@ -136,10 +225,10 @@ impl Receipts {
             self.keep_stream(digest, outcomes)?;
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
-        files::write(&self.receipt_path(&receipt.id), &json)?;
+        write(&self.receipt_path(&receipt.id), &json)?;
         // Without a home there is no key; the next process runs the gate again then.
         if let Ok(key) = Key::make() {
-            files::write(
+            write(
                 &self.tag_path(&receipt.id),
                 tag(&key, &receipt.id).as_bytes(),
             )?;
@@ -148,7 +237,7 @@ impl Receipts {
             let tree = receipt.tree_oid.as_deref().unwrap_or_default();
             let key = look_key(Some(look), &receipt.argv, &receipt.cwd, tree);
             let path = self.index_path(&key);
-            files::write(&path, receipt.id.as_bytes())?;
+            write(&path, receipt.id.as_bytes())?;
         } else if found_by != FoundBy::Id && receipt.proves() {
             let tree = receipt.tree_oid.iter().chain(&receipt.scope_sha256);
             let in_folder = (receipt.cwd != AT_ROOT).then_some(receipt.cwd.as_str());
@@ -156,12 +245,12 @@ impl Receipts {
             let keys = tree.flat_map(|tree| dirs().map(|dir| tree_key(&receipt.argv, dir, tree)));
             let latest = (found_by == FoundBy::Command).then(|| command_key(&receipt.argv));
             for key in keys.chain(latest) {
-                files::write(&self.index_path(&key), receipt.id.as_bytes())?;
+                write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
             self.keep_program(receipt)?;
             if let (false, Some(tree)) = (receipt.has_passed(), &receipt.tree_oid) {
                 let path = self.index_path(&tag_key(RED, &receipt.argv, tree));
-                files::write(&path, receipt.id.as_bytes())?;
+                write(&path, receipt.id.as_bytes())?;
             }
         }
         list_made().insert(receipt.id.clone());
@@ -174,8 +263,8 @@ impl Receipts {
         let packed = encoder
             .write_all(bytes)
             .and_then(|()| encoder.finish())
-            .map_err(|cause| cannot("pack", &path, cause))?;
-        files::write(&path, &packed)
+            .at("pack", &path)?;
+        write(&path, &packed)
     }
 
     /// The receipt with that id.
@@ -186,7 +275,7 @@ impl Receipts {
         if !is_digest(id) {
             return Ok(None);
         }
-        let Some(bytes) = files::read(&self.receipt_path(id), RECEIPT_LIMIT)? else {
+        let Some(bytes) = read(&self.receipt_path(id), RECEIPT_LIMIT)? else {
             return Ok(None);
         };
         let receipt: Option<Receipt> = serde_json::from_slice(&bytes).ok();
@@ -279,8 +368,9 @@ impl Receipts {
             return Ok(());
         };
         let path = self.index_path(&tag_key(CHANCE, &red.argv, tree));
-        files::write(&path, red.id.as_bytes())?;
-        files::remove(&self.index_path(&tag_key(RED, &red.argv, tree)))
+        write(&path, red.id.as_bytes())?;
+        let path = self.index_path(&tag_key(RED, &red.argv, tree));
+        disk::remove_file(&path).at("remove", &path)
     }
 
     /// From now on only what this process made is found by its command and tree.
@@ -304,7 +394,7 @@ impl Receipts {
             return Ok(true);
         }
         // A tag that cannot be read is none.
-        let found = files::read(&self.tag_path(&receipt.id), TAG_LIMIT).unwrap_or_default();
+        let found = read(&self.tag_path(&receipt.id), TAG_LIMIT).unwrap_or_default();
         Ok(match (Key::of_user()?, found) {
             (Some(key), Some(found)) => found == tag(&key, &receipt.id).as_bytes(),
             _ => false,
@@ -342,7 +432,7 @@ impl Receipts {
         {
             return Ok(());
         }
-        files::write(&self.index_path(&program_key(name)), receipt.id.as_bytes())
+        write(&self.index_path(&program_key(name)), receipt.id.as_bytes())
     }
 
     /// True when this process made that receipt.
@@ -373,7 +463,7 @@ impl Receipts {
         if !is_digest(digest) {
             return Ok(None);
         }
-        let Some(packed) = files::read(&self.output_path(digest), OUTPUT_LIMIT)? else {
+        let Some(packed) = read(&self.output_path(digest), OUTPUT_LIMIT)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
@@ -386,7 +476,7 @@ impl Receipts {
     }
 
     fn find_by_key(&self, key: &str) -> Result<Option<Receipt>, Failure> {
-        match files::read(&self.index_path(key), 64)? {
+        match read(&self.index_path(key), 64)? {
             Some(id) => self.get(&String::from_utf8_lossy(&id)),
             None => Ok(None),
         }

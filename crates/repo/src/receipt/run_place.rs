@@ -1,27 +1,32 @@
 //! Where commands run: a clean room that holds one commit, or the worktree as it stands.
+//!
+//! What the user's package managers have downloaded before: a room's setup finds it in its own home, large files by
+//! a link to where they lie. The room writes nothing there: a file that a program may add to is a copy.
+//!
+//! What a run says of each test: gathered where it ran, and kept beside its receipt.
 
-use super::downloads::list_downloads;
-use super::own_files::cannot;
 use super::receipts::{Look, Receipts};
 use super::trusted::Trust;
 use crate::clock::Clock;
-use crate::disk::{self, Durable, Links, NewFile};
+use crate::disk::{self, AtPath, Durable, Links, NewFile};
 use crate::git::Repo;
-use crate::process::{Live, list_inherited, on_path};
-use crate::room::{Bubblewrap, Environment, Filled, Gate, Room, RoomError, Source, Surroundings};
+use crate::process::{Live, Outcome as Ended, list_inherited, on_path};
+use crate::room::{Bubblewrap, Environment, Filled, Gate, Room, Source, Surroundings};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::hex;
 use cook_protocol::model::{
-    AgentName, AgentTable, Caches, CleanRoom, GateSpec, GitShown, KnownAgent, Place, SandboxKind,
-    SandboxMode,
+    AgentName, AgentTable, Caches, CleanRoom, GateSpec, GitShown, KnownAgent, Place, Receipt,
+    SandboxKind, SandboxMode,
 };
 use cook_protocol::trials::hooks::{self, HookPlaces};
+use cook_protocol::trials::{Material, Outcomes, Report};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 /// Bytes of a room's note.
 const MAX_NOTE: u64 = 1024;
@@ -223,9 +228,9 @@ impl<'a> RunPlace<'a> {
         let mut refs: Vec<(String, String)> = self.repo.refs()?.into_iter().collect();
         refs.retain(|(name, _)| OF_USER.iter().any(|of| name.starts_with(of)));
         let mut filled = match self.fill(room, commit, &refs) {
-            Err(RoomError::NotReproducible { commit: of, why }) => {
-                if !self.fetch_missing(commit, &refs, &why)? {
-                    return Err(RoomError::NotReproducible { commit: of, why }.into());
+            Err(failure) if failure.code == Code::NotReproducible => {
+                if !self.fetch_missing(commit, &refs, &failure)? {
+                    return Err(failure);
                 }
                 self.fill(room, commit, &refs)?
             }
@@ -262,7 +267,7 @@ impl<'a> RunPlace<'a> {
         &self,
         commit: &str,
         refs: &[(String, String)],
-        why: &str,
+        lacking: &Failure,
     ) -> Result<bool, Failure> {
         let mut history = Vec::new();
         if self.alone {
@@ -272,9 +277,9 @@ impl<'a> RunPlace<'a> {
         self.repo
             .fetch_missing(commit, &history)
             .map_err(|failure| {
-                let why = format!("{why}; it was not fetched: {}", failure.message);
-                let commit = commit.to_owned();
-                RoomError::NotReproducible { commit, why }.into()
+                let why = &lacking.message;
+                let what = format!("{why}; it was not fetched: {}", failure.message);
+                Failure::state(Code::NotReproducible, what)
             })
     }
 
@@ -283,7 +288,7 @@ impl<'a> RunPlace<'a> {
         room: &Room,
         commit: &str,
         refs: &[(String, String)],
-    ) -> Result<Filled, RoomError> {
+    ) -> Result<Filled, Failure> {
         let source = Source {
             common: self.repo.common_dir(),
             git_dir: self.repo.git_dir(),
@@ -509,7 +514,7 @@ impl<'a> RunPlace<'a> {
             for input in &self.settings.setup_inputs {
                 let place = room.path().join(&**input);
                 let read = disk::read(&place, MAX_INPUT, Links::Refuse);
-                let bytes = read.map_err(|cause| cannot("read", &place, cause))?;
+                let bytes = read.at("read", &place)?;
                 add(&[bytes.is_some().into()]);
                 add(&bytes.unwrap_or_default());
             }
@@ -534,7 +539,7 @@ impl<'a> RunPlace<'a> {
         let note = room.note("setup");
         let noted =
             NewFile::at(&note, Durable::Nothing).write(stamp.unwrap_or_default().as_bytes());
-        noted.map_err(|cause| cannot("write", &note, cause))
+        noted.at("write", &note)
     }
 }
 
@@ -596,4 +601,239 @@ fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
             .into_iter()
             .map(|(name, value)| (name.into(), value.into())),
     );
+}
+
+/// Files that are taken, at most: what is left out is downloaded.
+const MOST: usize = 100_000;
+/// Bytes of a file that is copied; indexes, which programs append to, are not larger.
+const COPIED: u64 = 16 * 1024;
+
+/// A cache of downloads: the word of a command that asks for it, the variable that moves it, what of it is taken
+/// then, and where that is, relative to the home, where none does.
+type Downloads = (&'static str, &'static str, &'static str, &'static str);
+
+const PIP: &str = match cfg!(target_os = "macos") {
+    true => "Library/Caches/pip",
+    false => ".cache/pip",
+};
+const ALL: [Downloads; 6] = [
+    ("npm", "npm_config_cache", "_cacache", ".npm/_cacache"),
+    ("pip", "PIP_CACHE_DIR", "", PIP),
+    ("uv", "UV_CACHE_DIR", "", ".cache/uv"),
+    (
+        "cargo",
+        "CARGO_HOME",
+        "registry/cache",
+        ".cargo/registry/cache",
+    ),
+    (
+        "cargo",
+        "CARGO_HOME",
+        "registry/index",
+        ".cargo/registry/index",
+    ),
+    (
+        "go",
+        "GOMODCACHE",
+        "cache/download",
+        "go/pkg/mod/cache/download",
+    ),
+];
+
+/// Where this user has it, where there is one.
+fn find((_, variable, below, place): &Downloads) -> Option<PathBuf> {
+    let moved = std::env::var_os(variable).filter(|dir| !dir.is_empty());
+    let found = match moved {
+        Some(dir) => PathBuf::from(dir).join(below),
+        None => std::env::home_dir()?.join(place),
+    };
+    (found.is_absolute() && found.is_dir()).then_some(found)
+}
+
+/// The directories that links lead to: a sandbox shows them.
+pub(super) fn list_downloads() -> Vec<PathBuf> {
+    ALL.iter().filter_map(find).collect()
+}
+
+/// Puts what these commands would download into a room's home, where it is not there yet. What cannot be put
+/// there is downloaded.
+pub(super) fn lend_downloads(home: &Path, commands: &[&str]) {
+    for downloads in &ALL {
+        let (program, .., place) = downloads;
+        let mut words = commands.iter().flat_map(|run| run.split_whitespace());
+        if words.any(|word| word == *program)
+            && let Some(from) = find(downloads)
+        {
+            let _ = lend(&from, &home.join(place), &mut 0);
+        }
+    }
+}
+
+fn lend(from: &Path, to: &Path, taken: &mut usize) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let place = to.join(entry.file_name());
+        let found = entry.metadata()?;
+        if found.is_dir() {
+            lend(&entry.path(), &place, taken)?;
+            continue;
+        }
+        // An empty file is a lock, or holds nothing.
+        if found.len() == 0 || place.symlink_metadata().is_ok() {
+            continue;
+        }
+        *taken += 1;
+        if *taken > MOST {
+            return Ok(());
+        }
+        match found.is_file() && found.len() <= COPIED {
+            true => drop(std::fs::copy(entry.path(), &place)?),
+            false => disk::link(&entry.path(), &place)?,
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of all records, and of a report.
+const MAX_RECORDS: u64 = 64 << 20;
+const MAX_REPORT: u64 = 8 << 20;
+/// Reports that are read, directories that are looked into, and how deep.
+const MAX_REPORTS: usize = 2_000;
+const MAX_DIRECTORIES: usize = 20_000;
+const MAX_DEPTH: usize = 12;
+
+impl RunPlace<'_> {
+    /// Lays the hooks down anew, and takes away what an earlier run wrote.
+    pub(super) fn lay_hooks(&self) -> Result<(), Failure> {
+        let Some(home) = self.home() else {
+            return Ok(());
+        };
+        let own = home.join(".trial");
+        disk::remove_tree(&own).at("write", &own)?;
+        for file in hooks::files() {
+            let path = home.join(HOOKS).join(file.path);
+            if let Some(dir) = path.parent() {
+                fs::create_dir_all(dir).at("write", &own)?;
+            }
+            NewFile::at(&path, Durable::Nothing)
+                .write(file.text.as_bytes())
+                .at("write", &own)?;
+        }
+        Ok(())
+    }
+
+    /// What a run that began then says of each test.
+    pub(super) fn read_outcomes(&self, ended: &Ended, began: SystemTime) -> Outcomes {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&ended.stdout.bytes()), text(&ended.stderr.bytes()));
+        let home = self.home();
+        let read = |path: &Path, limit| {
+            let bytes = disk::read(path, limit, Links::Refuse).ok().flatten();
+            bytes.map(|bytes| text(&bytes)).unwrap_or_default()
+        };
+        let records = home
+            .as_ref()
+            .map(|home| read(&home.join(RECORDS), MAX_RECORDS))
+            .unwrap_or_default();
+        let mut reports = Vec::new();
+        if let Some(top) = self.top() {
+            find_reports(&top, Some(began), &mut reports);
+        }
+        if let Some(home) = home {
+            let records = home.join(RECORDS).to_string_lossy().into_owned();
+            for dir in hooks::report_dirs(&records) {
+                let place = PathBuf::from(dir.path);
+                find_reports(&place, None, &mut reports);
+            }
+        }
+        let root = self.root_inside();
+        let root = root.to_string_lossy();
+        let texts: Vec<(String, String)> = reports
+            .iter()
+            .map(|(path, place)| (path.clone(), read(place, MAX_REPORT)))
+            .collect();
+        let reports: Vec<Report> = texts
+            .iter()
+            .map(|(path, text)| Report { path, text })
+            .collect();
+        let mut outcomes = Outcomes::read(&Material {
+            root: &root,
+            stdout: &stdout,
+            stderr: &stderr,
+            records: &records,
+            reports: &reports,
+        });
+        // It was ended before it came to its end.
+        outcomes.is_partial |= ended.code.is_none();
+        outcomes
+    }
+}
+
+/// Files that runners write below a directory, by the name of their directory or their own, written since
+/// then; without a moment all files.
+fn find_reports(top: &Path, since: Option<SystemTime>, found: &mut Vec<(String, PathBuf)>) {
+    let mut directories = 0;
+    let mut due = vec![(top.to_owned(), String::new(), 0)];
+    while let Some((dir, below, depth)) = due.pop() {
+        directories += 1;
+        if directories > MAX_DIRECTORIES || found.len() >= MAX_REPORTS {
+            return;
+        }
+        let Ok(entries) = fs::read_dir(&dir) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let path = match below.is_empty() {
+                true => name.clone(),
+                false => format!("{below}/{name}"),
+            };
+            if kind.is_dir() {
+                if depth < MAX_DEPTH && !PASSED_OVER.contains(&name.as_str()) {
+                    due.push((entry.path(), path, depth + 1));
+                }
+            } else if kind.is_file()
+                && (since.is_none() || cook_protocol::trials::outcomes::is_report(&path))
+            {
+                let is_new = |since: SystemTime| {
+                    let changed = entry.metadata().and_then(|found| found.modified());
+                    changed.is_ok_and(|at| at >= since)
+                };
+                if since.is_none_or(is_new) {
+                    found.push((path, entry.path()));
+                }
+            }
+        }
+    }
+}
+
+/// Directories in which no runner writes a report.
+const PASSED_OVER: [&str; 5] = [".git", "node_modules", ".venv", "hooks", "site-packages"];
+
+impl Receipts {
+    /// What a receipt's run says of each test.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn outcomes(&self, receipt: &Receipt) -> Result<Outcomes, Failure> {
+        if let Some(digest) = &receipt.outcomes_sha256
+            && let Some(bytes) = self.stream(digest)?
+            && let Ok(outcomes) = serde_json::from_slice(&bytes)
+        {
+            return Ok(outcomes);
+        }
+        let output = self.output(receipt)?;
+        let mut outcomes = Outcomes::read(&Material {
+            stdout: &output.text,
+            ..Material::default()
+        });
+        outcomes.is_partial |= output.partial;
+        Ok(outcomes)
+    }
 }

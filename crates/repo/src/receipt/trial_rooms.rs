@@ -3,10 +3,9 @@
 //! something, and not the commit.
 
 use super::gate_run::run_of;
-use super::own_files::cannot;
 use super::receipts::Look;
 use super::run_place::{Gates, Order, RunPlace};
-use crate::disk::{self, Durable, Mode, NewFile};
+use crate::disk::{self, AtPath, Durable, Mode, NewFile};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::GateRun;
 use cook_protocol::model::{Caches, GateSpec};
@@ -129,7 +128,7 @@ fn take_back(place: &mut RunPlace, files: &[TakenBack]) -> Result<(), Failure> {
     };
     for file in files {
         let written = put(&top, file);
-        written.map_err(|cause| cannot("write", &top.join(&file.path), cause))?;
+        written.at("write", &top.join(&file.path))?;
     }
     Ok(())
 }
@@ -159,10 +158,7 @@ fn put(top: &Path, file: &TakenBack) -> io::Result<()> {
     }
     let target = dir.join(name);
     match &file.bytes {
-        None => match std::fs::remove_file(&target) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        },
+        None => disk::remove_file(&target),
         Some(bytes) => {
             if disk::is_directory(&target) {
                 disk::remove_tree(&target)?;

@@ -6,9 +6,9 @@
 //! hold: its command never changes. A list that cannot be read is an error: neither
 //! nothing nor everything is trusted then.
 
-use super::own_files::{self as files, Key, cannot};
-use super::programs::{self, identify, split, words};
-use crate::disk::{self, Links};
+use super::programs::{identify, list_programs, split, words};
+use super::receipts::{self as files, Key};
+use crate::disk::{self, AtPath, Links};
 use crate::git::Repo;
 use crate::process::{is_program, on_path};
 use cook_protocol::diagnostic::{Code, Failure};
@@ -216,7 +216,7 @@ impl Trust {
     /// The programs that a command names and that are not where programs are taken from.
     pub fn absent_programs(&self, command: &str) -> Vec<String> {
         let path = self.search_path();
-        let mut absent = programs::list_programs(command);
+        let mut absent = list_programs(command);
         absent.retain(|name| match name.starts_with('/') {
             true => !is_program(Path::new(name)),
             false => on_path(name, &path).is_none(),
@@ -271,7 +271,7 @@ fn script_digest(root: &Path) -> Result<Option<String>, Failure> {
     for script in STOP_VERIFIER_SCRIPTS {
         let path = root.join(script);
         let read = disk::read_if_plain(&path, MAX_SCRIPT, Links::Refuse);
-        let Some(bytes) = read.map_err(|cause| cannot("read", &path, cause))? else {
+        let Some(bytes) = read.at("read", &path)? else {
             return Ok(None);
         };
         digest.update((bytes.len() as u64).to_le_bytes());

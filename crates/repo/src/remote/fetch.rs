@@ -1,10 +1,7 @@
 //! Fetching logs into a quarantine, and reading them there.
 
-use crate::process::{LENT_VARIABLE, join_lent};
-use crate::remote::git_words::words;
-use crate::remote::remote::{Remote, Side};
-use crate::remote::remote_listing::{RemoteRef, is_id};
-use crate::remote::user_git::{Call, make_failure, unreachable};
+use crate::git::Call;
+use crate::remote::remote::{Remote, RemoteRef, Side, is_id, make_failure, unreachable, words};
 use crate::run_again;
 use crate::session::wrong_citation;
 use crate::store::{Admitted, Limits, Quarantine, Store};
@@ -81,7 +78,7 @@ impl Remote<'_> {
         for wanted in calls {
             let mut call = self.call(Side::Fetch, &[])?;
             for commit in &wanted {
-                call = call.word(commit);
+                call = call.arg(commit);
             }
             if self.git.run(call)?.success() {
                 lacking.retain(|commit| !wanted.contains(commit));
@@ -103,7 +100,7 @@ impl Remote<'_> {
             if !self.repo.is_shallow() {
                 break;
             }
-            let call = self.call(Side::Fetch, &["--unshallow"])?.word(wanted);
+            let call = self.call(Side::Fetch, &["--unshallow"])?.arg(wanted);
             // What is still missing is said where it is asked for.
             self.git.run(call)?;
         }
@@ -120,7 +117,7 @@ impl Remote<'_> {
             return Ok(());
         }
         let call = self.call(Side::Fetch, &[])?;
-        let captured = self.git.run(call.word(format!("refs/heads/{branch}")))?;
+        let captured = self.git.run(call.arg(format!("refs/heads/{branch}")))?;
         if captured.success() && self.repo.resolve(commit)?.is_some() {
             return Ok(());
         }
@@ -132,9 +129,9 @@ impl Remote<'_> {
     fn call(&self, side: Side, more: &[&str]) -> Result<Call, Failure> {
         let mut call = Call::new(FETCH).transfers();
         for flag in more {
-            call = call.word(*flag);
+            call = call.arg(*flag);
         }
-        Ok(call.word(self.address(side)?))
+        Ok(call.arg(self.address(side)?))
     }
 
     /// Fetches refs into a quarantine and looks at the sizes of what came; what is left of the
@@ -147,11 +144,11 @@ impl Remote<'_> {
     ) -> Result<Limits, Failure> {
         let mut call = self
             .call(side, &[])?
-            .with_cap()
+            .capped()
             .env("GIT_OBJECT_DIRECTORY", quarantine.objects())
-            .env(LENT_VARIABLE, join_lent(quarantine.lent()));
+            .lend(quarantine.lent());
         for one in wanted {
-            call = call.word(format!("+{}", one.name));
+            call = call.arg(format!("+{}", one.name));
         }
         let captured = self.git.run(call)?;
         if !captured.success() {

@@ -1,13 +1,17 @@
 //! What this clone knows of logs elsewhere without asking anybody.
+//!
+//! Who may sign the log of a remote, as its default branch said when the log was pulled: a clone may have
+//! no ref of that branch.
 
-use crate::git::Repo;
-use crate::remote::remote::{Mark, PULLED, Remote, Side, remote_key};
-use crate::remote::signers::read_signers;
-use crate::remote::user_git::{Call, Git};
+use crate::disk::{self, Durable, Links, NewFile};
+use crate::git::{Call, Repo};
+use crate::remote::remote::{Git, Mark, PULLED, Remote, Side, remote_key};
 use crate::store::{Marks, Place};
-use cook_protocol::diagnostic::Failure;
+use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::escape_branch;
 use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Where this clone has seen a log, and no remote is now.
 pub const FORMER: &str = "a former address";
@@ -122,7 +126,7 @@ impl Remote<'_> {
             if usual == self.name() {
                 return Ok(true);
             }
-            let call = Call::new("remote get-url --push").word(&usual);
+            let call = Call::new("remote get-url --push").arg(&usual);
             let captured = self.git.run(call)?;
             let address = String::from_utf8_lossy(&captured.stdout).into_owned();
             if captured.success() && remote_key(address.trim_end(), self.repo.root()) == own {
@@ -139,7 +143,7 @@ fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String
     let mut names = BTreeMap::new();
     for remote in remotes {
         for side in ["remote get-url", "remote get-url --push"] {
-            let call = Call::new(side).word(remote);
+            let call = Call::new(side).arg(remote);
             let what = format!("git does not say where `{remote}` is");
             let address = git.answer(call, &what)?;
             let key = remote_key(address.trim_end(), repo.root());
@@ -147,4 +151,47 @@ fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String
         }
     }
     Ok(names)
+}
+
+/// Bytes of such a list.
+const MAX_LIST: u64 = 8 << 20;
+
+impl Remote<'_> {
+    /// Keeps the list of who may sign; none where the default branch has none.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn keep_signers(&self, list: Option<&[u8]>) -> Result<(), Failure> {
+        let path = find_path(&self.place, &self.key(Side::Fetch)?);
+        let kept = match list {
+            Some(list) => keep(&path, list),
+            None => match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            },
+        };
+        kept.map_err(|error| fail("write", &path, &error))
+    }
+}
+
+/// The list that was kept of the remote of that key.
+pub(crate) fn read_signers(place: &Place, key: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let path = find_path(place, key);
+    disk::read(&path, MAX_LIST, Links::Refuse).map_err(|error| fail("read", &path, &error))
+}
+
+fn keep(path: &Path, list: &[u8]) -> io::Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
+    NewFile::at(path, Durable::ContentAndName).write(list)
+}
+
+fn find_path(place: &Place, key: &str) -> PathBuf {
+    place.cook_dir().join("signers").join(key)
+}
+
+fn fail(what: &str, path: &Path, error: &io::Error) -> Failure {
+    let what = format!("cannot {what} `{}`: {error}", path.display());
+    Failure::state(Code::LogUnsafe, what)
 }

@@ -1,8 +1,7 @@
 //! Taking in what a remote holds: fetched, looked through, run again, and only then gone on from.
 
 use crate::remote::push_plan::has_ended;
-use crate::remote::remote::{LOCK_WAIT, Mark, Remote, Side};
-use crate::remote::remote_listing::{Listing, RemoteRef};
+use crate::remote::remote::{LOCK_WAIT, Listing, Mark, Remote, RemoteRef, Side};
 use crate::store::{Admitted, Quarantine, Store, Tip};
 use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_protocol::model::Snapshot;

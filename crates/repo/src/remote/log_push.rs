@@ -1,14 +1,14 @@
 //! One atomic push, and what became of it.
+//!
+//! A transition that counts only when the remote took it.
 
-use crate::process::{Captured, LENT_VARIABLE, join_lent};
-use crate::remote::git_words::words;
-use crate::remote::push_plan::{Plan, Update};
-use crate::remote::remote::{Mark, Remote, Side};
-use crate::remote::remote_listing::Listing;
-use crate::remote::user_git::{Call, make_failure, unreachable};
-use crate::store::Quarantine;
-use cook_protocol::diagnostic::{Code, Failure, Refusal};
-use cook_protocol::model::LogRefs;
+use crate::git::Call;
+use crate::process::Captured;
+use crate::remote::push_plan::{Kept, Plan, Update};
+use crate::remote::remote::{Listing, Mark, Remote, Side, make_failure, unreachable, words};
+use crate::store::{Quarantine, Store};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::model::{LogRefs, Snapshot};
 use std::collections::BTreeMap;
 
 /// A push that the remote took.
@@ -85,14 +85,14 @@ impl Remote<'_> {
 
     fn push(&self, plan: &Plan) -> Result<Captured, Failure> {
         let mut call = Call::new("-c push.followTags=false -c push.gpgSign=if-asked")
-            .word("push")
-            .word("--porcelain")
-            .word("--atomic")
-            .env(LENT_VARIABLE, join_lent(&plan.lent))
+            .arg("push")
+            .arg("--porcelain")
+            .arg("--atomic")
+            .lend(&plan.lent)
             .transfers();
         if !plan.sends_commits() {
             // The hook is for the user's own commits.
-            call = call.word("--no-verify");
+            call = call.arg("--no-verify");
         }
         for update in &plan.updates {
             let is_branch = plan.moves_forward && update.name.starts_with("refs/heads/");
@@ -100,11 +100,11 @@ impl Remote<'_> {
                 continue;
             }
             let from = update.from.as_deref().unwrap_or_default();
-            call = call.word(format!("--force-with-lease={}:{from}", update.name));
+            call = call.arg(format!("--force-with-lease={}:{from}", update.name));
         }
-        call = call.word(self.address(Side::Push)?);
+        call = call.arg(self.address(Side::Push)?);
         for update in &plan.updates {
-            call = call.word(format!("{}:{}", update.to, update.name));
+            call = call.arg(format!("{}:{}", update.to, update.name));
         }
         let pushed = self.git.run(call).map_err(|mut failure| {
             if failure.code != Code::GitMissing {
@@ -123,14 +123,14 @@ impl Remote<'_> {
         let branch = format!("refs/heads/{}", plan.branch);
         let format = "--format=%(objectname) %(refname)";
         let what = "git does not say what it noted of the push";
-        let call = Call::new("for-each-ref").word(format).word("refs/remotes/");
+        let call = Call::new("for-each-ref").arg(format).arg("refs/remotes/");
         for line in self.git.answer(call, what)?.lines() {
             let Some((commit, name)) = line.split_once(' ') else {
                 continue;
             };
             let is_lent = |update: &Update| update.name != branch && update.to == commit;
             if plan.updates.iter().any(is_lent) {
-                let call = Call::new("update-ref -d").word(name).word(commit);
+                let call = Call::new("update-ref -d").arg(name).arg(commit);
                 self.git
                     .answer(call, "git does not forget what it noted of the push")?;
             }
@@ -390,6 +390,158 @@ fn is_for_another(why: &str) -> bool {
     ]
     .iter()
     .any(|known| why.contains(known))
+}
+
+/// A transition that is written and that no branch leads to yet.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a> {
+    /// The log that it is written to.
+    pub store: &'a Store,
+    /// Whose log it is.
+    pub branch: &'a str,
+    /// The transition before it, which the remote must hold as its newest.
+    pub from: &'a str,
+    /// Its commit.
+    pub to: &'a str,
+    /// HEAD.
+    pub head: Option<&'a str>,
+    /// The documents after it.
+    pub snapshot: &'a Snapshot,
+}
+
+/// Whether commits may leave beside the branch; an error says why not.
+pub type MayLeave<'a> = &'a dyn Fn(&Kept) -> Result<(), Failure>;
+
+impl Remote<'_> {
+    /// Pushes a transition, and says what did not go with it; none where the remote holds another
+    /// transition after the same.
+    ///
+    /// # Errors
+    /// Whatever keeps the remote from taking it.
+    pub fn offer(
+        &self,
+        offer: &Offer,
+        may_leave: MayLeave<'_>,
+    ) -> Result<Option<Vec<Finding>>, Failure> {
+        let mut plan = Plan::empty(offer.branch, offer.to, Some(offer.from.to_owned()));
+        plan.lent.push(self.place.log_dir().join("objects"));
+        let log = Update {
+            name: self.names.log(offer.branch),
+            to: offer.to.to_owned(),
+            from: Some(offer.from.to_owned()),
+        };
+        // A server that hides these refs would take the branch and refuse the log: the first one
+        // goes alone.
+        let mut findings = Vec::new();
+        if self.recall(Mark::Taken, offer.branch)?.is_some() {
+            findings = self.plan_rest(offer, may_leave, &mut plan)?;
+        }
+        plan.updates.push(log.clone());
+        plan.log = Some(log);
+        Ok(self.try_send(&plan)?.map(|_| findings))
+    }
+
+    /// After a transition was taken and recorded: what this clone has seen there, and the branch
+    /// where the log went alone.
+    ///
+    /// # Errors
+    /// A log that cannot be written.
+    pub fn settle(&self, offer: &Offer, may_leave: MayLeave<'_>) -> Result<Vec<Finding>, Failure> {
+        let is_first = self.recall(Mark::Taken, offer.branch)?.is_none();
+        self.note(Mark::Seen(Side::Push), offer.branch, offer.to)?;
+        self.note(Mark::Taken, offer.branch, offer.to)?;
+        if !is_first {
+            return Ok(Vec::new());
+        }
+        let mut plan = Plan::empty(offer.branch, offer.to, None);
+        plan.lent.push(self.place.log_dir().join("objects"));
+        let mut findings = Vec::new();
+        let sent = match self.plan_rest(offer, may_leave, &mut plan) {
+            Ok(left) if plan.updates.is_empty() => return Ok(left),
+            Ok(left) => {
+                findings = left;
+                self.try_send(&plan)
+            }
+            Err(failure) => Err(failure),
+        };
+        let why = match sent {
+            Ok(Some(_)) => return Ok(findings),
+            Ok(None) => "it moved meanwhile".to_owned(),
+            Err(failure) => failure.message,
+        };
+        let what = format!("`{}` did not take the branch yet: {why}", self.show());
+        findings.push(Finding::new(Code::PushPending, what));
+        Ok(findings)
+    }
+
+    /// The branch, and what is kept. Commits that may not leave stay, and nothing else waits for them.
+    fn plan_rest(
+        &self,
+        offer: &Offer,
+        may_leave: MayLeave<'_>,
+        plan: &mut Plan,
+    ) -> Result<Vec<Finding>, Failure> {
+        let is_there = self.find_tracked(offer.branch)?.as_deref() == offer.head;
+        if let Some(head) = offer.head.filter(|_| !is_there) {
+            plan.with_branch = true;
+            plan.moves_forward = true;
+            plan.updates.push(Update {
+                name: format!("refs/heads/{}", offer.branch),
+                to: head.to_owned(),
+                from: None,
+            });
+        }
+        let loose = self.loose_commits(offer.snapshot, offer.head)?;
+        if loose.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listing = self.look(offer.branch, Side::Push)?;
+        let done = self.plan_done(offer.store, &listing, offer.snapshot, offer.to)?;
+        plan.updates.extend(done);
+        let kept = match self.plan_keep(&listing, &loose, offer.head, plan) {
+            Ok(()) => may_leave(&plan.kept),
+            Err(failure) => Err(failure),
+        };
+        let failure = match kept {
+            Ok(()) => return Ok(Vec::new()),
+            Err(failure) if failure.code == Code::Interrupted => return Err(failure),
+            Err(failure) => failure,
+        };
+        plan.leave_out_kept();
+        let what = format!(
+            "commits that the log cites and the branch does not hold are not on `{}`: {}",
+            self.show(),
+            failure.message
+        );
+        Ok(vec![Finding::new(Code::PushPending, what)])
+    }
+
+    /// Where the branch stood on the remote when git saw it last.
+    fn find_tracked(&self, branch: &str) -> Result<Option<String>, Failure> {
+        let name = format!("refs/remotes/{}/{branch}", self.show());
+        let call = Call::new("rev-parse --quiet --verify").arg(&name);
+        let captured = self.git.run(call)?;
+        let text = String::from_utf8_lossy(&captured.stdout).trim().to_owned();
+        Ok(Some(text).filter(|_| captured.success()))
+    }
+
+    /// The user pushed the branch's log there, or this clone has seen it where git goes.
+    ///
+    /// # Errors
+    /// `push_unconfirmed`.
+    pub fn require_expected(&self, branch: &str) -> Result<(), Failure> {
+        match self.is_expected(branch)? {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::PushUnconfirmed,
+                format!(
+                    "with `[log] sync = \"each\"` a transition counts when `{}` took it, and nobody has pushed this log there from here yet",
+                    self.show()
+                ),
+            )
+            .into()),
+        }
+    }
 }
 
 #[cfg(test)]

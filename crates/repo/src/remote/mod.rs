@@ -8,27 +8,16 @@
 //! not known whether the remote took a push, it is asked.
 
 mod fetch;
-mod former;
-mod git_words;
-mod kept_commits;
 mod known_logs;
-mod leaving;
 mod log_pull;
 mod log_push;
-mod offer;
 mod push_plan;
+#[allow(clippy::module_inception)]
 mod remote;
-mod remote_listing;
-mod signers;
-mod user_git;
 
 pub use fetch::blame;
-pub use kept_commits::list_cited;
 pub use known_logs::{Elsewhere, FORMER, PulledFrom};
-pub use leaving::{Kept, KeptFile};
 pub use log_pull::{Manner, Pulled, SetAside};
-pub use log_push::Sent;
-pub use offer::{MayLeave, Offer};
-pub use push_plan::{Plan, Restore};
-pub use remote::{Mark, Remote, Side};
-pub use remote_listing::{Done, Listing, RemoteRef};
+pub use log_push::{MayLeave, Offer, Sent};
+pub use push_plan::{Kept, KeptFile, Plan, Restore, list_cited};
+pub use remote::{Done, Listing, Mark, Remote, RemoteRef, Side};

@@ -1,12 +1,21 @@
 //! What a push would do, decided from what the remote holds: which refs it moves, from where, and
 //! whether it may.
+//!
+//! A log that was another branch's before: what the remote holds under that name goes on with it, or
+//! whoever works on there would add to what nobody reads.
+//!
+//! Commits that a log cites and its branch does not hold: a chain of empty commits keeps them on
+//! the remote, so that neither a squash nor a deleted branch loses what the proof is about.
+//!
+//! What leaves beside a branch: commits of the user's that the log cites and the branch does not hold,
+//! and what they bring that the remote lacks.
 
-use crate::remote::leaving::Kept;
-use crate::remote::remote::{Mark, Remote, Side};
-use crate::remote::remote_listing::{Listing, RemoteRef};
-use crate::store::{Quarantine, Store};
+use crate::git::Call;
+use crate::remote::remote::{Listing, Mark, Remote, RemoteRef, Side, is_id};
+use crate::store::{Marks, Quarantine, Store};
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, Refusal};
-use cook_protocol::model::{Policy, Snapshot, WaitingKind};
+use cook_protocol::model::{Policy, Snapshot, WaitingKind, unescape_branch};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Whether a log that somebody took away or set back is put back.
@@ -384,4 +393,291 @@ impl Remote<'_> {
 
 pub(crate) fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
+}
+
+impl Remote<'_> {
+    /// Lets the log's former names lead to where it stands. One that ended under its name stays.
+    pub(crate) fn plan_former(&self, store: &Store, plan: &mut Plan) -> Result<(), Failure> {
+        let prefix = format!("remotes/{}/", self.key(Side::Push)?);
+        for name in Marks::list(&self.place, &prefix)? {
+            let branch = unescape_branch(&name);
+            let seen = Marks::read(&self.place, &format!("{prefix}{name}"))?;
+            let Some(seen) = seen.filter(|_| branch != plan.branch) else {
+                continue;
+            };
+            if !store.leads_over(&plan.to, &seen)? {
+                continue;
+            }
+            let then = store.entry(&seen)?.snapshot;
+            if has_ended(&then) || then.ledger.branch.as_ref() != Some(&branch) {
+                continue;
+            }
+            let Some(there) = self.look(&branch, Side::Push)?.log else {
+                continue;
+            };
+            if there.commit == plan.to {
+                continue;
+            }
+            if !store.leads_over(&plan.to, &there.commit)? {
+                return Err(self.report_went_on(&branch, &plan.branch));
+            }
+            plan.updates.push(Update {
+                name: there.name,
+                to: plan.to.clone(),
+                from: Some(there.commit),
+            });
+            plan.former.push(branch);
+        }
+        Ok(())
+    }
+
+    fn report_went_on(&self, former: &str, branch: &str) -> Failure {
+        let what = format!(
+            "this log was that of branch `{former}`, and there `{}` holds what is not here",
+            self.show()
+        );
+        let (quoted, now) = (shell_words::quote(former), shell_words::quote(branch));
+        Refusal::new(Code::RemoteAhead, what)
+            .replace_hints([format!(
+                "take it in where it was recorded, and give the log its new branch again: `git switch -C {quoted}`, `cook plan adopt --branch`, `cook pull`, `git switch {now}`, `cook plan adopt --branch`, `cook push`"
+            )])
+            .into()
+    }
+}
+
+/// Parents of one commit of the chain.
+const MOST: usize = 64;
+
+impl Remote<'_> {
+    /// Commits that the log cites, are here, and are not on the way to that head.
+    pub(crate) fn loose_commits(
+        &self,
+        snapshot: &Snapshot,
+        head: Option<&str>,
+    ) -> Result<Vec<String>, Failure> {
+        let mut loose = Vec::new();
+        for commit in list_cited(snapshot) {
+            if self.repo.resolve(&commit)?.as_deref() != Some(commit.as_str()) {
+                continue;
+            }
+            let is_held = match head {
+                Some(head) => self.repo.is_ancestor(&commit, head)?,
+                None => false,
+            };
+            if !is_held {
+                loose.push(commit);
+            }
+        }
+        // The branch may go once the work is done.
+        if let Some(done) = find_done_commit(snapshot)
+            && !loose.contains(&done)
+            && self.repo.resolve(&done)?.is_some()
+        {
+            loose.push(done);
+        }
+        Ok(loose)
+    }
+
+    /// Lets the chain lead to those commits too.
+    pub(crate) fn plan_keep(
+        &self,
+        listing: &Listing,
+        loose: &[String],
+        head: Option<&str>,
+        plan: &mut Plan,
+    ) -> Result<(), Failure> {
+        if loose.is_empty() {
+            return Ok(());
+        }
+        let quarantine = match plan.quarantine.take() {
+            Some(quarantine) => quarantine,
+            None => Quarantine::make(&self.place, true)?,
+        };
+        let before = listing.keep.as_ref();
+        if let Some(keep) = before {
+            self.fetch(&quarantine, std::slice::from_ref(keep), Side::Push)?;
+        }
+        let in_quarantine = |call: Call| {
+            call.env("GIT_OBJECT_DIRECTORY", quarantine.objects())
+                .lend(quarantine.lent())
+        };
+        if let Some(keep) = before {
+            let call = Call::new("cat-file -t").arg(&keep.commit);
+            let what = "git does not say what keeps commits there";
+            let kind = self.git.answer(in_quarantine(call), what)?;
+            if kind.trim() != "commit" {
+                return Err(self.refuse_keep(&keep.name, kind.trim()));
+            }
+        }
+        let mut lacking = Vec::new();
+        for commit in loose {
+            let is_kept = match before {
+                Some(keep) => {
+                    let call = Call::new("--no-replace-objects merge-base --is-ancestor");
+                    let call = call.arg(commit).arg(&keep.commit);
+                    self.git.run(in_quarantine(call))?.success()
+                }
+                None => false,
+            };
+            if !is_kept {
+                lacking.push(commit);
+            }
+        }
+        if !lacking.is_empty() {
+            let mut there: Vec<&str> = Vec::new();
+            there.extend(head);
+            there.extend(before.map(|keep| keep.commit.as_str()));
+            if let Some(branch) = &listing.branch
+                && self.repo.resolve(&branch.commit)?.is_some()
+            {
+                there.push(&branch.commit);
+            }
+            plan.kept = self.list_leaving(&lacking, &there, &in_quarantine)?;
+        }
+        let mut tip = before.map(|keep| keep.commit.clone());
+        for some in lacking.chunks(MOST) {
+            let what = "git cannot write the commit that keeps others";
+            let tree = Call::new("hash-object -t tree -w --stdin");
+            let tree = self.git.answer(in_quarantine(tree), what)?;
+            let mut call = Call::new("commit-tree -m").arg("Keep what the log cites");
+            for parent in tip.iter().chain(some.iter().copied()) {
+                call = call.arg("-p").arg(parent);
+            }
+            let call = call
+                .arg(tree.trim())
+                .env("GIT_AUTHOR_NAME", "cook")
+                .env("GIT_AUTHOR_EMAIL", "cook@localhost")
+                .env("GIT_COMMITTER_NAME", "cook")
+                .env("GIT_COMMITTER_EMAIL", "cook@localhost");
+            let made = self.git.answer(in_quarantine(call), what)?;
+            tip = Some(made.trim().to_owned()).filter(|id| is_id(id));
+        }
+        if let Some(tip) = tip.filter(|_| !lacking.is_empty()) {
+            plan.lent.push(quarantine.objects());
+            let name = self.names.keep(&plan.branch);
+            plan.keep = Some(name.clone());
+            plan.updates.push(Update {
+                name,
+                to: tip,
+                from: before.map(|keep| keep.commit.clone()),
+            });
+        }
+        plan.quarantine = Some(quarantine);
+        Ok(())
+    }
+
+    /// Somebody put something else where commits are kept.
+    fn refuse_keep(&self, name: &str, kind: &str) -> Failure {
+        let shown = self.show();
+        let what = format!("`{name}` of `{shown}` is a {kind}, and not a commit that keeps others");
+        Failure::state(Code::RemoteLogRefused, what).replace_hints([format!(
+            "look at it, then take it away: `git push {} :{name}`, and push again",
+            shell_words::quote(&shown)
+        )])
+    }
+}
+
+/// Commits of the user's history that the log's newest state names.
+pub fn list_cited(snapshot: &Snapshot) -> BTreeSet<String> {
+    let ledger = &snapshot.ledger;
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    found.extend(ledger.mark.as_deref());
+    for slice in ledger.slices.values() {
+        let named = [
+            &slice.basis,
+            &slice.reported,
+            &slice.head,
+            &slice.last_head,
+            &slice.holds,
+        ];
+        found.extend(named.into_iter().flatten().map(String::as_str));
+        found.extend(slice.claimed.iter().map(String::as_str));
+        if let Some(accepted) = &slice.accepted {
+            found.extend([accepted.basis.as_str(), accepted.head.as_str()]);
+        }
+    }
+    found
+        .into_iter()
+        .filter(|id| is_id(id))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A file of such a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFile {
+    /// The first commit that brings it.
+    pub commit: String,
+    /// Its path there.
+    pub path: String,
+    /// The id of what it holds; a directory has one too.
+    pub id: String,
+}
+
+/// Commits of the user's that leave without their branch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Their ids and messages, authors included.
+    pub commits: Vec<(String, String)>,
+    /// What they bring.
+    pub files: Vec<KeptFile>,
+}
+
+impl Kept {
+    /// None leave.
+    pub fn is_empty(&self) -> bool {
+        self.commits.is_empty()
+    }
+}
+
+impl Remote<'_> {
+    /// What comes along with commits where those others are there already. `adjust` lets git find
+    /// the objects.
+    pub(crate) fn list_leaving(
+        &self,
+        commits: &[&String],
+        there: &[&str],
+        adjust: &impl Fn(Call) -> Call,
+    ) -> Result<Kept, Failure> {
+        let what = "git does not say which commits would be kept";
+        // A push sends what stands behind a replaced object.
+        let mut call =
+            Call::new("--no-replace-objects rev-list --reverse --objects --in-commit-order");
+        for commit in commits {
+            call = call.arg(commit.as_str());
+        }
+        call = call.arg("--not");
+        for commit in there {
+            call = call.arg(*commit);
+        }
+        let mut kept = Kept::default();
+        let mut ids = Vec::new();
+        for line in self.git.answer(adjust(call), what)?.lines() {
+            match line.split_once(' ') {
+                None if is_id(line) => ids.push(line.to_owned()),
+                Some((id, path)) if !path.is_empty() => kept.files.push(KeptFile {
+                    commit: ids.last().cloned().unwrap_or_default(),
+                    path: path.to_owned(),
+                    id: id.to_owned(),
+                }),
+                _ => {}
+            }
+        }
+        if ids.is_empty() {
+            return Ok(kept);
+        }
+        let mut call = Call::new(
+            "--no-replace-objects log --no-walk=unsorted -s -z --no-show-signature --no-notes",
+        )
+        .arg("--format=%H%n%an <%ae>%n%cn <%ce>%n%B");
+        for id in &ids {
+            call = call.arg(id.as_str());
+        }
+        for message in self.git.answer(adjust(call), what)?.split('\0') {
+            if let Some((id, text)) = message.split_once('\n') {
+                kept.commits.push((id.to_owned(), text.to_owned()));
+            }
+        }
+        Ok(kept)
+    }
 }

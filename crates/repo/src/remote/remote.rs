@@ -1,8 +1,16 @@
 //! Which remote is meant, and where it is.
+//!
+//! The `git` program, in the user's repository and with the user's settings.
+//!
+//! What git says, made harmless to show.
+//!
+//! What a remote holds, by `git ls-remote`.
 
-use crate::remote::user_git::{Call, Git};
-
-use crate::git::Repo;
+use crate::clock::TEST_VARIABLE;
+use crate::git::{Call, Repo, missing};
+use crate::process::{
+    Attention, Caps, Captured, ProcessError, Short, capture_until, is_interrupted,
+};
 use crate::store::{Marks, Place};
 use cook_protocol::diagnostic::{Code, Failure, Lines, clean, redact};
 use cook_protocol::digest::hex;
@@ -10,7 +18,8 @@ use cook_protocol::model::{LogRefs, escape_branch};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long another writer of the log is waited for.
@@ -115,7 +124,7 @@ impl<'r> Remote<'r> {
         if !self.settings.remotes().any(|name| name == self.name) {
             return Ok(self.name.clone());
         }
-        let call = Call::new("remote get-url").word(&self.name);
+        let call = Call::new("remote get-url").arg(&self.name);
         let what = format!("git does not say where `{}` is", self.show());
         Ok(self.git.answer(call, &what)?.trim_end().to_owned())
     }
@@ -130,7 +139,7 @@ impl<'r> Remote<'r> {
         if let Some(known) = self.push_address.get() {
             return Ok(known);
         }
-        let call = Call::new("remote get-url --push --all").word(&self.name);
+        let call = Call::new("remote get-url --push --all").arg(&self.name);
         let what = format!("git does not say where `{}` is", self.show());
         let answer = self.git.answer(call, &what)?;
         let mut lines = answer.lines();
@@ -320,8 +329,285 @@ pub(crate) fn remote_key(address: &str, dir: &Path) -> String {
     digest.get(..20).unwrap_or(&digest).to_owned()
 }
 
+/// How long a question may take, and how long a transfer.
+const QUESTION: Duration = Duration::from_secs(60);
+const TRANSFER: Duration = Duration::from_secs(600);
+/// Bytes of an answer.
+const LIMIT: usize = 16 << 20;
+/// What a fetch may take: a pack, and memory to put it together.
+const CAPS: Caps = Caps {
+    file: 256 << 20,
+    memory: 768 << 20,
+};
+
+/// Shorter times for tests, in milliseconds. Honoured only while `COOK_TEST=1` is set too.
+const TIME_VARIABLE: &str = "COOK_REMOTE_MS";
+
+/// Beginnings of variables by which the user says how git reaches the world.
+const KEPT: [&str; 9] = [
+    "GIT_ASKPASS",
+    "GIT_CONFIG_",
+    "GIT_CURL_",
+    "GIT_HTTP_",
+    "GIT_PROXY_",
+    "GIT_SSH",
+    "GIT_SSL_",
+    "GIT_TRACE",
+    "GIT_PROTOCOL",
+];
+
+/// git in one repository.
+#[derive(Debug, Clone)]
+pub(crate) struct Git {
+    dir: PathBuf,
+    /// Somebody sits at a terminal and can be asked for a password.
+    attended: bool,
+}
+
+impl Call {
+    /// It moves objects: it may take longer.
+    pub(crate) fn transfers(mut self) -> Self {
+        self.transfers = true;
+        self
+    }
+
+    /// What it writes and holds is bounded.
+    pub(crate) fn capped(mut self) -> Self {
+        self.is_capped = true;
+        self
+    }
+}
+
+impl Git {
+    pub(crate) fn new(dir: &Path, attended: bool) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            attended,
+        }
+    }
+
+    /// Runs git to its end; any exit code is an answer.
+    pub(crate) fn run(&self, call: Call) -> Result<Captured, Failure> {
+        let mut env: Vec<(String, OsString)> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .filter(|(name, _)| KEPT.iter().any(|kept| name.starts_with(kept)))
+            .collect();
+        env.push(("LC_ALL".to_owned(), "C".into()));
+        if !self.attended {
+            env.push(("GIT_TERMINAL_PROMPT".to_owned(), "0".into()));
+        }
+        env.extend(
+            call.env
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
+        let short = Short {
+            argv: [vec!["git".into()], call.arguments].concat(),
+            dir: &self.dir,
+            env: env
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.clone()))
+                .collect(),
+            stdin: Vec::new(),
+            deadline: deadline(call.transfers),
+            limit: LIMIT,
+            group: !self.attended,
+        };
+        let _attention = Attention::begin();
+        let caps = call.is_capped.then_some(CAPS);
+        capture_until(&short, caps, is_interrupted).map_err(|error| match error {
+            ProcessError::Interrupted(_) => {
+                let what = "cook was asked to end while git spoke to a remote";
+                Failure::state(Code::Interrupted, what)
+            }
+            ProcessError::NotFound(_) => missing(),
+            error => unreachable("git gave no answer", &[]).with_cause(&error),
+        })
+    }
+
+    /// Exit 0, or a failure with git's words.
+    pub(crate) fn answer(&self, call: Call, what: &str) -> Result<String, Failure> {
+        let captured = self.run(call)?;
+        match captured.success() {
+            true => Ok(String::from_utf8_lossy(&captured.stdout).into_owned()),
+            false => Err(unreachable(what, &words(&captured.stderr))),
+        }
+    }
+}
+
+/// `remote_unreachable` with git's own words.
+pub(crate) fn unreachable(what: &str, said: &[String]) -> Failure {
+    make_failure(Code::RemoteUnreachable, what, said)
+}
+
+/// A failure with git's own words.
+pub(crate) fn make_failure(code: Code, what: &str, said: &[String]) -> Failure {
+    let mut failure = Failure::state(code, what);
+    failure
+        .causes
+        .extend(said.iter().map(|line| format!("git says: {line}")));
+    failure
+}
+
+fn deadline(transfers: bool) -> Duration {
+    let usual = match transfers {
+        true => TRANSFER,
+        false => QUESTION,
+    };
+    match std::env::var(TEST_VARIABLE).as_deref() {
+        Ok("1") => std::env::var(TIME_VARIABLE)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .map_or(usual, Duration::from_millis),
+        _ => usual,
+    }
+}
+
+/// Lines, and characters of a line, that are shown.
+const MOST: usize = 12;
+const WIDTH: usize = 300;
+
+/// git's own words, a line each: no control characters, no secrets, not more than one reads.
+pub(crate) fn words(stderr: &str) -> Vec<String> {
+    let lines = stderr.split(['\n', '\r']);
+    let mut kept: Vec<String> = Vec::new();
+    for line in lines {
+        let line = redact(&clean(line, Lines::Fold));
+        let line: String = line.chars().take(WIDTH).collect();
+        let bare = line.strip_prefix("remote:").unwrap_or(&line).trim();
+        // What is said of a setting of ours is nobody's concern.
+        let is_ours = bare.starts_with("warning: not sending a push certificate");
+        if bare.is_empty() || is_ours || kept.contains(&line) {
+            continue;
+        }
+        if kept.len() == MOST {
+            break;
+        }
+        kept.push(line);
+    }
+    kept
+}
+
+/// A ref of a remote and what it points at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteRef {
+    /// Its full name there.
+    pub name: String,
+    /// The object's full id.
+    pub commit: String,
+}
+
+/// The log by which a commit was found done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The commit of the user's history.
+    pub commit: String,
+    /// The log's tip.
+    pub log: RemoteRef,
+}
+
+/// What a remote holds for one branch, at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The log of the branch.
+    pub log: Option<RemoteRef>,
+    /// The branch itself.
+    pub branch: Option<RemoteRef>,
+    /// Commits that the log cites.
+    pub keep: Option<RemoteRef>,
+    /// Every commit that was found done.
+    pub done: Vec<Done>,
+    /// Logs that ended without being done, by their first transition.
+    pub old: Vec<RemoteRef>,
+}
+
+impl Listing {
+    /// Logs that were kept when another workflow took their place.
+    pub(crate) fn list_kept(&self) -> impl Iterator<Item = &RemoteRef> {
+        self.old
+            .iter()
+            .chain(self.done.iter().map(|done| &done.log))
+    }
+}
+
+impl Remote<'_> {
+    /// Asks the remote what it holds for a branch.
+    ///
+    /// # Errors
+    /// `remote_unreachable`, with git's own words.
+    pub fn look(&self, branch: &str, side: Side) -> Result<Listing, Failure> {
+        let names = &self.names;
+        let (log, keep) = (names.log(branch), names.keep(branch));
+        let head = format!("refs/heads/{branch}");
+        let (done, old) = (names.name_done(""), names.old(""));
+        let call = Call::new("ls-remote --refs")
+            .capped()
+            .arg(self.address(side)?)
+            .arg(&log)
+            .arg(&keep)
+            .arg(&head)
+            .arg(format!("{done}*"))
+            .arg(format!("{old}*"));
+        let what = format!("`{}` did not say what it holds", self.show());
+        let answer = self.git.answer(call, &what)?;
+        let mut listing = Listing::default();
+        // A pattern also fits the end of longer names.
+        for (commit, name) in answer.lines().filter_map(|line| line.split_once('\t')) {
+            if !is_id(commit) {
+                continue;
+            }
+            let found = RemoteRef {
+                name: name.to_owned(),
+                commit: commit.to_owned(),
+            };
+            if name == log {
+                listing.log = Some(found);
+            } else if name == keep {
+                listing.keep = Some(found);
+            } else if name == head {
+                listing.branch = Some(found);
+            } else if let Some(commit) = name.strip_prefix(&done).filter(|id| is_id(id)) {
+                listing.done.push(Done {
+                    commit: commit.to_owned(),
+                    log: found,
+                });
+            } else if name.strip_prefix(&old).is_some_and(is_id) {
+                listing.old.push(found);
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Brings the commit at which the remote's default branch stands; none where the remote names no
+    /// such branch, or does not give the commit.
+    ///
+    /// # Errors
+    /// `remote_unreachable`, with git's own words.
+    pub fn bring_default(&self) -> Result<Option<String>, Failure> {
+        let call = Call::new("ls-remote")
+            .capped()
+            .arg(self.address(Side::Fetch)?)
+            .arg("HEAD");
+        let what = format!("`{}` did not say what it holds", self.show());
+        let answer = self.git.answer(call, &what)?;
+        let mut lines = answer.lines().filter_map(|line| line.split_once('\t'));
+        let found = lines.find(|(commit, name)| *name == "HEAD" && is_id(commit));
+        let Some((commit, _)) = found else {
+            return Ok(None);
+        };
+        let commit = commit.to_owned();
+        let is_lacking = !self.bring(std::slice::from_ref(&commit))?.is_empty();
+        Ok((!is_lacking).then_some(commit))
+    }
+}
+
+/// A full object id.
+pub(crate) fn is_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 #[cfg(test)]
-mod tests {
+mod remote_tests {
     use super::*;
 
     #[test]
@@ -331,5 +617,24 @@ mod tests {
         assert!(key.len() == 20 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
         assert_ne!(key, remote_key("https://example.org/b.git", dir));
         assert_eq!(remote_key("file:///tmp/", dir), remote_key("tmp", dir));
+    }
+}
+
+#[cfg(test)]
+mod git_words_tests {
+    use super::*;
+
+    #[test]
+    fn words_are_harmless_and_few() {
+        let said = words(
+            "warning: not sending a push certificate\rremote: \x1b[31mGH013\x1b[0m: refused\nfatal: https://u:hunter22@h/x\n\n",
+        );
+        assert_eq!(
+            said,
+            ["remote: GH013: refused", "fatal: https://u:[redacted]@h/x"]
+        );
+        assert_eq!(words(&"line\n".repeat(100)).len(), 1);
+        let many: String = (0..100).map(|n| format!("line {n}\n")).collect();
+        assert_eq!(words(&many).len(), MOST);
     }
 }

@@ -2,21 +2,21 @@
 //! `working-tree-encoding` of the commit's own `.gitattributes`, as git understands them. git is
 //! asked in a repository of cook's own, whose index holds those files: a clone reads them there, and
 //! by other rules than in a worktree.
+//!
+//! Large files that git keeps a pointer to: their content lies in the local store, by digest.
 
-use crate::disk::{self, Links};
-use crate::room::RoomError;
-use crate::room::error::AtPath;
-use crate::room::lfs::Fetched;
-use crate::room::list::{Kind, Leaf, List};
-use crate::room::object_reader::Objects;
-use crate::room::plain_git::Git;
-use crate::room::repository::Repository;
-use crate::room::scan::make_path_below;
+use crate::disk::{self, AtPath, Links};
+use crate::git::Call;
+use crate::room::list::{Kind, Leaf, List, Objects, place_below};
+use crate::room::repository::{Git, Repository, unanswered};
+use cook_protocol::diagnostic::Failure;
 use git2::{ObjectFormat, ObjectType};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 /// What says, at the top, which large files a clone does not get.
 const LARGE: &[u8] = b".lfsconfig";
@@ -81,28 +81,27 @@ impl<'a> Attributes<'a> {
         }
         attributes.digest = cook_protocol::digest::sha256(&said);
         let laid = attributes.lay_out(&files, objects.format());
-        laid.map(|()| attributes).map_err(|error| error.to_string())
+        laid.map(|()| attributes).map_err(|error| error.message)
     }
 
     fn lay_out(
         &self,
         files: &BTreeMap<&[u8], Vec<u8>>,
         format: ObjectFormat,
-    ) -> Result<(), RoomError> {
-        let failed = |cause| RoomError::io("make", &self.dir, cause);
-        disk::remove_tree(&self.dir).map_err(failed)?;
-        fs::create_dir_all(self.work()).map_err(failed)?;
+    ) -> Result<(), Failure> {
+        disk::remove_tree(&self.dir).at("make", &self.dir)?;
+        fs::create_dir_all(self.work()).at("make", &self.dir)?;
         let format = match format {
             ObjectFormat::Sha256 => "--object-format=sha256",
             _ => "--object-format=sha1",
         };
-        self.ask("init --quiet --template=", &[&format], Vec::new())?;
+        self.ask(Call::new("init --quiet --template=").arg(format), &[0])?;
         self.stage(files)
     }
 
     /// Puts files into the index, as a clone does before it writes any.
-    fn stage(&self, files: &BTreeMap<&[u8], Vec<u8>>) -> Result<(), RoomError> {
-        let said = |error: git2::Error| RoomError::Git(error.message().to_owned());
+    fn stage(&self, files: &BTreeMap<&[u8], Vec<u8>>) -> Result<(), Failure> {
+        let said = |error: git2::Error| unanswered(error.message());
         let repo = git2::Repository::open_bare(&self.dir).map_err(said)?;
         let database = repo.odb().map_err(said)?;
         let mut lines = Vec::new();
@@ -110,8 +109,8 @@ impl<'a> Attributes<'a> {
             let id = database.write(ObjectType::Blob, bytes).map_err(said)?;
             lines.extend([format!("100644 {id}\t").as_bytes(), path, b"\0"].concat());
         }
-        self.ask("update-index -z --index-info", &[], lines)?;
-        Ok(())
+        let update = Call::new("update-index -z --index-info").stdin(lines);
+        self.ask(update, &[0]).map(drop)
     }
 
     /// A worktree that holds nothing.
@@ -125,14 +124,14 @@ impl<'a> Attributes<'a> {
         &self,
         repository: &Repository,
         due: impl Iterator<Item = &'p (Vec<u8>, Leaf)>,
-    ) -> Result<BTreeMap<&'p [u8], Made>, RoomError> {
+    ) -> Result<BTreeMap<&'p [u8], Made>, Failure> {
         let due = due.filter(|(_, leaf)| leaf.kind != Kind::Link);
         let due: BTreeMap<&[u8], Leaf> = due.map(|(path, leaf)| (&path[..], *leaf)).collect();
         if self.digest.is_empty() || due.is_empty() {
             return Ok(BTreeMap::new());
         }
         let paths: Vec<&[u8]> = due.keys().copied().collect();
-        let answer = self.ask(ASKED, &[], [paths.join(&0), vec![0]].concat())?;
+        let answer = self.ask(Call::new(ASKED).stdin(path_list(&paths)), &[0])?;
         let fields: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
         let mut values: BTreeMap<&[u8], BTreeMap<&[u8], &[u8]>> = BTreeMap::new();
         for [path, name, value] in fields.as_chunks().0 {
@@ -166,29 +165,24 @@ impl<'a> Attributes<'a> {
     }
 
     /// Staged files as git writes them.
-    fn check_out<'p>(&self, paths: Vec<&'p [u8]>) -> Result<Contents<'p>, RoomError> {
+    fn check_out<'p>(&self, paths: Vec<&'p [u8]>) -> Result<Contents<'p>, Failure> {
         let out = self.dir.join("out");
-        let failed = |cause| RoomError::io("read", &out, cause);
         let mut prefix = OsString::from("--prefix=");
         prefix.push(out.join(""));
-        self.ask(
-            "checkout-index --force -z --stdin",
-            &[&prefix],
-            [paths.join(&0), vec![0]].concat(),
-        )?;
+        let call = Call::new("checkout-index --force -z --stdin").arg(prefix);
+        self.ask(call.stdin(path_list(&paths)), &[0])?;
         let read = |path: &'p [u8]| {
-            let place = make_path_below(&out, path)?;
+            let place = place_below(&out, path)?;
             Ok((path, disk::read_present(&place, LIMIT, Links::Refuse)?))
         };
-        let made: std::io::Result<Contents> = paths.into_iter().map(read).collect();
+        let made: io::Result<Contents> = paths.into_iter().map(read).collect();
         let removed = disk::remove_tree(&out);
-        let made = made.map_err(failed)?;
-        removed.map_err(failed)?;
-        Ok(made)
+        let made = made.at("read", &out)?;
+        removed.at("read", &out).map(|()| made)
     }
 
     /// Those of these large files that a clone fetches; the others stay what stands for them.
-    fn list_fetched<'p>(&self, large: Vec<&'p [u8]>) -> Result<BTreeSet<&'p [u8]>, RoomError> {
+    fn list_fetched<'p>(&self, large: Vec<&'p [u8]>) -> Result<BTreeSet<&'p [u8]>, Failure> {
         let Fetched { include, exclude } = &self.fetched;
         let included = self.matching(include, &large)?;
         let excluded = self.matching(exclude, &large)?;
@@ -199,11 +193,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// Those of these paths that a pattern names, or a directory above them.
-    fn matching(
-        &self,
-        patterns: &[String],
-        paths: &[&[u8]],
-    ) -> Result<BTreeSet<Vec<u8>>, RoomError> {
+    fn matching(&self, patterns: &[String], paths: &[&[u8]]) -> Result<BTreeSet<Vec<u8>>, Failure> {
         if patterns.is_empty() || paths.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -219,41 +209,25 @@ impl<'a> Attributes<'a> {
         fs::write(&place, lines).at("write", &place)?;
         let mut setting = OsString::from("core.excludesFile=");
         setting.push(&place);
-        let more: [&dyn AsRef<OsStr>; 5] =
-            [&setting, &"check-ignore", &"--no-index", &"-z", &"--stdin"];
+        let call = Call::new("-c").arg(setting);
+        let call = call.arg("check-ignore").arg("--no-index");
+        let call = call.arg("-z").arg("--stdin").stdin(path_list(paths));
         // Without a match git ends with 1.
-        let found = self.ask_any("-c", &more, [paths.join(&0), vec![0]].concat(), &[0, 1])?;
+        let found = self.ask(call, &[0, 1])?;
         let found = found.split(|byte| *byte == 0);
         Ok(found.map(<[u8]>::to_vec).collect())
     }
 
-    fn ask(
-        &self,
-        line: &str,
-        more: &[&dyn AsRef<OsStr>],
-        stdin: Vec<u8>,
-    ) -> Result<Vec<u8>, RoomError> {
-        self.ask_any(line, more, stdin, &[0])
+    fn ask(&self, mut call: Call, codes: &[i32]) -> Result<Vec<u8>, Failure> {
+        let here = ["--git-dir=..", "--work-tree=."].map(OsString::from);
+        call.arguments.splice(..0, here);
+        let (path, dir) = (self.path, &*self.work());
+        Git { path, dir }.answer(call, codes)
     }
+}
 
-    fn ask_any(
-        &self,
-        line: &str,
-        more: &[&dyn AsRef<OsStr>],
-        stdin: Vec<u8>,
-        codes: &[i32],
-    ) -> Result<Vec<u8>, RoomError> {
-        let git = Git {
-            path: self.path,
-            dir: &self.work(),
-        };
-        git.answer(
-            &format!("--git-dir=.. --work-tree=. {line}"),
-            more,
-            stdin,
-            codes,
-        )
-    }
+fn path_list(paths: &[&[u8]]) -> Vec<u8> {
+    [paths.join(&0), vec![0]].concat()
 }
 
 /// git makes something of a file with these attributes: by its own rules, which it knows best.
@@ -269,4 +243,143 @@ fn is_changed(values: &BTreeMap<&[u8], &[u8]>) -> bool {
         // git refuses the other values that are no encoding, and says so.
         || !matches!(encoding, b"unspecified" | b"")
         || value("eol") == b"crlf" && value("text") != b"unset"
+}
+
+/// A pointer has fewer bytes.
+const POINTER: usize = 1024;
+/// What git-lfs calls its format, now and before.
+const VERSIONS: [&str; 3] = [
+    "https://git-lfs.github.com/spec/v1",
+    "https://hawser.github.com/spec/v1",
+    "http://git-media.io/v/2",
+];
+
+/// Which large files a clone gets, by patterns; all where there are none.
+#[derive(Debug, Default)]
+pub(crate) struct Fetched {
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+}
+
+impl Fetched {
+    /// As an `.lfsconfig` says it.
+    pub fn read(text: Vec<u8>, path: &OsStr) -> Result<Self, String> {
+        let dir = Path::new("/");
+        let read = Git { path, dir }.settings("-".as_ref(), text);
+        let mut fetched = Self::default();
+        for (key, value) in read.map_err(|why| format!(".lfsconfig: {why}"))? {
+            match &key[..] {
+                "lfs.fetchinclude" => fetched.include = patterns(&value),
+                "lfs.fetchexclude" => fetched.exclude = patterns(&value),
+                _ => {}
+            }
+        }
+        Ok(fetched)
+    }
+}
+
+/// Parted by commas, each without the slash that it may end with.
+fn patterns(value: &[u8]) -> Vec<String> {
+    let value = String::from_utf8_lossy(value);
+    let parts = value.split(',').map(str::trim);
+    let parts = parts.map(|part| part.strip_suffix(['/', '\\']).unwrap_or(part));
+    parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What a pointer says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pointer {
+    /// SHA-256, hexadecimal.
+    pub digest: String,
+    pub size: u64,
+}
+
+impl Pointer {
+    /// None when git-lfs takes it for an ordinary file: another version, other keys or another order of
+    /// them, an extension, or more bytes than a pointer has.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let mut lines = text.lines().filter(|line| !line.is_empty());
+        let mut value = |key: &str| lines.next()?.strip_prefix(key)?.strip_prefix(' ');
+        let (version, digest) = (value("version")?, value("oid")?.strip_prefix("sha256:")?);
+        let size = value("size")?.parse().ok()?;
+        let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_pointer = bytes.len() < POINTER && VERSIONS.contains(&version) && is_digest;
+        (is_pointer && lines.next().is_none()).then(|| Self {
+            digest: digest.to_owned(),
+            size,
+        })
+    }
+
+    /// Where its content lies, below the common git directory.
+    pub fn place(&self, common: &Path) -> PathBuf {
+        let digest = &self.digest;
+        let objects = common.join("lfs").join("objects");
+        objects.join(&digest[..2]).join(&digest[2..4]).join(digest)
+    }
+
+    /// Writes the content where it is as the pointer says; what is wrong otherwise.
+    pub fn write(&self, common: &Path, to: &mut File) -> io::Result<Result<(), String>> {
+        let digest = &self.digest;
+        let opened = disk::open_regular(&self.place(common), Links::Refuse);
+        let Ok(Some(from)) = opened else {
+            return Ok(Err(format!(
+                "the large file {digest} is not here: `git lfs fetch` brings it"
+            )));
+        };
+        let (mut hash, mut size, mut piece) = (Sha256::new(), 0, vec![0; 256 * 1024]);
+        let mut from = from.take(self.size + 1);
+        loop {
+            let read = from.read(&mut piece)?;
+            if read == 0 {
+                break;
+            }
+            size += read as u64;
+            hash.update(&piece[..read]);
+            io::Write::write_all(to, &piece[..read])?;
+        }
+        let is = cook_protocol::digest::hex(&hash.finalize());
+        Ok(match size == self.size && is == *digest {
+            true => Ok(()),
+            false => Err(format!(
+                "the large file {digest} here is not what its name says"
+            )),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pointer;
+
+    #[test]
+    fn only_a_whole_pointer_is_one() {
+        let digest = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393";
+        let text = format!(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 12345\n"
+        );
+        let pointer = Pointer::parse(text.as_bytes()).unwrap();
+        assert_eq!((pointer.digest.as_str(), pointer.size), (digest, 12345));
+        for odd in [
+            &text[1..],
+            "version https://git-lfs.github.com/spec/v1\n",
+            "",
+        ] {
+            assert_eq!(Pointer::parse(odd.as_bytes()), None, "{odd:?}");
+        }
+        let (oid, size) = (format!("oid sha256:{digest}\n"), "size 12345\n");
+        for odd in [
+            text.replace(digest, "../../../../etc/passwd"),
+            text.replace("spec/v1", "spec/v9"),
+            text.replace(&format!("{oid}{size}"), &format!("{size}{oid}")),
+            format!("{text}foo bar\n"),
+            text.replace("oid", "ext-0-foo sha256:0\noid"),
+            text.clone() + &"\n".repeat(1024),
+        ] {
+            assert_eq!(Pointer::parse(odd.as_bytes()), None, "{odd:?}");
+        }
+    }
 }

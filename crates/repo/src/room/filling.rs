@@ -1,19 +1,15 @@
-//! Making a directory hold what a commit holds.
+//! Making a directory hold what a commit holds: what stands there is looked at without following a link.
 
-use crate::disk::{self, Durable, Links, NewFile};
-use crate::room::RoomError;
-use crate::room::attributes::{Attributes, Made};
-use crate::room::error::AtPath;
-use crate::room::git_dir;
-use crate::room::index::{Stat, Written, read_index, write_index};
-use crate::room::lfs::Pointer;
-use crate::room::list::{Kind, Leaf, List, join};
-use crate::room::repository::Repository;
-use crate::room::room_contents::{Filled, Lacking, Source};
-use crate::room::scan::{CachePaths, make_path_below, scan};
+use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot};
+use crate::room::attributes::{Attributes, Made, Pointer};
+use crate::room::contents::{Filled, Lacking, Source, Stat, Written, read_index, write_index};
+use crate::room::list::{Kind, Leaf, List, join, place_below};
+use crate::room::repository::{self, Repository};
 use crate::room::submodule::find_submodules;
 use crate::thread;
-use std::fs::{self, OpenOptions};
+use cook_protocol::diagnostic::Failure;
+use std::collections::BTreeSet;
+use std::fs::{self, FileType, OpenOptions, ReadDir};
 use std::io::{self, Write};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -45,7 +41,7 @@ pub(crate) struct Filling<'a> {
 
 impl<'a> Filling<'a> {
     /// Makes the directory hold it, and the caches that are there; git in it passes over some of them.
-    pub fn fill(mut self, passed_over: &'a [String]) -> Result<Filled, RoomError> {
+    pub fn fill(mut self, passed_over: &'a [String]) -> Result<Filled, Failure> {
         let repository = Repository::of(self.source, passed_over)?;
         self.filled.tree = repository.tree.to_string();
         self.put(&repository, b"")?;
@@ -57,7 +53,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Puts what one repository holds into the part of the room that lies at `root`, then its submodules.
-    fn put(&mut self, repository: &Repository<'a>, root: &[u8]) -> Result<(), RoomError> {
+    fn put(&mut self, repository: &Repository<'a>, root: &[u8]) -> Result<(), Failure> {
         let wrong = |why| repository.not_reproducible(why);
         let list = &repository.list;
         let top = self.place(self.top, root)?;
@@ -141,23 +137,23 @@ impl<'a> Filling<'a> {
         top: &Path,
         index: &Path,
         is_same: bool,
-    ) -> Result<(), RoomError> {
+    ) -> Result<(), Failure> {
         let git = top.join(".git");
         if !self.source.history {
             // No clone is without its history, whether it is shown or not.
             if top == self.top && self.source.alone && !self.is_held {
-                git_dir::write(repository, &git)?;
+                repository::write(repository, &git)?;
             }
-            return git_dir::remove(&git);
+            return repository::remove(&git);
         }
-        let is_new = !git_dir::is_as_written(repository, &git)?;
+        let is_new = !repository::is_as_written(repository, &git)?;
         if is_new {
-            git_dir::write(repository, &git)?;
+            repository::write(repository, &git)?;
         }
         if is_new || !is_same {
             let to = git.join("index");
             let bytes = disk::read_present(index, MAX_INDEX, Links::Refuse).at("read", index)?;
-            git_dir::write_file(&to, &bytes)?;
+            repository::write_file(&to, &bytes)?;
         }
         Ok(())
     }
@@ -169,7 +165,7 @@ impl<'a> Filling<'a> {
         list: &List,
         before: &Written,
         there: &[bool],
-    ) -> Result<(Vec<Stat>, Vec<usize>), RoomError> {
+    ) -> Result<(Vec<Stat>, Vec<usize>), Failure> {
         let mut places = Vec::with_capacity(list.files.len());
         for (path, _) in &list.files {
             places.push(self.place(top, path)?);
@@ -184,16 +180,16 @@ impl<'a> Filling<'a> {
         Ok((stats, due))
     }
 
-    fn place(&self, top: &Path, path: &[u8]) -> Result<PathBuf, RoomError> {
-        make_path_below(top, path).at("name a file in", top)
+    fn place(&self, top: &Path, path: &[u8]) -> Result<PathBuf, Failure> {
+        place_below(top, path).at("name a file in", top)
     }
 
-    fn remove(&mut self, path: &Path) -> Result<(), RoomError> {
+    fn remove(&mut self, path: &Path) -> Result<(), Failure> {
         self.filled.removed += 1;
-        git_dir::remove(path)
+        repository::remove(path)
     }
 
-    fn make_dir(&self, path: &Path, is_there: bool) -> Result<(), RoomError> {
+    fn make_dir(&self, path: &Path, is_there: bool) -> Result<(), Failure> {
         let make = || {
             if !is_there {
                 fs::create_dir(path)?;
@@ -218,10 +214,10 @@ impl<'a> Filling<'a> {
         (path, leaf): (&[u8], Leaf),
         made: Option<&Made>,
         stamp: Option<SystemTime>,
-    ) -> Result<Stat, RoomError> {
+    ) -> Result<Stat, Failure> {
         let whole = join(root, path);
         let place = self.place(self.top, &whole)?;
-        let failed = |cause| RoomError::io("write", &place, cause);
+        let failed = |cause| cannot("write", &place, cause);
         let named = || String::from_utf8_lossy(&whole).into_owned();
         let bytes;
         let bytes = match made {
@@ -274,7 +270,7 @@ impl<'a> Filling<'a> {
 
     /// Links that lead out of the commit, by what they name and by what the system makes of that: one link
     /// may lead through another.
-    fn find_leading_out(&mut self, top: &Path, root: &[u8], list: &List) -> Result<(), RoomError> {
+    fn find_leading_out(&mut self, top: &Path, root: &[u8], list: &List) -> Result<(), Failure> {
         let whole = self.top.canonicalize();
         let whole = whole.at("look at", self.top)?;
         let links = list.files.iter();
@@ -356,12 +352,141 @@ fn leads_out(path: &[u8], target: &[u8]) -> bool {
 
 #[cfg(unix)]
 fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt;
-    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), place)
+    std::os::unix::fs::symlink(disk::native_path(target).unwrap_or_default(), place)
 }
 
 /// As git where links cannot be made: a file that holds the target.
 #[cfg(not(unix))]
 fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
     fs::File::create_new(place)?.write_all(target)
+}
+
+/// What stands there.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// By the numbers of the commit's files: a file or link stands there, as the commit has one.
+    pub files: Vec<bool>,
+    /// Directories of the commit that are there.
+    pub dirs: BTreeSet<Vec<u8>>,
+    /// What is neither of the commit nor a cache.
+    pub strange: Vec<PathBuf>,
+}
+
+/// Directories that stay from run to run: by a path from the top, or by a name at any depth.
+#[derive(Debug, Default)]
+pub(crate) struct CachePaths {
+    names: BTreeSet<Vec<u8>>,
+    paths: BTreeSet<Vec<u8>>,
+}
+
+impl CachePaths {
+    /// Reads patterns as `.gitignore` does: one without a slash is a name.
+    pub fn of(patterns: &[String]) -> Self {
+        let mut caches = Self::default();
+        for pattern in patterns {
+            let path = pattern.trim_matches('/').as_bytes().to_vec();
+            let is_plain = path
+                .split(|byte| *byte == b'/')
+                .all(|part| !matches!(part, b"" | b"." | b".." | b".git"));
+            let is_name = !pattern.trim_end_matches('/').contains('/');
+            match is_plain {
+                true if is_name => drop(caches.names.insert(path)),
+                true => drop(caches.paths.insert(path)),
+                false => {}
+            }
+        }
+        caches
+    }
+
+    fn include(&self, path: &[u8]) -> bool {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        self.paths.contains(path) || self.names.contains(name)
+    }
+
+    /// A cache lies below this directory.
+    fn lie_below(&self, dir: &[u8]) -> bool {
+        let below = [dir, b"/"].concat();
+        self.paths.iter().any(|cache| cache.starts_with(&below))
+    }
+}
+
+/// Reads every directory of a repository's part of the room, which lies at `root`, but the caches, its `.git` and
+/// the `parts` that other repositories fill.
+pub(crate) fn scan(
+    top: &Path,
+    root: &[u8],
+    wanted: &List,
+    parts: &BTreeSet<&[u8]>,
+    caches: &CachePaths,
+) -> Result<Found, Failure> {
+    let mut found = Found {
+        files: vec![false; wanted.files.len()],
+        dirs: BTreeSet::new(),
+        strange: Vec::new(),
+    };
+    let mut due = vec![Vec::new()];
+    while let Some(at) = due.pop() {
+        let dir = place_below(top, &at).at("read", top)?;
+        let failed = |cause| cannot("read", &dir, cause);
+        for entry in open(&dir).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let kind = entry.file_type().map_err(failed)?;
+            let Some(path) = name_bytes(&entry).map(|name| join(&at, &name)) else {
+                found.strange.push(entry.path());
+                continue;
+            };
+            if path == b".git" {
+                continue;
+            }
+            let number = wanted.find(&path);
+            let in_room = join(root, &path);
+            if !kind.is_dir() {
+                match number.filter(|number| is_as(kind, wanted.files[*number].1.kind)) {
+                    Some(number) => found.files[number] = true,
+                    None => found.strange.push(entry.path()),
+                }
+            } else if wanted.dirs.contains(&path) {
+                if !parts.contains(&path[..]) {
+                    due.push(path.clone());
+                }
+                found.dirs.insert(path);
+            } else if number.is_none() && caches.include(&in_room) {
+                // A link in its place could lead into somebody's worktree, and is strange.
+            } else if number.is_none() && caches.lie_below(&in_room) {
+                due.push(path);
+            } else {
+                found.strange.push(entry.path());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A directory that a command closed to its owner is opened again.
+fn open(dir: &Path) -> io::Result<ReadDir> {
+    match std::fs::read_dir(dir) {
+        #[cfg(unix)]
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))?;
+            std::fs::read_dir(dir)
+        }
+        read => read,
+    }
+}
+
+/// Where the system has no links, the commit's are files.
+fn is_as(found: FileType, kind: Kind) -> bool {
+    match kind {
+        Kind::Link if cfg!(unix) => found.is_symlink(),
+        _ => found.is_file(),
+    }
+}
+
+/// An entry's name as git has it.
+fn name_bytes(entry: &fs::DirEntry) -> Option<Vec<u8>> {
+    #[cfg(unix)]
+    return Some(std::os::unix::ffi::OsStringExt::into_vec(entry.file_name()));
+    #[cfg(not(unix))]
+    return entry.file_name().into_string().ok().map(String::into_bytes);
 }

@@ -7,29 +7,16 @@
 //! commit nor a named cache is removed; no program that the repository names is started.
 
 mod attributes;
-mod cloned_history;
+mod contents;
 mod environment;
-mod error;
 mod filling;
-mod git_dir;
-mod index;
-mod lfs;
 mod list;
-mod object_reader;
-mod plain_git;
 mod repository;
-mod room;
-mod room_contents;
 mod rooms;
 mod sandbox;
-mod scan;
-mod step_files;
 mod submodule;
 
-pub use environment::{Environment, Surroundings, is_of_runner, search_path, tools};
-pub use error::RoomError;
-pub use room::Room;
-pub use room_contents::{Filled, Lacking, Source};
-pub use rooms::{keep_within, rooms_dir};
+pub use contents::{Filled, Lacking, Source};
+pub use environment::{Environment, RunnerFiles, Surroundings, is_of_runner, search_path, tools};
+pub use rooms::{Room, keep_within, rooms_dir};
 pub use sandbox::{Agent, Authority, Bubblewrap, Gate, STARTS, is_kept, never_began};
-pub use step_files::RunnerFiles;

@@ -1,15 +1,126 @@
-//! One repository whose commit a room holds: the user's own, or a submodule's.
+//! The repository that a commit is taken from, and the history that a room is given of it: by a git that the user
+//! trusted, without anybody's settings. What a `.git` in a room shows is written here, and what keeps a clone from
+//! being made is named.
 
-use crate::disk::{self, Links};
-use crate::room::RoomError;
-use crate::room::error::AtPath;
-use crate::room::list::{Leaf, List};
-use crate::room::object_reader::Objects;
-use crate::room::plain_git::Git;
-use crate::room::room_contents::Source;
-use git2::{ObjectFormat, ObjectType, Oid};
-use std::ffi::OsStr;
+use crate::disk::{self, AtPath, Durable, Links, Mode, NewFile, cannot};
+use crate::git::Call;
+use crate::process::{Captured, Short, capture};
+use crate::room::contents::Source;
+use crate::room::list::{Leaf, List, Objects, refuse_name};
+use cook_protocol::diagnostic::{Code, Failure};
+use git2::{ObjectFormat, ObjectType, Oid, Reference};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// For one walk of the whole history, or a copy of it: a minute may pass over a million objects.
+const DEADLINE: Duration = Duration::from_secs(60 * 60);
+/// Bytes of an answer.
+const LIMIT: usize = 1 << 30;
+
+/// The environment of such a git.
+const ENVIRONMENT: [(&str, &str); 17] = [
+    ("HOME", "/dev/null"),
+    ("LC_ALL", "C"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    // Where git finds its own parts is for itself to say.
+    ("GIT_EXEC_PATH", ""),
+    // Indexes beside the objects say what nobody hashed.
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.commitGraph"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "core.multiPackIndex"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+    // git's own default for attributes is a file of the user's.
+    ("XDG_CONFIG_HOME", "/dev/null"),
+];
+
+/// Where such a git is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Git<'a> {
+    /// Where programs are looked for.
+    pub path: &'a OsStr,
+    pub dir: &'a Path,
+}
+
+impl Git<'_> {
+    /// What git says, and how it ends.
+    pub fn ask(&self, call: Call) -> Result<Captured, Failure> {
+        let own = ENVIRONMENT.map(|(name, value)| (name, OsString::from(value)));
+        let mut env = own.to_vec();
+        env.push(("PATH", self.path.to_owned()));
+        env.extend(call.env);
+        let captured = capture(&Short {
+            argv: [vec!["git".into()], call.arguments].concat(),
+            dir: self.dir,
+            env,
+            stdin: call.stdin,
+            deadline: DEADLINE,
+            limit: LIMIT,
+            group: false,
+        });
+        captured.map_err(|error| unanswered(&error.to_string()))
+    }
+
+    /// The same where these exit codes alone are an answer.
+    pub fn answer(&self, call: Call, codes: &[i32]) -> Result<Vec<u8>, Failure> {
+        let captured = self.ask(call)?;
+        match captured.code.is_some_and(|code| codes.contains(&code)) {
+            true => Ok(captured.stdout),
+            false => Err(unanswered(&complaint(&captured))),
+        }
+    }
+
+    /// Keys and values of settings in a file, in their order: a later one holds. `-` is what git reads
+    /// from its input; a file that is not there holds none.
+    pub fn settings(
+        &self,
+        file: &OsStr,
+        text: impl Into<Vec<u8>>,
+    ) -> Result<Vec<(String, Vec<u8>)>, String> {
+        let call = Call::new("config --no-includes -z --file").arg(file);
+        let call = call.arg("--get-regexp").arg(".").stdin(text);
+        let answer = self.answer(call, &[0, 1]).map_err(|error| error.message)?;
+        let lines = answer.split(|byte| *byte == 0);
+        let found = lines.filter_map(|line| {
+            let end = line.iter().position(|byte| *byte == b'\n')?;
+            let key = String::from_utf8_lossy(&line[..end]).into_owned();
+            Some((key, line[end + 1..].to_vec()))
+        });
+        Ok(found.collect())
+    }
+}
+
+pub(crate) fn unanswered(said: &str) -> Failure {
+    Failure::state(Code::GitFailed, format!("git did not answer: {said}"))
+}
+
+/// What git complains of, without its advice and its progress.
+pub(crate) fn complaint(captured: &Captured) -> String {
+    let lines = captured.stderr.lines().map(str::trim);
+    let is_wrong = |line: &&str| line.contains("fatal:") || line.contains("error:");
+    let wrong: Vec<&str> = lines.filter(is_wrong).take(3).collect();
+    match wrong.is_empty() {
+        true => captured.stderr.trim().to_owned(),
+        false => wrong.join("; "),
+    }
+}
+
+/// The name and the last part of a key of that section.
+pub(crate) fn within<'k>(key: &'k str, section: &str) -> Option<(&'k str, &'k str)> {
+    key.strip_prefix(section)?
+        .strip_prefix('.')?
+        .rsplit_once('.')
+}
 
 /// Bytes of the list of commits without parents, at most.
 const MAX_SHALLOW: u64 = 64 << 20;
@@ -51,15 +162,12 @@ pub(crate) enum TakenFrom {
 
 impl<'a> Repository<'a> {
     /// The user's own.
-    pub fn of(source: &Source<'a>, caches: &'a [String]) -> Result<Self, RoomError> {
+    pub fn of(source: &Source<'a>, caches: &'a [String]) -> Result<Self, Failure> {
         if source.common.to_str().is_none() {
-            return Err(RoomError::NotUtf8(source.common.to_owned()));
+            return Err(refuse_name(source.common));
         }
         let read = Self::read(source.common, source.commit, source);
-        let read = read.map_err(|why| RoomError::NotReproducible {
-            commit: source.commit.to_owned(),
-            why,
-        })?;
+        let read = read.map_err(|why| refuse_commit(source.commit, &why))?;
         Ok(Self {
             objects_at: source.objects_at.map(|at| at(0)),
             refs: source.refs,
@@ -76,7 +184,7 @@ impl<'a> Repository<'a> {
             _ => ObjectFormat::Sha1,
         };
         let opened = Objects::open(&git_dir.join("objects"), format);
-        let objects = opened.map_err(|error| error.to_string())?;
+        let objects = opened.map_err(|error| error.message)?;
         let tree = objects.find_tree(objects.id(commit)?)?;
         Ok(Self {
             list: List::read(&objects, tree)?,
@@ -99,14 +207,14 @@ impl<'a> Repository<'a> {
     }
 
     /// The object of one of its files.
-    pub fn read_file(&self, path: &[u8], leaf: Leaf) -> Result<Vec<u8>, RoomError> {
+    pub fn read_file(&self, path: &[u8], leaf: Leaf) -> Result<Vec<u8>, Failure> {
         let read = self.objects.read(leaf.id, ObjectType::Blob);
         let path = String::from_utf8_lossy(path);
         read.map_err(|why| self.not_reproducible(format!("`{path}`: {why}")))
     }
 
     /// Commits whose parents a shallow clone does not have, one line each.
-    pub fn read_shallow(&self) -> Result<Option<String>, RoomError> {
+    pub fn read_shallow(&self) -> Result<Option<String>, Failure> {
         let place = match &self.from {
             TakenFrom::Cut => return Ok(Some(format!("{}\n", self.commit))),
             // Where all of it comes from there, it is cut off as it is there.
@@ -127,12 +235,36 @@ impl<'a> Repository<'a> {
     }
 
     /// Where its commit is not what a clone has, and why.
-    pub fn not_reproducible(&self, why: String) -> RoomError {
-        RoomError::NotReproducible {
-            commit: self.commit.clone(),
-            why,
+    pub fn not_reproducible(&self, why: impl AsRef<str>) -> Failure {
+        refuse_commit(&self.commit, why.as_ref())
+    }
+
+    /// What git says in a git directory; else why the commit is not what a clone has.
+    fn ask(&self, dir: &Path, mut call: Call, what: &str) -> Result<Vec<u8>, Failure> {
+        call.arguments.insert(0, "--git-dir=.".into());
+        let captured = self.git(dir).ask(call)?;
+        let said = complaint(&captured);
+        match captured.success() {
+            true => Ok(captured.stdout),
+            false if says_full(&said) => {
+                let full = std::io::ErrorKind::StorageFull.into();
+                Err(cannot("copy the history to", dir, full))
+            }
+            false => Err(self.not_reproducible(format!("{what}: {said}"))),
         }
     }
+}
+
+/// git repeats what the system says where a file system is full.
+fn says_full(said: &str) -> bool {
+    let full = std::io::Error::from_raw_os_error(ENOSPC).to_string();
+    let (words, _) = full.split_once(" (os error").unwrap_or((&full, ""));
+    cfg!(unix) && said.contains(words)
+}
+
+fn refuse_commit(commit: &str, why: &str) -> Failure {
+    let what = format!("commit {commit} cannot be checked out: {why}");
+    Failure::state(Code::NotReproducible, what)
 }
 
 /// The git directory of the repository at a place of this machine, where git would find one.
@@ -141,4 +273,267 @@ pub(crate) fn find_git_dir(place: &Path) -> Option<PathBuf> {
     suffixed.push(".git");
     let places = [place.join(".git"), place.to_owned(), suffixed.into()];
     places.into_iter().find(|dir| dir.join("objects").is_dir())
+}
+
+/// Bytes of one of its files.
+const MAX_FILE: u64 = 64 << 20;
+/// What stands in it, with what git itself adds.
+const NAMES: [&str; 9] = [
+    "HEAD",
+    "config",
+    "index",
+    "info",
+    "logs",
+    "objects",
+    "packed-refs",
+    "refs",
+    "shallow",
+];
+
+/// Writes it anew.
+pub(crate) fn write(repository: &Repository, dir: &Path) -> Result<(), Failure> {
+    remove(dir)?;
+    for (name, text) in control_files(repository)? {
+        write_file(&dir.join(name), text.as_bytes())?;
+    }
+    for name in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
+        let place = dir.join(name);
+        fs::create_dir_all(&place).at("make", &place)?;
+    }
+    match repository.alone {
+        true => hold(repository, dir),
+        false => Ok(()),
+    }
+}
+
+/// Writes a file there.
+pub(crate) fn write_file(place: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let made = place.parent().map_or(Ok(()), fs::create_dir_all);
+    let new = NewFile::at(place, Durable::Nothing).mode(Mode::Masked(0o644));
+    let written = made.and_then(|()| new.write(bytes));
+    written.at("write", place)
+}
+
+/// Takes away what stands at a place, whatever it is.
+pub(crate) fn remove(place: &Path) -> Result<(), Failure> {
+    disk::remove_tree(place)
+        .or_else(|_| fs::remove_file(place))
+        .at("remove", place)
+}
+
+fn control_files(repository: &Repository) -> Result<Vec<(&'static str, String)>, Failure> {
+    let format = match repository.commit.len() {
+        64 => "sha256",
+        _ => "sha1",
+    };
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tlogallrefupdates = false\n\tcommitGraph = false\n\tmultiPackIndex = false\n[extensions]\n\tobjectformat = {format}\n[gc]\n\tauto = 0\n[advice]\n\tdetachedHead = false\n[submodule]\n\tactive = .\n"
+    );
+    let caches = repository.caches.iter();
+    let caches = caches.map(|cache| format!("{}/\n", cache.trim_end_matches('/')));
+    let tags = repository.refs.iter();
+    let tags = tags.filter(|(name, _)| name.starts_with("refs/tags/"));
+    let tags = tags.map(|(name, id)| format!("{id} {name}\n"));
+    let mut files = vec![
+        ("HEAD", format!("{}\n", repository.commit)),
+        ("config", config),
+        ("info/exclude", caches.collect()),
+        ("packed-refs", tags.collect()),
+    ];
+    if !repository.alone {
+        let objects = repository.objects_at.clone();
+        let objects = objects.unwrap_or_else(|| repository.here());
+        files.push((
+            "objects/info/alternates",
+            format!("{}\n", objects.display()),
+        ));
+    }
+    let shallow = repository.read_shallow()?;
+    files.extend(shallow.map(|text| ("shallow", text)));
+    Ok(files)
+}
+
+/// It shows that, and nothing but git's index and objects came to it since it was written. Builds
+/// that look at its files' times run again only when the commit changed.
+pub(crate) fn is_as_written(repository: &Repository, dir: &Path) -> Result<bool, Failure> {
+    let Some(names) = fs::read_dir(dir).ok().filter(|_| disk::is_directory(dir)) else {
+        return Ok(false);
+    };
+    let is_known = |entry: fs::DirEntry| NAMES.iter().any(|name| entry.file_name() == *name);
+    let is_empty = |name: &str| {
+        let entries = fs::read_dir(dir.join(name));
+        entries.is_ok_and(|mut entries| entries.next().is_none())
+    };
+    let is_same = |(name, text): &(&str, String)| {
+        let there = disk::read(&dir.join(name), MAX_FILE, Links::Refuse);
+        there.is_ok_and(|there| there.as_deref() == Some(text.as_bytes()))
+    };
+    Ok(names.flatten().all(is_known)
+        && is_empty("refs/heads")
+        && is_empty("refs/tags")
+        && control_files(repository)?.iter().all(is_same))
+}
+
+/// The number of the error "no space left" on every Unix.
+const ENOSPC: i32 = 28;
+
+/// Whoever sends a clone: git with the settings of the repository, which say what is sent and start
+/// nothing there. It reaches no remote, and whose the repository is was asked before.
+const SENDER: &str =
+    "--upload-pack=GIT_ALLOW_PROTOCOL= GIT_NO_LAZY_FETCH=1 git -c 'safe.directory=*' upload-pack";
+
+type Refs = [(String, String)];
+
+/// Takes the history over into a git directory; what keeps a clone from being made is named.
+pub(crate) fn hold(repository: &Repository, dir: &Path) -> Result<(), Failure> {
+    match &repository.from {
+        // What is here of it is all that is needed.
+        TakenFrom::Cut => copy(repository, dir),
+        TakenFrom::Here => {
+            copy(repository, dir)?;
+            require_whole(repository, dir)
+        }
+        TakenFrom::Place(place) => {
+            receive(repository, dir, place, &list_sent(repository, dir, place)?)
+        }
+        TakenFrom::Clone(place) => {
+            check_refs(repository, dir)?;
+            let sent = list_sent(repository, dir, place)?;
+            check_sender(repository, &sent)?;
+            receive(repository, dir, place, &sent)
+        }
+    }
+}
+
+/// What the history begins from: the commit, and what is named besides.
+fn tips(repository: &Repository, refs: &Refs) -> String {
+    let ids: BTreeSet<&str> = refs
+        .iter()
+        .map(|(_, id)| &**id)
+        .chain([&*repository.commit])
+        .collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    ids.join("\n") + "\n"
+}
+
+fn is_tag(name: &str) -> bool {
+    name.starts_with("refs/tags/")
+}
+
+/// By the same way as to any clone, which takes all branches: what is not sent, or not whole, is told
+/// so wherever it stands. It costs a copy of what they hold, once for each room.
+fn receive(repository: &Repository, dir: &Path, place: &Path, sent: &Refs) -> Result<(), Failure> {
+    let what = "its history, all branches and tags, cannot be cloned";
+    let fetch = Call::new(
+        "fetch-pack --quiet --keep --no-progress --stdin --check-self-contained-and-connected",
+    );
+    let fetch = fetch.arg(SENDER).arg(place).stdin(tips(repository, sent));
+    repository.ask(dir, fetch, what)?;
+    // What came is whole as far as it leads on; a sender may leave out what was asked for.
+    let all = Call::new("rev-list --no-walk --quiet --stdin");
+    let all = all.stdin(tips(repository, sent));
+    repository.ask(dir, all, what).map(drop)
+}
+
+/// Those objects of a submodule's that are here: from where a clone gets the others, nobody is asked.
+fn copy(repository: &Repository, dir: &Path) -> Result<(), Failure> {
+    let what = "its history cannot be read";
+    let pack = Call::new(
+        "pack-objects --quiet --revs --missing=allow-any --no-use-bitmap-index objects/pack/pack",
+    );
+    let pack = pack.lend(&[repository.here()]).stdin(tips(repository, &[]));
+    let name = repository.ask(dir, pack, what)?;
+    let pack = format!(
+        "objects/pack/pack-{}.pack",
+        String::from_utf8_lossy(&name).trim()
+    );
+    // An object's bytes are taken over as they lie there.
+    repository
+        .ask(dir, Call::new("verify-pack").arg(pack), what)
+        .map(drop)
+}
+
+/// Where a clone gets all of it, the history is not cut off here.
+fn require_whole(repository: &Repository, dir: &Path) -> Result<(), Failure> {
+    let Some(cut) = repository.read_shallow()? else {
+        return Ok(());
+    };
+    let listed = repository
+        .git(dir)
+        .ask(Call::new("--git-dir=. rev-list").arg(&repository.commit))?;
+    let text = String::from_utf8_lossy(&listed.stdout);
+    let is_cut = |commit: &str| cut.lines().any(|line| line.trim() == commit);
+    match listed.success() && !text.lines().any(is_cut) {
+        true => Ok(()),
+        false => Err(repository.not_reproducible(
+            "the history of this submodule is cut off here, and a clone has all of it: `git fetch --unshallow` in it brings the rest",
+        )),
+    }
+}
+
+/// Each branch, tag and stash is there whole: git finds everything that they lead to and HEAD does not.
+fn check_refs(repository: &Repository, dir: &Path) -> Result<(), Failure> {
+    let ids: Vec<&str> = repository.refs.iter().map(|(_, id)| id.as_str()).collect();
+    let lines = format!("{}\n^{}", ids.join("\n"), repository.commit);
+    let walk = Call::new("rev-list --objects --stdin --quiet").stdin(lines);
+    let what = "a branch, tag or stash is not whole, and no clone can be made";
+    let walk = walk.lend(&[repository.here()]);
+    repository.ask(dir, walk, what).map(drop)
+}
+
+/// Names and ids of the refs that a clone is shown and takes, none of which keeps it from being made.
+fn list_sent(
+    repository: &Repository,
+    dir: &Path,
+    place: &Path,
+) -> Result<Vec<(String, String)>, Failure> {
+    let list = Call::new("ls-remote --quiet").arg(SENDER).arg(place);
+    let listed = repository.ask(dir, list, "no clone can be made")?;
+    let text = String::from_utf8_lossy(&listed);
+    let listed = text.lines().filter_map(|line| line.split_once('\t'));
+    // A clone passes over names that git itself would not give.
+    let is_taken = |name: &str| {
+        name == "HEAD"
+            || (is_tag(name) || name.starts_with("refs/heads/")) && Reference::is_valid_name(name)
+    };
+    let sent: Vec<(String, String)> = listed
+        .filter(|(_, name)| is_taken(name))
+        .map(|(id, name)| (name.to_owned(), id.to_owned()))
+        .collect();
+    let is_null = |id: &str| id.bytes().all(|byte| byte == b'0');
+    if let Some((name, _)) = sent.iter().find(|(_, id)| is_null(id)) {
+        return Err(repository.not_reproducible(format!(
+            "`{name}` names no object, and no clone can be made: remove it"
+        )));
+    }
+    if let Some((above, name)) = find_in_the_way(&sent) {
+        return Err(repository.not_reproducible(format!(
+            "`{above}` and `{name}` exclude each other, and no clone can be made: remove one of them"
+        )));
+    }
+    Ok(sent)
+}
+
+/// A ref whose name is a directory of another's: a list of packed refs can hold both, no clone can.
+fn find_in_the_way(refs: &Refs) -> Option<(&str, &str)> {
+    let names: BTreeSet<&str> = refs.iter().map(|(name, _)| &**name).collect();
+    names.iter().find_map(|name| {
+        let mut above = name.match_indices('/').map(|(at, _)| &name[..at]);
+        Some((above.find(|above| names.contains(above))?, *name))
+    })
+}
+
+/// A clone is shown the tags that the room shows, and HEAD.
+fn check_sender(repository: &Repository, sent: &Refs) -> Result<(), Failure> {
+    let names = repository.refs.iter().map(|(name, _)| &**name);
+    let shown = ["HEAD"]
+        .into_iter()
+        .chain(names.filter(|name| is_tag(name)));
+    let mut hidden = shown.filter(|name| !sent.iter().any(|(other, _)| other == name));
+    match hidden.next() {
+        None => Ok(()),
+        Some(name) => Err(repository.not_reproducible(format!(
+            "a clone is not shown `{name}`: the repository's settings hide it (`transfer.hideRefs`, `uploadpack.hideRefs`)"
+        ))),
+    }
 }

@@ -1,12 +1,10 @@
 //! Submodules: which of the local repositories a path's commit is read from.
 
 use crate::disk::{self, Links};
-use crate::room::list::{List, join};
-use crate::room::object_reader::Objects;
-use crate::room::plain_git::{Git, within};
-use crate::room::repository::{Repository, TakenFrom, find_git_dir};
-use crate::room::room_contents::{Filled, Lacking, Source};
-use crate::room::scan::make_path_below;
+use crate::git::Call;
+use crate::room::contents::{Filled, Lacking, Source};
+use crate::room::list::{List, Objects, join, place_below};
+use crate::room::repository::{Git, Repository, TakenFrom, find_git_dir, within};
 use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -166,7 +164,7 @@ fn open<'a>(
 ) -> Result<(Repository<'a>, Option<String>), String> {
     let address = module.address.as_deref();
     let address = address.ok_or("`.gitmodules` names no address for it")?;
-    let in_place = make_path_below(source.worktree, &join(root, path));
+    let in_place = place_below(source.worktree, &join(root, path));
     let in_place = in_place.map_err(|cause| cause.to_string())?;
     let mut places = vec![above.git_dir.join("modules").join(&module.name)];
     if root.is_empty() && source.git_dir != above.git_dir {
@@ -236,7 +234,7 @@ fn resolve(address: &[u8], above: &Repository) -> Result<Vec<u8>, String> {
 fn find_place(address: &[u8]) -> Option<PathBuf> {
     let path = address.strip_prefix(b"file://").unwrap_or(address);
     let path = path.starts_with(b"/").then_some(path)?;
-    make_path_below(Path::new("/"), path).ok()
+    place_below(Path::new("/"), path).ok()
 }
 
 /// Where a repository was fetched from; the remote of that name that git takes by itself first.
@@ -311,8 +309,8 @@ fn is_fetched(repository: &Repository, id: &str) -> bool {
         return true;
     }
     let line = "--git-dir=. -c core.fsmonitor=false -c core.alternateRefsCommand=false -c core.hooksPath=/dev/null for-each-ref --count=1 --contains";
-    let git = repository.git(git_dir);
-    let listed = git.answer(line, &[&id, &"refs/remotes"], Vec::new(), &[0]);
+    let call = Call::new(line).arg(id).arg("refs/remotes");
+    let listed = repository.git(git_dir).answer(call, &[0]);
     listed.is_ok_and(|listed| !listed.is_empty())
 }
 

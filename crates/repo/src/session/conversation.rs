@@ -14,11 +14,8 @@ use super::failures::{
 use super::session_record::{Batch, CallRecord};
 use super::session_store::{GitStore, load_episode};
 use super::session_values::{
-    ContentHash, Entry, Episode, Exchange, Kind, Native, Object, On, Prior, Ref, RefKind,
-};
-use super::suppliers::{
-    Action, Answer, Capability, Continuation, Supplier, SupplierError, Transport, Turn, combine,
-    estimate,
+    Action, Answer, Capability, ContentHash, Continuation, Entry, Episode, Exchange, Kind, Native,
+    Object, On, Prior, Ref, RefKind, Supplier, SupplierError, Transport, Turn, combine, estimate,
 };
 use cook_protocol::diagnostic::{Failure, Lines, clean, redact};
 use cook_protocol::schema::{GivenSchema, find_json, without_thoughts};

@@ -1,7 +1,6 @@
 //! What can go wrong with a call: the code, the refs that are still good, and the next step.
 
-use super::session_values::{Prior, Ref, RefKind};
-use super::suppliers::SupplierErrorKind;
+use super::session_values::{Prior, Ref, RefKind, SupplierErrorKind};
 use cook_protocol::diagnostic::{Code, Failure, FailureKind};
 use std::fmt::Display;
 use std::io;

@@ -7,10 +7,11 @@
 //! with its event in it: every object is durable before the ref moves.
 
 use super::failures::{OfStore, corrupt};
-use super::session_values::{ContentHash, Entry, Kind, Object, On, Prior, Ref};
-use super::suppliers::{Action, Answer, Transport};
+use super::session_values::{
+    Action, Answer, ContentHash, Entry, Kind, Object, On, Prior, Ref, Transport,
+};
 use crate::store::Place;
-use crate::store::log_locks::LockedLog;
+use crate::store::log_place::LockedLog;
 use crate::store::odb::{Commit, FILE, FOLDER, Log, TreeEntry};
 use cook_protocol::diagnostic::Failure;
 use git2::{ObjectType, Oid};

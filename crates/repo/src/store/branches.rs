@@ -7,8 +7,7 @@
 use super::Store;
 use super::error::{During, stale, unknown_name, unwritable};
 use super::log_format::{self, Document, Meta, Stand, Tip};
-use super::log_locks::{LockedLog, clear_ref_lock};
-use super::log_place::{self, Place};
+use super::log_place::{self, LockedLog, Place, clear_ref_lock};
 use super::odb::Log;
 use super::writing::{Recovered, names};
 use crate::disk::{self, Durable, Links, Mode, NewFile};

@@ -9,8 +9,7 @@
 use super::Store;
 use super::error::{During, unreadable, unsafe_path, unwritable};
 use super::log_format::{self, HistoryDigest, Lines, Stand, TRAIL};
-use super::log_locks::take_lock;
-use super::log_place::Place;
+use super::log_place::{Place, take_lock};
 use super::odb::Log;
 use super::view::{agent_dir, scratch};
 use crate::disk::{self, Links};

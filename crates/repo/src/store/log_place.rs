@@ -2,16 +2,28 @@
 //! creation under a temporary name, the worktree's id.
 //!
 //! Nothing here discovers anything: the paths come from the caller.
+//!
+//! Locks of the operating system on files beside the log, git's own lock files, which do not end with the process that
+//! holds them, and the lease: one driver per workflow. Alive = the OS lock on its file is held; what the file says only names the
+//! holder.
+//!
+//! Packs of the log: `git gc` under the writer lock, when loose objects pile up, and packs of
+//! what came from elsewhere.
 
-use super::error::{During, unreadable, unsafe_path, unwritable};
+use super::error::{During, lock_held, stale, unreadable, unsafe_path, unwritable};
 use super::odb::Log;
+use crate::clock::TEST_VARIABLE;
 use crate::disk::{self, Durable, Links, Mode, NewFile, TemporaryDir};
+use crate::git::{LENT_VARIABLE, join_lent};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::GOAL_VIEW;
-use git2::ObjectFormat;
+use git2::{ObjectFormat, Oid};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::Once;
+use std::time::{Duration, Instant, SystemTime};
 
 /// The three directories cook works with. `repo` finds them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -348,4 +360,301 @@ pub(super) fn create_id(place: &Place) -> Result<String, Failure> {
 /// A random, time-ordered name in lower case.
 pub fn fresh_id() -> String {
     ulid::Ulid::generate().to_string().to_lowercase()
+}
+
+/// A ref's lock file that has not changed for this long is a dead writer's.
+const DEAD_LOCK: Duration = Duration::from_secs(2);
+
+/// Takes the lock of a file within `wait`, making the file when it is absent, never through a
+/// symlink; the lock is held until the file is closed.
+pub(super) fn take_lock(path: &Path, wait: Duration) -> Result<File, Failure> {
+    let file = disk::open_lock(path).writing(path.display().to_string())?;
+    match disk::take_lock(&file, wait).writing("the lock")? {
+        true => Ok(file),
+        false => Err(lock_held()),
+    }
+}
+
+/// Removes a ref's lock file when its writer is dead. We hold the writer lock,
+/// so a living one is only somebody's git: it is waited for. A file is dead when
+/// it is older than two seconds, or has stood unchanged for as long before our
+/// eyes (its clock may run ahead of ours).
+pub(super) fn clear_ref_lock(reference: &Path) -> Result<(), Failure> {
+    let mut name = reference.as_os_str().to_owned();
+    name.push(".lock");
+    let path = Path::new(&name);
+    let failed = |error: std::io::Error| unwritable("the log's branch", error);
+    let started = Instant::now();
+    let mut seen = None;
+    while let Some(found) = disk::look(path).map_err(failed)? {
+        let modified = found.modified().map_err(failed)?;
+        let age = SystemTime::now()
+            .duration_since(modified)
+            .unwrap_or_default();
+        let (first, since) = *seen.get_or_insert((modified, started));
+        if first != modified {
+            seen = Some((modified, Instant::now()));
+        }
+        if age > DEAD_LOCK || (first == modified && since.elapsed() > DEAD_LOCK) {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(failed(error));
+                }
+                _ => return Ok(()),
+            }
+        }
+        if started.elapsed() > DEAD_LOCK * 5 {
+            return Err(lock_held());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// The log, opened after the lock was taken (another process may have packed it in the meantime), and the writer lock until
+/// this is dropped.
+pub(crate) struct LockedLog {
+    pub(crate) log: Log,
+    place: Place,
+    lock: File,
+}
+
+impl LockedLog {
+    /// Waits for the writer lock. Makes the log where there is none.
+    pub(crate) fn take(place: &Place, wait: Duration) -> Result<Self, Failure> {
+        create_log(place)?;
+        Self::take_known(place, wait)
+    }
+
+    /// The same of a log that must be there.
+    pub(super) fn take_known(place: &Place, wait: Duration) -> Result<Self, Failure> {
+        let lock = take_lock(&place.cook_dir().join("lock"), wait)?;
+        Ok(Self {
+            log: open_known_log(place)?,
+            place: place.clone(),
+            lock,
+        })
+    }
+
+    /// Moves a ref that stood at `from`, once what a dead writer left of a lock on it is gone; durable when it returns.
+    /// When the update reports an error the ref is read again, and what it says decides: an error means that it did not move.
+    pub(crate) fn advance(&self, name: &str, from: Option<Oid>, to: Oid) -> Result<(), Failure> {
+        self.log.sync_fan_out()?;
+        clear_ref_lock(&self.place.log_dir().join(name))?;
+        let moved = match from {
+            Some(from) => self.log.move_ref(name, from, to),
+            None => self.log.create_ref(name, to),
+        };
+        let Err(error) = moved else {
+            return Ok(());
+        };
+        match self.log.find_ref(name) {
+            Ok(Some(tip)) if tip == to => Ok(()),
+            Ok(tip) if tip != from => Err(stale("the log moved while it was written")),
+            _ => Err(unwritable("a ref of the log", error)),
+        }
+    }
+
+    /// Packs the log when it is due; whether it was. A failure changes nothing.
+    pub(crate) fn pack_when_due(&self, number: u64) -> bool {
+        when_due(&self.place, number, &self.lock)
+    }
+
+    /// Packs the log, and removes what nothing leads to and is no longer new. A failure
+    /// changes nothing.
+    pub(crate) fn sweep(&self) {
+        sweep(&self.place, &self.lock);
+    }
+
+    /// Moves the file of a damaged object to a directory; where it lies then. One that has
+    /// no file of its own stays in its pack.
+    pub(crate) fn set_aside(&self, id: Oid, dir: &Path) -> Result<Option<PathBuf>, Failure> {
+        set_aside(&self.log.loose_file(id), dir, &id.to_string())
+    }
+}
+
+/// Moves a damaged file to a directory, over nothing; where it lies then, if it was there.
+pub(crate) fn set_aside(file: &Path, dir: &Path, name: &str) -> Result<Option<PathBuf>, Failure> {
+    if disk::look(file).writing("a damaged file's copy")?.is_none() {
+        return Ok(None);
+    }
+    std::fs::create_dir_all(dir).writing("a damaged file's copy")?;
+    let mut to = dir.join(format!("{name}.damaged"));
+    let mut number = 1;
+    while disk::look(&to).writing("a damaged file's copy")?.is_some() {
+        to = dir.join(format!("{name}.{number}.damaged"));
+        number += 1;
+    }
+    std::fs::rename(file, &to).writing("a damaged file's copy")?;
+    Ok(Some(to))
+}
+
+/// Above this many loose objects the log is packed.
+const MAX_LOOSE: usize = 2_000;
+
+/// Loose objects are counted at every transition whose number this divides.
+const EVERY: u64 = 32;
+
+/// A packing that takes longer is ended; the log stays as it was.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// A lower threshold for tests, counted at every transition. Honoured only
+/// while `COOK_TEST=1` is set too.
+const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
+
+/// Packs when it is due, under the writer lock that the caller holds; whether it was. What could not be packed is as it
+/// was, and the next time is tried again.
+pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> bool {
+    let (every, above) = match read_threshold_for_tests() {
+        Some(above) => (1, above),
+        None => (EVERY, MAX_LOOSE),
+    };
+    let is_due = seq.is_multiple_of(every) && loose_objects(place) > above;
+    is_due && run(place, lock, &[]).is_ok()
+}
+
+fn read_threshold_for_tests() -> Option<usize> {
+    if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
+        return None;
+    }
+    std::env::var(ABOVE_VARIABLE).ok()?.parse().ok()
+}
+
+/// Packs, and what nothing leads to goes unless it was written lately: a reader may still look at it.
+pub(super) fn sweep(place: &Place, lock: &File) {
+    let _ = run(place, lock, &["--prune=1.hour.ago"]);
+}
+
+/// Loose objects of the log. Unreadable directories count as empty: packing is
+/// an optimisation, and whoever reads those objects will say what is wrong.
+fn loose_objects(place: &Place) -> usize {
+    let objects = place.log_dir().join("objects");
+    (0..=0xff_u8)
+        .filter_map(|byte| std::fs::read_dir(objects.join(format!("{byte:02x}"))).ok())
+        .map(Iterator::count)
+        .sum()
+}
+
+fn run(place: &Place, lock: &File, how: &[&str]) -> Result<(), String> {
+    // git shares the lock's open file: when cook dies, the lock is held until git
+    // has ended too, and nobody writes beside it.
+    let shared = lock
+        .try_clone()
+        .map_err(|error| format!("cannot share the lock: {error}"))?;
+    let mut git = log_git(place);
+    git.args(["gc", "--quiet"])
+        .args(how)
+        .stdin(shared)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = git.spawn();
+    let child = child.map_err(|error| format!("cannot run git: {error}"))?;
+    wait(child, "git gc")
+}
+
+/// Writes a pack with these objects, which lie in other directories; durable when it returns.
+pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<(), Failure> {
+    let failed = |why: String| unwritable("a pack of the log", why);
+    let packs = place.log_dir().join("objects").join("pack");
+    let mut git = log_git(place);
+    git.args(["-c", "core.fsync=all", "-c", "pack.threads=1"])
+        .args(["pack-objects", "--quiet", "--delta-base-offset"])
+        .arg(packs.join("pack"))
+        .env(LENT_VARIABLE, join_lent(from))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = git.spawn();
+    let mut child = child.map_err(|error| failed(format!("cannot run git: {error}")))?;
+    if let Some(stdin) = child.stdin.take() {
+        let mut stdin = std::io::BufWriter::new(stdin);
+        // A git that ends early says so by its status.
+        let _ = objects.iter().try_for_each(|id| writeln!(stdin, "{id}"));
+        let _ = stdin.flush();
+    }
+    wait(child, "git pack-objects").map_err(failed)?;
+    disk::sync_dir(&packs).map_err(|error| failed(error.to_string()))
+}
+
+/// git on the log, with no settings but the log's own.
+fn log_git(place: &Place) -> Command {
+    let mut git = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(name);
+        }
+    }
+    git.env("GIT_CONFIG_NOSYSTEM", "1")
+        .env(
+            "GIT_CONFIG_GLOBAL",
+            if cfg!(windows) { "NUL" } else { "/dev/null" },
+        )
+        .env("LC_ALL", "C")
+        .arg("--git-dir")
+        .arg(place.log_dir())
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .current_dir(place.cook_dir());
+    git
+}
+
+fn wait(mut child: Child, what: &str) -> Result<(), String> {
+    let started = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("{what} ended with {status}")),
+            Ok(None) if started.elapsed() < DEADLINE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("{what} took longer than {} s", DEADLINE.as_secs()));
+            }
+            Err(error) => return Err(format!("cannot wait for git: {error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_ref_lock_is_removed_and_a_young_one_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let reference = dir.path().join("branch");
+        let lock = dir.path().join("branch.lock");
+        std::fs::write(&lock, "").unwrap();
+        let file = File::options().write(true).open(&lock).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3))
+            .unwrap();
+        clear_ref_lock(&reference).unwrap();
+        assert!(!lock.exists());
+
+        std::fs::write(&lock, "").unwrap();
+        let other = {
+            let lock = lock.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(200));
+                std::fs::remove_file(lock)
+            })
+        };
+        let started = Instant::now();
+        clear_ref_lock(&reference).unwrap();
+        assert!(started.elapsed() >= Duration::from_millis(150));
+        other.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_ref_lock_from_the_future_does_not_stick() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = dir.path().join("branch.lock");
+        std::fs::write(&lock, "").unwrap();
+        let file = File::options().write(true).open(&lock).unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_secs(3600))
+            .unwrap();
+        clear_ref_lock(&dir.path().join("branch")).unwrap();
+        assert!(!lock.exists());
+    }
 }

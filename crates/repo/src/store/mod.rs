@@ -8,42 +8,40 @@
 //! not hold is overwritten without a kept copy; the user's objects are never written.
 
 pub(crate) mod branches;
-mod checkout;
 mod checkpoints;
 mod displaced;
 mod error;
 mod log_check;
 mod log_format;
-pub(crate) mod log_locks;
-mod log_place;
+pub(crate) mod log_place;
 pub(crate) mod odb;
-mod pack;
 mod quarantine;
 mod reading;
-mod replayed;
 mod transitions;
 mod view;
 mod writing;
 
+use crate::disk::{self, Links, TemporaryDir};
 pub use branches::{Marks, Moved, Unclaimed};
 pub use checkpoints::Trail;
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
 pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT, rescue_keep};
 pub(crate) use error::in_one_line;
+use error::{During, unknown_name, unreadable};
 pub use log_format::{FORMAT, History, HistoryDigest, Meta, Tip};
-pub use log_locks::{Lease, LeaseHolder};
 pub use log_place::{Place, fresh_id};
+use odb::Log;
 pub use quarantine::{Admitted, Limits, Quarantine};
 pub use reading::{Before, Contents, Entry, WorktreeLog};
-pub use replayed::{ReplayReport, Replayed};
-pub use transitions::{Sign, Signed, Transition};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+pub use transitions::{ReplayReport, Replayed, Sign, Signed, Transition};
 pub use view::{Difference, DifferenceKind, ViewStatus};
 pub use writing::{Committed, Locked, Recovered, Recovery, Staged};
-
-use crate::disk::TemporaryDir;
-use cook_protocol::diagnostic::Failure;
-use error::unknown_name;
-use odb::Log;
-use std::sync::Arc;
 
 /// The log of one worktree. Cheap to open; one per thread.
 pub struct Store {
@@ -127,4 +125,101 @@ impl Store {
     pub fn branch(&self) -> String {
         format!("refs/heads/{}", self.id)
     }
+}
+
+/// What a holder writes about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseHolder {
+    /// The process.
+    pub pid: u32,
+    /// What it is doing, one line.
+    pub owner: String,
+}
+
+/// A held lease; it ends when this is dropped, or with the process.
+#[derive(Debug)]
+pub struct Lease {
+    /// Open for as long as it is held.
+    file: File,
+}
+
+/// A probe holds the lock for an instant; an acquirer looks again for this long.
+const PROBE: Duration = Duration::from_millis(60);
+
+impl Store {
+    /// Takes the lease of this worktree's workflow, or says who has it.
+    pub fn lease(&self, owner: &str) -> Result<Lease, Failure> {
+        let path = find_lease(&self.place, &self.id);
+        log_place::make_directory(&self.place.cook_dir().join("leases"), Code::LogUnsafe)?;
+        loop {
+            let mut file = log_place::take_lock(&path, PROBE).map_err(|error| {
+                if error.code != Code::LockHeld {
+                    return error;
+                }
+                let LeaseHolder { pid, owner } = read_holder(&path);
+                let what = format!("the workflow is driven by {owner} (pid {pid})");
+                Failure::new(FailureKind::Held, Code::LeaseHeld, what)
+            })?;
+            if !disk::is_at(&file, &path) {
+                // It was deleted between opening and locking it.
+                continue;
+            }
+            write_holder(&mut file, owner)?;
+            return Ok(Lease { file });
+        }
+    }
+
+    /// Whether a lease is still the one of this workflow: its file may have been deleted.
+    pub fn holds(&self, lease: &Lease) -> bool {
+        disk::is_at(&lease.file, &find_lease(&self.place, &self.id))
+    }
+
+    /// Who holds the lease now. A text that a dead holder left says nothing.
+    pub fn lease_holder(&self) -> Result<Option<LeaseHolder>, Failure> {
+        Self::find_driver(&self.place, &self.id)
+    }
+
+    /// The same of a workflow whose log cannot be opened.
+    pub fn find_driver(place: &Place, id: &str) -> Result<Option<LeaseHolder>, Failure> {
+        let path = find_lease(place, id);
+        if disk::look(&path).reading("the lease")?.is_none() {
+            return Ok(None);
+        }
+        // Whoever only looks may have no right to write.
+        let file =
+            disk::open_no_follow(OpenOptions::new().read(true), &path).reading("the lease")?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(Some(read_holder(&path))),
+            Err(TryLockError::Error(error)) => Err(unreadable("the lease", error)),
+        }
+    }
+}
+
+fn find_lease(place: &Place, id: &str) -> PathBuf {
+    place.cook_dir().join("leases").join(id)
+}
+
+fn read_holder(path: &Path) -> LeaseHolder {
+    disk::read(path, 1 << 16, Links::Refuse)
+        .ok()
+        .flatten()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or(LeaseHolder {
+            pid: 0,
+            owner: "a process that has not named itself".to_owned(),
+        })
+}
+
+fn write_holder(file: &mut File, owner: &str) -> Result<(), Failure> {
+    let text = log_format::pretty(&LeaseHolder {
+        pid: std::process::id(),
+        owner: owner
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(200)
+            .collect(),
+    })?;
+    file.set_len(0).writing("the lease")?;
+    file.write_all(&text).writing("the lease")
 }

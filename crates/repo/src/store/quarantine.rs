@@ -1,15 +1,14 @@
 //! A log that came from elsewhere, in a temporary directory: looked through there, read there, and
 //! taken into the log when all of it holds.
 
+use super::Store;
 use super::error::{During, foreign, in_one_line};
 use super::log_format::{
     self, APPENDED, Document, EVENT, EXCHANGES, FORMAT_FILE, HISTORIES, History, Meta, RECEIPTS,
     Stand, TESTS, TRAIL,
 };
-use super::log_locks::LockedLog;
-use super::log_place::{self, Place};
+use super::log_place::{self, LockedLog, Place};
 use super::odb::{self, Log, TreeEntry};
-use super::{Store, pack};
 use crate::disk::TemporaryDir;
 use cook_protocol::diagnostic::Failure;
 use git2::{ObjectType, Oid};
@@ -212,7 +211,7 @@ fn bring(
     objects: &[Oid],
 ) -> Result<(), Failure> {
     if objects.len() >= PACKED_FROM {
-        return pack::write(place, dirs, objects);
+        return log_place::write(place, dirs, objects);
     }
     for id in objects {
         let (kind, bytes) = from.read(*id)?;

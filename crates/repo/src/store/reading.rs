@@ -10,8 +10,7 @@ use super::log_format::{
 };
 use super::log_place::{self, Place};
 use super::odb::{self, Log, TreeEntry};
-use super::replayed::chain;
-use super::transitions::{Signed, take_signature};
+use super::transitions::{Signed, chain, take_signature};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::machine::Facts;
 use cook_protocol::model::{

@@ -6,17 +6,17 @@
 //! compare-and-swap of the branch; before it nothing counts, after it nothing
 //! can fail any more, only lag behind.
 
+use super::Store;
 use super::checkpoints::{self, Intake};
 use super::displaced::MAX_KEPT;
 use super::error::{in_one_line, refuse_malformed, stale, too_large, unsafe_path};
 use super::log_format::{self, Document, Meta, Stand, Tip};
-use super::log_locks::LockedLog;
+use super::log_place::{self, LockedLog};
 use super::odb::{Log, commit_text};
 use super::transitions::{
     self, Sign, Transition, actor_word, add_signature, check_transition, one_line,
 };
 use super::view::{Difference, View};
-use super::{Store, log_place};
 use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_protocol::machine::OutsideEdit;
 use git2::{ObjectType, Oid};

@@ -851,8 +851,7 @@ fn a_place_that_is_not_utf_8_is_refused_with_a_way_on() {
         alone: false,
         path: &std::env::var_os("PATH").unwrap(),
     };
-    let refused = project.room(Caches::Kept).fill(&source, &[]).unwrap_err();
-    let failure = cook_protocol::diagnostic::Failure::from(refused);
+    let failure = project.room(Caches::Kept).fill(&source, &[]).unwrap_err();
     assert_eq!(
         failure.code,
         cook_protocol::diagnostic::Code::NotReproducible

@@ -1,15 +1,26 @@
 //! Comparing a repository with its baseline.
+//!
+//! The list of packed refs, where it is written so that git does not find what stands in it: a line
+//! out of order hides refs from a look-up, HEAD's among them, and a line that is none ends every git.
+//!
+//! What came after a session: the work of whoever used the repository since.
+//!
+//! Times are the file system's own (on Unix that of the last change of the inode, which no
+//! program sets). A difference without such a time belongs to the session.
 
-use super::super::error::AtPath;
 use super::super::program::Call;
-use super::super::{ChangeKind, Repo, RepoError};
-use super::deviation::Difference;
-use super::stand::{Baseline, NOW_INDEX, Stand, WORK_INDEX};
+use super::super::special::find_common_dir;
+use super::super::{Entry, Repo};
+use super::stand::{
+    Baseline, Difference, NOW_INDEX, Stand, WORK_INDEX, aside, dirs, list_nested, stand, there,
+};
 use super::steering::{Dirs, Ignored, Steering, differing, is_lead, is_nested};
-use super::taking::{aside, dirs, list_nested, stand, there};
+use crate::disk::{self, AtPath, Durable, Links, NewFile};
 use cook_protocol::diagnostic::Failure;
-use std::collections::BTreeSet;
+use cook_protocol::digest::sha256;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 impl Baseline {
     /// What is not as it was. A steering file that differs is copied and put back at once,
@@ -98,7 +109,7 @@ impl Baseline {
     }
 
     /// The repositories in the worktree are looked at when the settings of this one are back.
-    fn put_steering_back(&self, repo: &Repo) -> Result<Vec<Difference>, RepoError> {
+    fn put_steering_back(&self, repo: &Repo) -> Result<Vec<Difference>, Failure> {
         let copies = self.copies()?;
         let was = &self.stand.steering;
         let ignored = &self.stand.ignored;
@@ -128,7 +139,7 @@ impl Baseline {
         Ok(found)
     }
 
-    fn copies(&self) -> Result<PathBuf, RepoError> {
+    fn copies(&self) -> Result<PathBuf, Failure> {
         let copies = self.dir.join("found");
         std::fs::create_dir_all(&copies).at("make", &copies)?;
         Ok(copies)
@@ -140,7 +151,7 @@ impl Baseline {
         was: &Steering,
         now: &Steering,
         copies: &Path,
-    ) -> Result<Vec<Difference>, RepoError> {
+    ) -> Result<Vec<Difference>, Failure> {
         let kept = self.dir.join("steering");
         let mut found = Vec::new();
         for name in differing(&was.0, &now.0).cloned() {
@@ -158,21 +169,315 @@ impl Baseline {
         Ok(found)
     }
 
-    fn file_differences(&self, repo: &Repo, now: &Stand) -> Result<Vec<Difference>, RepoError> {
+    fn file_differences(&self, repo: &Repo, now: &Stand) -> Result<Vec<Difference>, Failure> {
         let call: Call = aside(
             repo,
             &self.dir,
             NOW_INDEX,
             "diff-tree -r -z --no-renames --name-status --ignore-submodules=none",
         );
-        let changes = repo
+        let entries = repo
             .program
-            .name_status(call.arg(&self.stand.tree).arg(&now.tree))?;
-        let differences = changes.into_iter().map(|(kind, path)| Difference::File {
-            path,
-            added: kind == ChangeKind::Added,
-            deleted: kind == ChangeKind::Deleted,
+            .entries(call.arg(&self.stand.tree).arg(&now.tree))?;
+        let (pairs, _) = entries.as_chunks::<2>();
+        let differences = pairs.iter().map(|[status, path]| Difference::File {
+            path: path.clone(),
+            added: status.starts_with(b"A"),
+            deleted: status.starts_with(b"D"),
         });
         Ok(differences.collect())
+    }
+}
+
+/// Bytes of the list, at most.
+const MAX_LIST: u64 = 1 << 30;
+
+impl Baseline {
+    /// Writes the list anew where git cannot look things up in it; what was found is copied first.
+    /// Refs that it then names and that were not there are put back like any other.
+    pub(super) fn mend_packed_refs(&self, copies: &Path) -> Result<Option<Difference>, Failure> {
+        let path = find_common_dir(&self.stand.git_dir).join("packed-refs");
+        let read = disk::read_if_plain(&path, MAX_LIST, Links::Refuse);
+        let Some(found) = read.at("read", &path)? else {
+            return Ok(None);
+        };
+        let Some(mended) = mend(&found) else {
+            return Ok(None);
+        };
+        let copy = copies.join(sha256(&found));
+        std::fs::write(&copy, &found).at("write", &copy)?;
+        let later = self.is_later(&path);
+        NewFile::at(&path, Durable::Content)
+            .write(&mended)
+            .at("put back", &path)?;
+        Ok(Some(Difference::Steering {
+            name: "packed-refs".to_owned(),
+            found: Some(copy),
+            later,
+        }))
+    }
+}
+
+/// The list as git can read it; none where it can read it as it stands. What tags stand for is
+/// left out: git finds that itself.
+fn mend(list: &[u8]) -> Option<Vec<u8>> {
+    let mut is_sound = list.is_empty() || list.ends_with(b"\n");
+    let mut is_sorted = false;
+    let mut last: Option<&[u8]> = None;
+    let mut refs: BTreeMap<&[u8], &[u8]> = BTreeMap::new();
+    let lines = list.split(|byte| *byte == b'\n');
+    for (number, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
+        if number == 0 && line.starts_with(b"# ") {
+            is_sorted = line
+                .split(|byte| *byte == b' ')
+                .any(|word| word == b"sorted");
+        } else if let Some((id, name)) = read_line(line) {
+            is_sound &= !is_sorted || last.is_none_or(|last| last < name);
+            last = Some(name);
+            refs.entry(name).or_insert(id);
+        } else {
+            is_sound &= last.is_some() && line.strip_prefix(b"^").is_some_and(is_id);
+        }
+    }
+    if is_sound {
+        return None;
+    }
+    let mut mended = b"# pack-refs with: sorted \n".to_vec();
+    for (name, id) in refs {
+        for part in [id, b" ", name, b"\n"] {
+            mended.extend_from_slice(part);
+        }
+    }
+    Some(mended)
+}
+
+fn read_line(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let space = line.iter().position(|byte| *byte == b' ')?;
+    let (id, name) = (&line[..space], &line[space + 1..]);
+    let forbidden = |byte: &u8| *byte <= b' ' || *byte == 0x7f || b"~^:?*[\\".contains(byte);
+    let is_name = name.starts_with(b"refs/") && !name.iter().any(forbidden);
+    (is_id(id) && is_name).then_some((id, name))
+}
+
+fn is_id(text: &[u8]) -> bool {
+    matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Bytes at the end of a ref's record that hold its last line.
+const LAST_LINE: u64 = 64 << 10;
+
+impl Baseline {
+    /// From now on what came after a moment is somebody else's.
+    #[must_use]
+    pub fn until(mut self, end: Option<SystemTime>) -> Self {
+        self.end = end;
+        self
+    }
+
+    /// Differences that are the session's, and those that came after it. Where another branch
+    /// or commit was checked out since, the index and the files in commits went with it.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn divide(
+        &self,
+        repo: &Repo,
+        differences: Vec<Difference>,
+    ) -> Result<(Vec<Difference>, Vec<Difference>), Failure> {
+        let Some(end) = self.end else {
+            return Ok((differences, Vec::new()));
+        };
+        let looked = Later {
+            repo,
+            end,
+            dirs: self.dirs(repo, &differences)?,
+        };
+        let moved = differences
+            .iter()
+            .any(|one| self.moves_the_worktree(one) && looked.came(one));
+        let mut own = Vec::new();
+        let mut later = Vec::new();
+        for one in differences {
+            let went_along = moved
+                && match &one {
+                    Difference::Index => true,
+                    Difference::File { path, .. } => self.is_in_a_commit(repo, path)?,
+                    // It was renamed while it was checked out.
+                    Difference::Ref { to: None, .. } => self.moves_the_worktree(&one),
+                    _ => false,
+                };
+            match went_along || looked.came(&one) {
+                true => later.push(one),
+                false => own.push(one),
+            }
+        }
+        Ok((own, later))
+    }
+
+    /// The directories that held files, where new files make that a question.
+    fn dirs(&self, repo: &Repo, differences: &[Difference]) -> Result<BTreeSet<PathBuf>, Failure> {
+        let is_new = |one: &Difference| matches!(one, Difference::File { added: true, .. });
+        if !differences.iter().any(is_new) {
+            return Ok(BTreeSet::new());
+        }
+        let call = aside(repo, &self.dir, WORK_INDEX, "ls-files -z");
+        let listed = repo.program.entries(call)?;
+        let paths = listed.iter().filter_map(|path| repo.at(path));
+        Ok(paths
+            .flat_map(|path| {
+                let above = path.ancestors().skip(1).map(Path::to_owned);
+                above.collect::<Vec<_>>()
+            })
+            .collect())
+    }
+
+    /// Whether a file was changed after that moment.
+    pub fn is_later(&self, path: &Path) -> bool {
+        self.end.is_some_and(|end| is_after(change_time(path), end))
+    }
+
+    fn moves_the_worktree(&self, difference: &Difference) -> bool {
+        match difference {
+            Difference::Head { .. } => true,
+            Difference::Ref { name, .. } => self.stand.head == format!("ref: {name}"),
+            _ => false,
+        }
+    }
+
+    /// In the one that was checked out then, or in the one that is now.
+    fn is_in_a_commit(&self, repo: &Repo, path: &[u8]) -> Result<bool, Failure> {
+        let Ok(path) = std::str::from_utf8(path) else {
+            return Ok(false);
+        };
+        for commit in self
+            .stand
+            .commit()
+            .into_iter()
+            .chain(repo.head()?.commit.as_ref())
+        {
+            if !matches!(repo.entry(commit, path)?, Entry::Nothing) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// What tells whether a difference came later.
+struct Later<'a> {
+    repo: &'a Repo,
+    end: SystemTime,
+    /// Directories that were there.
+    dirs: BTreeSet<PathBuf>,
+}
+
+impl Later<'_> {
+    fn came(&self, difference: &Difference) -> bool {
+        let repo = self.repo;
+        let at = match difference {
+            Difference::Head { .. } => change_time(&repo.git_dir.join("HEAD")),
+            // What is gone has no time and comes back: to delete it once more is less than to
+            // lose it.
+            Difference::Ref { to: None, .. } => None,
+            Difference::Ref {
+                name, to: Some(to), ..
+            } => ref_change_time(repo, name, to),
+            Difference::Stash => change_time(&repo.common_dir.join("logs/refs/stash")),
+            Difference::Index => change_time(&repo.git_dir.join("index")),
+            Difference::File { path, added, .. } => repo.at(path).and_then(|at| match added {
+                true => self.find_arrival(&at),
+                false => change_time(&at),
+            }),
+            Difference::Steering { later, .. } => return *later,
+            Difference::Operation { name, .. } => change_time(&repo.git_dir.join(name)),
+            Difference::Worktree { path, added: true } => change_time(Path::new(path)),
+            // That git looks at a file again loses nothing; the others are never put back.
+            Difference::Hidden { .. }
+            | Difference::Submodule { .. }
+            | Difference::Worktree { .. } => None,
+        };
+        is_after(at, self.end)
+    }
+
+    /// A file that is moved keeps its own time, as do those in a directory that is.
+    fn find_arrival(&self, file: &Path) -> Option<SystemTime> {
+        let new = file
+            .ancestors()
+            .skip(1)
+            .take_while(|dir| **dir != self.repo.root && !self.dirs.contains(*dir));
+        new.chain([file]).filter_map(change_time).max()
+    }
+}
+
+/// A ref's own file; of one that was packed its record, else the file of those.
+fn ref_change_time(repo: &Repo, name: &str, to: &str) -> Option<SystemTime> {
+    let dir = &repo.common_dir;
+    change_time(&dir.join(name))
+        .or_else(|| find_time_in_record(&dir.join("logs").join(name), to))
+        .or_else(|| change_time(&dir.join("packed-refs")))
+}
+
+/// When a ref went where it is, by the last line of its record.
+fn find_time_in_record(log: &Path, to: &str) -> Option<SystemTime> {
+    let mut log = disk::open_regular(log, Links::Refuse).ok()??;
+    let text = disk::read_tail(&mut log, LAST_LINE).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().next_back()?;
+    let (_, rest) = line.split_once(' ')?;
+    let who_and_when = rest.strip_prefix(to)?.split('\t').next()?;
+    let seconds: u64 = who_and_when.rsplit(' ').nth(1)?.parse().ok()?;
+    // It was in that second, at its end at the latest.
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.checked_add(1)?))
+}
+
+fn is_after(at: Option<SystemTime>, end: SystemTime) -> bool {
+    at.is_some_and(|at| at > end)
+}
+
+#[cfg(unix)]
+fn change_time(path: &Path) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt;
+    let found = path.symlink_metadata().ok()?;
+    let (seconds, nanos) = (found.ctime(), found.ctime_nsec());
+    let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanos).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(since)
+}
+
+#[cfg(not(unix))]
+fn change_time(path: &Path) -> Option<SystemTime> {
+    path.symlink_metadata().ok()?.modified().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_list_that_git_cannot_read_is_written_anew() {
+        let [one, two] = ["1", "2"].map(|digit| digit.repeat(40));
+        let sound = [
+            String::new(),
+            format!(
+                "# pack-refs with: peeled fully-peeled sorted \n{one} refs/heads/a\n{two} refs/tags/t\n^{one}\n"
+            ),
+            format!("# pack-refs with: peeled \n{one} refs/heads/b\n{two} refs/heads/a\n"),
+        ];
+        for list in sound {
+            assert_eq!(mend(list.as_bytes()), None, "{list}");
+        }
+        let expected =
+            format!("# pack-refs with: sorted \n{one} refs/heads/a\n{two} refs/heads/b\n");
+        for list in [
+            format!("# pack-refs with: sorted \n{two} refs/heads/b\n{one} refs/heads/a\n"),
+            format!(
+                "# pack-refs with: sorted \n{one} refs/heads/a\n{two} refs/heads/b\n{two} refs/heads/b\n"
+            ),
+            format!("# pack-refs with: sorted \nrubbish\n{one} refs/heads/a\n{two} refs/heads/b\n"),
+            format!("{one} refs/heads/a\n{two} refs/heads/b\n{one} refs/heads/a b\n"),
+            format!("{one} refs/heads/a\n{two} refs/heads/b"),
+        ] {
+            let mended = mend(list.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(mended).unwrap(), expected, "{list}");
+        }
     }
 }

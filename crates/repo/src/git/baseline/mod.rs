@@ -8,16 +8,9 @@
 //! [`super::RESCUED_REFS`] or by the caller's own copy.
 
 mod comparison;
-mod deviation;
-mod operation;
-mod packed;
-mod pins;
 mod restore;
 mod stand;
 mod steering;
-mod taking;
-mod when;
 
-pub use deviation::Difference;
-pub use stand::Baseline;
+pub use stand::{Baseline, Difference};
 pub use steering::Ignored;

@@ -1,17 +1,20 @@
 //! Putting a repository back to its baseline.
+//!
+//! What git is in the middle of: a merge, a rebase, a series of picks, a bisection. Whoever leaves
+//! one decides what the next commit is, or what the next `git rebase --continue` runs.
 
-use super::super::error::AtPath;
-use super::super::index_entries::is_unwatched;
-use super::super::program::{Call, path_list};
-use super::super::refs::{PIN_REFS, RESCUED_REFS};
-use super::super::{Repo, RepoError, path_text};
-use super::deviation::Difference;
-use super::stand::{Baseline, INDEX, STASH_LOG, WORK_INDEX};
-use super::taking::{UNHIDE, aside, stash};
-use crate::disk::{self, Durable, Links, NewFile};
+use super::super::cleanliness::is_unwatched;
+use super::super::program::{Call, failed, path_list, refuse_path};
+use super::super::{PIN_REFS, RESCUED_REFS, Repo, path_text};
+use super::stand::{
+    Baseline, Difference, INDEX, STASH_LOG, UNHIDE, WORK_INDEX, aside, dirs, stash,
+};
+use super::steering::{Dirs, Steering, differing};
+use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot, native_path};
 use cook_protocol::diagnostic::Failure;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
 
 impl Baseline {
     /// Keeps the commits that the differing refs name now under [`RESCUED_REFS`]`<id>/`, so
@@ -26,8 +29,9 @@ impl Baseline {
         id: &str,
     ) -> Result<Vec<String>, Failure> {
         let mut made = Vec::new();
-        let mut keep = |name: &str, target: &str| -> Result<(), RepoError> {
-            made.push(keep_ref(repo, id, name, target)?);
+        let mut keep = |name: &str, target: &str| -> Result<(), Failure> {
+            let kept = keep_ref(repo, id, name, target)?;
+            made.push(kept.ok_or_else(|| failed(format!("git does not keep {target}")))?);
             Ok(())
         };
         for difference in differences {
@@ -84,10 +88,7 @@ impl Baseline {
         }
         let mut made = Vec::new();
         for (name, target) in lost {
-            match keep_ref(repo, id, &name, target) {
-                Err(RepoError::Git { .. }) => {}
-                kept => made.push(kept?),
-            }
+            made.extend(keep_ref(repo, id, &name, target)?);
         }
         Ok(made)
     }
@@ -123,7 +124,7 @@ impl Baseline {
         let call = aside(repo, &self.dir, WORK_INDEX, arguments);
         repo.program.answer(call.arg(prefix).stdin(list))?;
         let placed = wanted.into_iter().filter_map(|path| {
-            let at = to.join(super::super::native(path)?);
+            let at = to.join(native_path(path)?);
             Some((path.to_owned(), at))
         });
         Ok(placed.collect())
@@ -144,16 +145,16 @@ impl Baseline {
         for difference in new.into_iter().chain(others) {
             match difference {
                 Difference::Ref { name, from, .. } => {
-                    unless_git_refuses(put_ref(repo, name, from.as_deref()))?;
+                    put_ref(repo, name, from.as_deref())?;
                 }
                 Difference::Head { from, .. } => {
-                    unless_git_refuses(put_ref(repo, "HEAD", Some(from)))?;
+                    put_ref(repo, "HEAD", Some(from))?;
                 }
                 _ => {}
             }
         }
         if differences.contains(&Difference::Stash) {
-            unless_git_refuses(self.put_stash_back(repo))?;
+            self.put_stash_back(repo)?;
         }
         let files: Vec<(&[u8], bool)> = differences
             .iter()
@@ -180,7 +181,7 @@ impl Baseline {
     }
 
     /// Lets git look at what it was told not to look at since.
-    fn show_again(&self, repo: &Repo) -> Result<(), RepoError> {
+    fn show_again(&self, repo: &Repo) -> Result<(), Failure> {
         let listed = repo.program.entries(Call::new("ls-files -v -z"))?;
         let unwatched = listed.iter().filter_map(|entry| is_unwatched(entry));
         let paths =
@@ -192,40 +193,36 @@ impl Baseline {
         Ok(())
     }
 
-    fn put_stash_back(&self, repo: &Repo) -> Result<(), RepoError> {
-        let log = repo.common_dir.join("logs/refs/stash");
-        match self.stand.stash.first() {
-            None => put_ref(repo, "refs/stash", None)?,
-            Some(newest) => {
-                // A list that names what is not there any more is not a list to git.
-                for id in &self.stand.stash {
-                    let there = Call::new("cat-file -e");
-                    repo.program.answer(there.arg(format!("{id}^{{commit}}")))?;
-                }
-                put_ref(repo, "refs/stash", Some(newest))?;
-                // The list is the ref's own record: one line for each entry.
-                replace(&self.dir.join(STASH_LOG), &log)?;
+    fn put_stash_back(&self, repo: &Repo) -> Result<(), Failure> {
+        let Some(newest) = self.stand.stash.first() else {
+            return put_ref(repo, "refs/stash", None).map(drop);
+        };
+        for id in &self.stand.stash {
+            let there = Call::new("cat-file -e").arg(format!("{id}^{{commit}}"));
+            if !repo.program.ask(there)?.success() {
+                return Ok(());
             }
         }
-        Ok(())
+        match put_ref(repo, "refs/stash", Some(newest))? {
+            true => replace(
+                &self.dir.join(STASH_LOG),
+                &repo.common_dir.join("logs/refs/stash"),
+            ),
+            false => Ok(()),
+        }
     }
 
-    fn put_index_back(&self, repo: &Repo) -> Result<(), RepoError> {
+    fn put_index_back(&self, repo: &Repo) -> Result<(), Failure> {
         let index = repo.git_dir.join("index");
         let kept = self.dir.join(INDEX);
-        if kept.is_file() {
-            return replace(&kept, &index);
-        }
-        match std::fs::remove_file(&index) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(RepoError::io("remove", &index, error))
-            }
-            _ => Ok(()),
+        match kept.is_file() {
+            true => replace(&kept, &index),
+            false => disk::remove_file(&index).at("remove", &index),
         }
     }
 
     /// New files go first: one may stand where a directory was, or the other way round.
-    fn put_files_back(&self, repo: &Repo, files: &[(&[u8], bool)]) -> Result<(), RepoError> {
+    fn put_files_back(&self, repo: &Repo, files: &[(&[u8], bool)]) -> Result<(), Failure> {
         for (path, _) in files.iter().filter(|(_, added)| *added) {
             remove_file(&repo.root, path)?;
         }
@@ -257,11 +254,11 @@ impl Baseline {
     }
 }
 
-fn keep_ref(repo: &Repo, id: &str, name: &str, target: &str) -> Result<String, RepoError> {
+/// The ref; none where git refuses: what is not there any more cannot be kept.
+fn keep_ref(repo: &Repo, id: &str, name: &str, target: &str) -> Result<Option<String>, Failure> {
     let kept = format!("{RESCUED_REFS}{id}/{name}");
-    repo.program
-        .answer(Call::new("update-ref --no-deref").arg(&kept).arg(target))?;
-    Ok(kept)
+    let call = Call::new("update-ref --no-deref").arg(&kept).arg(target);
+    Ok(repo.program.ask(call)?.success().then_some(kept))
 }
 
 /// The stashes of one list that another one does not hold, with names to keep them by.
@@ -277,7 +274,7 @@ fn entries<'a>(name: &str, list: &'a [String], other: &[String]) -> Vec<(String,
 }
 
 /// Whether some ref leads to what one named. A tag may have been an object of its own.
-fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, RepoError> {
+fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, Failure> {
     if name.starts_with("refs/tags/") {
         return Ok(false);
     }
@@ -287,58 +284,38 @@ fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, RepoError>
     Ok(answer.code == Some(0) && listed.lines().any(|name| !name.starts_with(PIN_REFS)))
 }
 
-/// What git refuses to put back stays, and is named at the next look.
-fn unless_git_refuses(done: Result<(), RepoError>) -> Result<(), RepoError> {
-    match done {
-        Err(RepoError::Git { .. }) => Ok(()),
-        done => done,
-    }
-}
-
-fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<(), RepoError> {
-    let git = &repo.program;
-    match to {
-        None => git.answer(Call::new("update-ref --no-deref -d").arg(name)),
+/// Whether git put it there. What it refuses to put back stays, and is named at the next look.
+fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<bool, Failure> {
+    let call = match to {
+        None => Call::new("update-ref --no-deref -d").arg(name),
         Some(to) => match to.strip_prefix("ref: ") {
-            Some(target) => git.answer(Call::new("symbolic-ref").arg(name).arg(target)),
-            None => git.answer(Call::new("update-ref --no-deref").arg(name).arg(to)),
+            Some(target) => Call::new("symbolic-ref").arg(name).arg(target),
+            None => Call::new("update-ref --no-deref").arg(name).arg(to),
         },
-    }
-    .map(|_| ())
+    };
+    Ok(repo.program.ask(call)?.success())
 }
 
 /// Removes a file below the root and the directories that are empty then. Nothing is done
 /// through a symlink.
-fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
-    let Some(relative) = super::super::native(path) else {
-        return Err(RepoError::PathOutside(path_text(path)));
-    };
-    let parts: Vec<_> = relative.components().collect();
-    if !parts
-        .iter()
-        .all(|part| matches!(part, std::path::Component::Normal(_)))
-    {
-        return Err(RepoError::PathOutside(path_text(path)));
-    }
+fn remove_file(root: &Path, path: &[u8]) -> Result<(), Failure> {
+    let outside = || refuse_path(&path_text(path));
+    let relative = native_path(path).ok_or_else(outside)?;
     let target = root.join(&relative);
     let mut above: Vec<&Path> = target
         .ancestors()
         .skip(1)
         .take_while(|dir| *dir != root)
         .collect();
-    if above.iter().any(|dir| dir.is_symlink()) {
-        return Err(RepoError::PathOutside(path_text(path)));
+    let is_plain = |part: Component| matches!(part, Component::Normal(_));
+    if !relative.components().all(is_plain) || above.iter().any(|dir| dir.is_symlink()) {
+        return Err(outside());
     }
-    match target.symlink_metadata() {
-        // A repository of its own or a linked worktree: what it holds was kept nowhere.
-        Ok(found) if found.is_dir() => return Ok(()),
-        Ok(_) => {
-            std::fs::remove_file(&target).at("remove", &target)?;
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(RepoError::io("look at", &target, error)),
+    match disk::look(&target).at("look at", &target)? {
+        Some(found) if found.is_dir() => return Ok(()),
+        Some(_) => std::fs::remove_file(&target).at("remove", &target)?,
+        None => {}
     }
-    // Nearest first; one that holds something stays, and so do those above it.
     above.retain(|dir| dir.is_dir());
     for dir in above {
         if std::fs::remove_dir(dir).is_err() {
@@ -349,15 +326,111 @@ fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
 }
 
 /// Copies over another file by rename.
-fn replace(from: &Path, to: &Path) -> Result<(), RepoError> {
+fn replace(from: &Path, to: &Path) -> Result<(), Failure> {
     let dir = to.parent().unwrap_or(to);
     std::fs::create_dir_all(dir).at("make", dir)?;
-    let opened = disk::open_regular(from, Links::Refuse)
-        .and_then(|file| file.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
-    let mut source = opened.at("read", from)?;
-    let failed = |error| RepoError::io("put back", to, error);
-    let new = NewFile::at(to, Durable::Content);
-    let mut draft = new.begin().map_err(failed)?;
-    io::copy(&mut source, draft.file()).map_err(failed)?;
-    draft.finish().map(drop).map_err(failed)
+    let opened = disk::open_regular(from, Links::Refuse).at("read", from)?;
+    let mut source = opened.ok_or_else(|| cannot("read", from, ErrorKind::NotFound.into()))?;
+    let mut copy = || {
+        let mut draft = NewFile::at(to, Durable::Content).begin()?;
+        io::copy(&mut source, draft.file())?;
+        draft.finish().map(drop)
+    };
+    copy().at("put back", to)
+}
+
+/// In the worktree's own git dir.
+const FILES: [&str; 14] = [
+    "BISECT_ANCESTORS_OK",
+    "BISECT_EXPECTED_REV",
+    "BISECT_HEAD",
+    "BISECT_LOG",
+    "BISECT_NAMES",
+    "BISECT_START",
+    "BISECT_TERMS",
+    "CHERRY_PICK_HEAD",
+    "MERGE_AUTOSTASH",
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "REVERT_HEAD",
+    "SQUASH_MSG",
+];
+/// Directories there, which mean something while they are empty too.
+const DIRECTORIES: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
+/// Files of one of these.
+const MAX_FILES: usize = 20_000;
+
+impl Dirs<'_> {
+    /// What git is in the middle of; with `keep`, the bytes are copied there by digest.
+    pub(super) fn read_operation(&self, keep: Option<&Path>) -> Result<Steering, Failure> {
+        let mut names: Vec<String> = FILES
+            .iter()
+            .chain(&DIRECTORIES)
+            .map(|name| own(name))
+            .collect();
+        for dir in DIRECTORIES {
+            self.list_files_below(&own(dir), MAX_FILES, &mut names)?;
+        }
+        self.read_named(names, keep)
+    }
+}
+
+fn own(name: &str) -> String {
+    format!("worktree:{name}")
+}
+
+impl Baseline {
+    /// What differs of it, with copies of what was found.
+    pub(super) fn operation_differences(
+        &self,
+        repo: &Repo,
+        copies: &Path,
+    ) -> Result<Vec<Difference>, Failure> {
+        let now = dirs(repo, BTreeSet::new(), &self.stand.ignored).read_operation(Some(copies))?;
+        let found = differing(&self.stand.operation.0, &now.0).map(|name| Difference::Operation {
+            name: name.trim_start_matches("worktree:").to_owned(),
+            found: now.find_copy(name, copies),
+        });
+        Ok(found.collect())
+    }
+
+    /// Puts the named files back, those in a directory before it.
+    pub(super) fn put_operation_back<'n>(
+        &self,
+        repo: &Repo,
+        names: impl Iterator<Item = &'n String>,
+    ) -> Result<(), Failure> {
+        let dirs = dirs(repo, BTreeSet::new(), &self.stand.ignored);
+        let kept = self.dir.join("steering");
+        let names: BTreeSet<&String> = names.collect();
+        for name in names.into_iter().rev() {
+            let path = repo.git_dir.join(name);
+            let was = self.stand.operation.0.get(&own(name));
+            match was {
+                // One that holds something else stays, and is named at the next look.
+                None if path.is_dir() && !path.is_symlink() => {
+                    let _ = std::fs::remove_dir(&path);
+                }
+                Some(_) if DIRECTORIES.contains(&name.as_str()) => {
+                    std::fs::create_dir_all(&path).at("make", &path)?
+                }
+                was => drop(dirs.put_back(&own(name), was, &kept)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// What such a file, or one that steers git, held, where that was kept.
+    pub fn find_before(&self, difference: &Difference) -> Option<PathBuf> {
+        let kept = self.dir.join("steering");
+        let at = match difference {
+            Difference::Operation { name, .. } => {
+                self.stand.operation.find_copy(&own(name), &kept)?
+            }
+            Difference::Steering { name, .. } => self.stand.steering.find_copy(name, &kept)?,
+            _ => return None,
+        };
+        at.is_file().then_some(at)
+    }
 }

@@ -1,14 +1,134 @@
+//! One thing that is not as it was.
+//!
 //! What a repository looked like, and where that is kept.
+//!
+//! Taking a baseline: everything that is compared, and copies of what could not be made again.
+//!
+//! Keeps what refs and stashes name from being pruned while somebody else is at work: what they
+//! take away and clear (`git gc --prune=now`) could not be put back.
 
-use super::super::RepoError;
-use super::super::error::AtPath;
-use super::steering::{Ignored, Steering};
-use crate::disk::{self, Links};
+use super::super::cleanliness::{WATCHFUL, gitlinks, is_unwatched, present};
+use super::super::program::{Call, Program, failed, path_list};
+use super::super::{PIN_REFS, RESCUED_REFS, Repo, path_text};
+use super::steering::{Dirs, Ignored, Steering};
+use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot, remove_tree};
 use cook_protocol::diagnostic::Failure;
+use cook_protocol::digest::sha256;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// One thing that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Difference {
+    /// A file that steers git or whoever reads it: configuration, hooks, excludes, ignored files
+    /// that are compared all the same.
+    Steering {
+        /// Path below the git dir; the worktree's own after `worktree:`; of the worktree itself
+        /// after `root:` and `ignored:`.
+        name: String,
+        /// A copy of what was found in its place; none = it was gone, or too large to keep.
+        found: Option<PathBuf>,
+        /// Somebody else changed it later: it was not put back.
+        later: bool,
+    },
+    /// A file of what git is in the middle of: a merge, a rebase, a bisection.
+    Operation {
+        /// Path below the worktree's own git dir.
+        name: String,
+        /// A copy of what was found in its place; none = it was gone, or too large to keep.
+        found: Option<PathBuf>,
+    },
+    /// HEAD names another branch or, detached, another commit.
+    Head {
+        /// As before.
+        from: String,
+        /// As now.
+        to: String,
+    },
+    /// A branch, a tag or another ref.
+    Ref {
+        /// Full name.
+        name: String,
+        /// None = it is new.
+        from: Option<String>,
+        /// None = it is gone.
+        to: Option<String>,
+    },
+    /// The list of stashes.
+    Stash,
+    /// Entries of the index, or their assume-unchanged and skip-worktree bits.
+    Index,
+    /// A file that git was told not to look at (assume-unchanged, skip-worktree).
+    Hidden {
+        /// Its path.
+        path: String,
+    },
+    /// A tracked or unignored file.
+    File {
+        /// Its path as git writes it.
+        path: Vec<u8>,
+        /// It was not there.
+        added: bool,
+        /// It is not there any more.
+        deleted: bool,
+    },
+    /// What is checked out in a submodule.
+    Submodule {
+        /// Its path.
+        path: String,
+    },
+    /// A linked worktree came or went.
+    Worktree {
+        /// Its path.
+        path: String,
+        /// It was not there.
+        added: bool,
+    },
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Self::Steering { name, .. } => {
+                let path = name.strip_prefix("root:").or(name.strip_prefix("ignored:"));
+                match path {
+                    Some(path) => write!(f, "`{path}`"),
+                    None => write!(f, "`.git/{name}`"),
+                }
+            }
+            Self::Operation { name, .. } => write!(f, "`.git/{name}`"),
+            Self::Head { from, to } => write!(f, "HEAD went from {from} to {to}"),
+            Self::Ref { name, from, to } => match (from, to) {
+                (None, _) => write!(f, "`{name}` is new"),
+                (_, None) => write!(f, "`{name}` is gone"),
+                _ => write!(f, "`{name}` was moved"),
+            },
+            Self::Stash => f.write_str("the stash"),
+            Self::Index => f.write_str("the index"),
+            Self::Hidden { path } => write!(f, "`{path}` was hidden from `git status`"),
+            Self::File {
+                path,
+                added,
+                deleted,
+            } => {
+                let how = match (added, deleted) {
+                    (true, _) => "is new",
+                    (_, true) => "is gone",
+                    _ => "was changed",
+                };
+                write!(f, "`{}` {how}", path_text(path))
+            }
+            Self::Submodule { path } => write!(f, "submodule `{path}`"),
+            Self::Worktree { path, added } => {
+                let how = if *added { "is new" } else { "is gone" };
+                write!(f, "worktree `{path}` {how}")
+            }
+        }
+    }
+}
 
 /// Bytes of a baseline, at most.
 const MAX_STAND: u64 = 1 << 30;
@@ -81,19 +201,13 @@ impl Baseline {
         let Some(bytes) = read.at("read", &path)? else {
             return Ok(None);
         };
-        let stand = serde_json::from_slice(&bytes).map_err(|error| {
-            RepoError::Answer(format!("`{}` is not a baseline: {error}", path.display()))
-        })?;
+        let stand = serde_json::from_slice(&bytes)
+            .map_err(|error| failed(format!("`{}` is not a baseline: {error}", path.display())))?;
         // A git that was killed left the lock of an index here. Whoever takes a baseline up holds the
         // lease: nobody else works with it.
         for index in [WORK_INDEX, NOW_INDEX] {
             let lock = dir.join(format!("{index}.lock"));
-            match std::fs::remove_file(&lock) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(RepoError::io("remove", &lock, error).into());
-                }
-                _ => {}
-            }
+            disk::remove_file(&lock).at("remove", &lock)?;
         }
         Ok(Some(Self {
             dir: dir.to_owned(),
@@ -125,3 +239,388 @@ pub(super) const NOW_INDEX: &str = "now-index";
 pub(super) const OBJECTS: &str = "objects";
 /// The stash's record.
 pub(super) const STASH_LOG: &str = "stash-log";
+
+/// Submodules that are looked at.
+const MAX_SUBMODULES: usize = 200;
+/// What lets git look at a file again.
+pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
+
+impl Repo {
+    /// Takes the baseline into `dir`, which must not be there yet. Of ignored files only those
+    /// are compared that are named.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or the directory not be written.
+    pub fn baseline(&self, dir: &Path, ignored: Ignored) -> Result<Baseline, Failure> {
+        let made = |path: &Path| std::fs::create_dir_all(path).at("make", path);
+        made(&dir.join(OBJECTS))?;
+        made(&dir.join("steering"))?;
+        copy_if_there(&self.git_dir.join("index"), &dir.join(INDEX))?;
+        copy_if_there(
+            &self.common_dir.join("logs/refs/stash"),
+            &dir.join(STASH_LOG),
+        )?;
+        let kept = dir.join("steering");
+        let stand = stand(
+            self,
+            dir,
+            &self.git_dir.join("index"),
+            WORK_INDEX,
+            (ignored, Some(&kept)),
+        )?;
+        pin(self, dir, &stand)?;
+        let path = dir.join(STAND);
+        let bytes = serde_json::to_vec(&stand)
+            .map_err(|error| failed(format!("the baseline cannot be written: {error}")))?;
+        let failed = |error| cannot("write", &path, error);
+        NewFile::at(&path, Durable::Content)
+            .write(&bytes)
+            .map_err(failed)?;
+        Ok(Baseline {
+            dir: dir.to_owned(),
+            stand,
+            end: None,
+        })
+    }
+}
+
+impl Baseline {
+    /// Whether a ref moves while others work, and not by whoever works here: a branch that was
+    /// or is checked out in another worktree, what a fetch brought.
+    ///
+    /// # Errors
+    /// When the worktrees cannot be listed.
+    pub fn has_moves_by_others(&self, repo: &Repo, name: &str) -> Result<bool, Failure> {
+        if name.starts_with("refs/remotes/") || self.stand.elsewhere.contains(name) {
+            return Ok(true);
+        }
+        Ok(worktrees(repo)?
+            .iter()
+            .any(|one| one.branch.as_deref() == Some(name)))
+    }
+}
+
+/// What stands now. The tree's index begins as a copy of the one at `from` and is written as
+/// `index` in `dir`, its objects beside it. Of what steers, `keep` gets copies.
+pub(super) fn stand(
+    repo: &Repo,
+    dir: &Path,
+    from: &Path,
+    index: &str,
+    (ignored, keep): (Ignored, Option<&Path>),
+) -> Result<Stand, Failure> {
+    let git = &repo.program;
+    let listed = git.answer(Call::new("ls-files --stage -v -z"))?;
+    let linked = worktrees(repo)?;
+    let (tree, unborn) = tree(repo, dir, from, index)?;
+    let nested = list_nested(repo, dir, index, &listed)?;
+    let dirs = dirs(repo, nested, &ignored);
+    let (steering, operation) = (dirs.read(keep)?, dirs.read_operation(keep)?);
+    Ok(Stand {
+        head: head(git)?,
+        refs: refs(git)?,
+        stash: stash(git)?,
+        index: sha256(&listed),
+        hidden: listed
+            .split(|byte| *byte == 0)
+            .filter_map(is_unwatched)
+            .filter_map(|staged| staged.splitn(2, |byte| *byte == b'\t').nth(1))
+            .map(path_text)
+            .collect(),
+        submodules: submodules(repo, &listed)?,
+        tree,
+        worktrees: linked.iter().map(|one| one.path.clone()).collect(),
+        elsewhere: linked.into_iter().filter_map(|one| one.branch).collect(),
+        steering,
+        operation,
+        unborn,
+        ignored,
+        root: repo.root.clone(),
+        git_dir: repo.git_dir.clone(),
+    })
+}
+
+pub(super) fn dirs<'a>(repo: &'a Repo, nested: BTreeSet<String>, ignored: &'a Ignored) -> Dirs<'a> {
+    Dirs {
+        root: &repo.root,
+        common: &repo.common_dir,
+        own: &repo.git_dir,
+        nested,
+        ignored,
+    }
+}
+
+/// Submodules, and repositories of their own in the worktree: those that the user's index names,
+/// and those that one of the baseline's does.
+pub(super) fn list_nested(
+    repo: &Repo,
+    dir: &Path,
+    index: &str,
+    listed: &[u8],
+) -> Result<BTreeSet<String>, Failure> {
+    let call = aside(repo, dir, index, "ls-files --stage -z");
+    let own = repo.program.answer(call)?;
+    Ok(gitlinks(listed)
+        .chain(gitlinks(&own))
+        .take(MAX_SUBMODULES)
+        .map(path_text)
+        .collect())
+}
+
+/// A call that reads the user's objects and writes into the baseline's own.
+pub(super) fn aside(repo: &Repo, dir: &Path, index: &str, words: &str) -> Call {
+    Call::new(&format!("{WATCHFUL} {words}"))
+        .env("GIT_INDEX_FILE", dir.join(index))
+        .env("GIT_OBJECT_DIRECTORY", dir.join(OBJECTS))
+        .lend(&[repo.common_dir.join("objects")])
+}
+
+/// The tree of everything that is tracked or not ignored. An older index lends its stat data,
+/// so that only what changed since is read. With it the repositories in the worktree that have no
+/// commit, which no tree can name.
+fn tree(
+    repo: &Repo,
+    dir: &Path,
+    from: &Path,
+    index: &str,
+) -> Result<(String, BTreeSet<String>), Failure> {
+    let git = &repo.program;
+    copy_if_there(from, &dir.join(index))?;
+    let mut unwatched = Vec::new();
+    for entry in git.entries(aside(repo, dir, index, "ls-files -v -z"))? {
+        if let Some(name) = is_unwatched(&entry)
+            && there(&repo.root.join(path_text(name)))?
+        {
+            unwatched.extend(path_list([name]));
+        }
+    }
+    if !unwatched.is_empty() {
+        for bit in UNHIDE {
+            let call = aside(repo, dir, index, "update-index -z --stdin").arg(bit);
+            git.answer(call.stdin(unwatched.clone()))?;
+        }
+    }
+    // Whoever looks at a nested repository that the index names goes by its settings, filters
+    // among them; one that is new to the index is entered by its HEAD alone.
+    let listed = git.answer(aside(repo, dir, index, "ls-files --stage -z"))?;
+    let nested = path_list(gitlinks(&listed));
+    if !nested.is_empty() {
+        let call = aside(repo, dir, index, "update-index --force-remove -z --stdin");
+        git.answer(call.stdin(nested))?;
+    }
+    // A file nobody may read stays as the index has it, before and after.
+    let added = git.ask(aside(repo, dir, index, "add --all --ignore-errors -- ."))?;
+    if !matches!(added.code, Some(0 | 1)) {
+        return Err(failed(format!(
+            "git cannot look at the worktree: {}",
+            added.stderr.lines().next().unwrap_or("it says nothing")
+        )));
+    }
+    let mut unborn = BTreeSet::new();
+    if added.code == Some(1) {
+        let arguments = "ls-files --others --directory --exclude-standard -z";
+        for entry in git.entries(aside(repo, dir, index, arguments))? {
+            let Some(path) = entry.strip_suffix(b"/") else {
+                continue;
+            };
+            let path = path_text(path);
+            if there(&repo.root.join(&path).join(".git"))? {
+                unborn.insert(path);
+            }
+        }
+    }
+    let tree = git.text(aside(repo, dir, index, "write-tree"))?;
+    Ok((tree, unborn))
+}
+
+fn head(git: &Program) -> Result<String, Failure> {
+    match git.line(Call::new("symbolic-ref -q HEAD"))? {
+        Some(name) => Ok(format!("ref: {name}")),
+        None => git.text(Call::new("rev-parse --verify HEAD")),
+    }
+}
+
+/// Newest first.
+pub(super) fn stash(git: &Program) -> Result<Vec<String>, Failure> {
+    git.lines(Call::new("stash list --format=%H"))
+}
+
+fn refs(git: &Program) -> Result<BTreeMap<String, String>, Failure> {
+    let format = "--format=%(refname)%00%(objectname)%00%(symref)";
+    Ok(git
+        .lines(Call::new("for-each-ref").arg(format))?
+        .iter()
+        .filter_map(|line| {
+            let mut fields = line.split('\0');
+            let (name, id) = (fields.next()?, fields.next()?);
+            let target = fields.next().unwrap_or_default();
+            let kept = name == "refs/stash"
+                || name.starts_with(RESCUED_REFS)
+                || name.starts_with(PIN_REFS);
+            let value = match target {
+                "" => id.to_owned(),
+                target => format!("ref: {target}"),
+            };
+            (!kept).then(|| (name.to_owned(), value))
+        })
+        .collect())
+}
+
+/// Another worktree of the repository.
+pub(super) struct Linked {
+    path: String,
+    /// What is checked out there; none = detached.
+    pub(super) branch: Option<String>,
+}
+
+/// The other worktrees, without cook's own.
+pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, Failure> {
+    let own = repo.common_dir.join("cook");
+    let call = Call::new("worktree list --porcelain -z");
+    let mut found: Vec<Linked> = Vec::new();
+    for line in repo.program.entries(call)? {
+        if let Some(path) = line.strip_prefix(b"worktree ") {
+            found.push(Linked {
+                path: path_text(path),
+                branch: None,
+            });
+        } else if let (Some(branch), Some(last)) = (line.strip_prefix(b"branch "), found.last_mut())
+        {
+            last.branch = Some(path_text(branch));
+        }
+    }
+    found.retain(|one| {
+        let path = Path::new(&one.path);
+        path != repo.root && !path.starts_with(&own)
+    });
+    Ok(found)
+}
+
+fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut found = BTreeMap::new();
+    for path in gitlinks(listed).take(MAX_SUBMODULES) {
+        let path = path_text(path);
+        let root = repo.root.join(&path);
+        if !there(&root.join(".git"))? {
+            continue;
+        }
+        let inside = Program::at(&root);
+        let head = inside.line(Call::new("rev-parse -q --verify HEAD"))?;
+        let status = inside.answer(Call::new("status --porcelain=v2 -z"))?;
+        found.insert(
+            path,
+            format!(
+                "{} {}",
+                head.unwrap_or_else(|| "unborn".to_owned()),
+                sha256(&status)
+            ),
+        );
+    }
+    Ok(found)
+}
+
+pub(super) fn there(path: &Path) -> Result<bool, Failure> {
+    present(path)
+        .map(|found| found.is_some())
+        .at("look at", path)
+}
+
+/// Copies a file with its time: git reads the content of whatever is not older than the index,
+/// and an index that seems younger than it is would hide an edit.
+fn copy_if_there(from: &Path, to: &Path) -> Result<(), Failure> {
+    let copied = || -> io::Result<()> {
+        let time = std::fs::metadata(from)?.modified()?;
+        std::fs::copy(from, to)?;
+        std::fs::File::options()
+            .write(true)
+            .open(to)?
+            .set_modified(time)
+    };
+    match copied() {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot("copy", from, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Branches and tags that are held, newest first. Whether one is merged is not asked: in a long
+/// history the answer takes seconds.
+const MOST: &str = "--count=200";
+/// They are gone soon, and nothing rests on them that a power cut could take.
+const UNSYNCED: &str = "-c core.fsync=none update-ref --stdin";
+
+impl Repo {
+    /// Lets go of what is held for baselines that are not there any more.
+    ///
+    /// # Errors
+    /// When the refs cannot be read or removed.
+    pub fn unpin_all_but(&self, baselines: &BTreeSet<String>) -> Result<(), Failure> {
+        let is_stale = |name: &str| {
+            let rest = name.strip_prefix(PIN_REFS).unwrap_or_default();
+            !baselines.contains(rest.split('/').next().unwrap_or_default())
+        };
+        remove(self, PIN_REFS, is_stale)
+    }
+}
+
+impl Baseline {
+    /// Removes what putting back would have needed.
+    ///
+    /// # Errors
+    /// When the directory or the refs cannot be removed.
+    pub fn forget(self, repo: &Repo) -> Result<(), Failure> {
+        unpin(repo, &self.dir)?;
+        remove_tree(&self.dir).at("remove", &self.dir)
+    }
+}
+
+/// Holds what stands. A repository in which git makes no refs is watched without.
+pub(super) fn pin(repo: &Repo, dir: &Path, stand: &Stand) -> Result<(), Failure> {
+    let mut held: BTreeSet<String> = stand.stash.iter().cloned().collect();
+    if let Some(commit) = stand.commit() {
+        held.insert(commit.clone());
+        if stand.refs.values().any(|id| id != commit) {
+            let call = Call::new("for-each-ref")
+                .arg(MOST)
+                .arg("--sort=-committerdate")
+                .arg("--format=%(objectname)")
+                .arg("refs/heads")
+                .arg("refs/tags");
+            let listed = repo.program.ask(call)?;
+            let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+            held.extend(listed.lines().map(str::to_owned));
+        }
+    }
+    let place = place(dir);
+    let lines: String = held
+        .iter()
+        .enumerate()
+        .map(|(number, id)| format!("create {place}{number} {id}\n"))
+        .collect();
+    let call = Call::new(UNSYNCED);
+    repo.program.ask(call.stdin(lines)).map(|_| ())
+}
+
+/// Lets go of what a baseline held.
+fn unpin(repo: &Repo, dir: &Path) -> Result<(), Failure> {
+    remove(repo, &place(dir), |_| true)
+}
+
+fn place(dir: &Path) -> String {
+    let name = dir.file_name().unwrap_or_default();
+    format!("{PIN_REFS}{}/", name.to_string_lossy())
+}
+
+fn remove(repo: &Repo, below: &str, wanted: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    let call = Call::new("for-each-ref --format=%(refname)").arg(below);
+    let listed = repo.program.lines(call)?;
+    let lines: String = listed
+        .iter()
+        .filter(|name| wanted(name))
+        .map(|name| format!("delete {name}\n"))
+        .collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let call = Call::new(UNSYNCED);
+    repo.program.answer(call.stdin(lines)).map(|_| ())
+}

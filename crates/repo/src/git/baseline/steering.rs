@@ -1,9 +1,9 @@
 //! Files in the git dir that decide what git does: configuration, hooks, excludes.
 
-use super::super::RepoError;
-use super::super::error::AtPath;
-use super::super::index_entries::present;
-use crate::disk::{self, Durable, Links, Mode, NewFile};
+use super::super::cleanliness::present;
+use super::super::program::failed;
+use crate::disk::{self, AtPath, Durable, Links, Mode, NewFile, cannot};
+use cook_protocol::diagnostic::Failure;
 use cook_protocol::digest::sha256;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,7 @@ impl Dirs<'_> {
         }
     }
 
-    fn names(&self) -> Result<Vec<String>, RepoError> {
+    fn names(&self) -> Result<Vec<String>, Failure> {
         let mut names: Vec<String> = COMMON.iter().map(|name| (*name).to_owned()).collect();
         let own = OWN.iter().filter(|name| {
             // Of the first worktree both are one directory.
@@ -164,7 +164,7 @@ impl Dirs<'_> {
     }
 
     /// What stands in the place of directories, with its bytes kept.
-    pub(super) fn read_stand_ins(&self, keep: &Path) -> Result<Steering, RepoError> {
+    pub(super) fn read_stand_ins(&self, keep: &Path) -> Result<Steering, Failure> {
         let names = self.stand_ins().map(str::to_owned).collect();
         self.read_named(names, Some(keep))
     }
@@ -175,7 +175,7 @@ impl Dirs<'_> {
         dir: &str,
         at_most: usize,
         names: &mut Vec<String>,
-    ) -> Result<(), RepoError> {
+    ) -> Result<(), Failure> {
         let most = names.len() + at_most;
         let mut waiting = vec![dir.to_owned()];
         while let Some(dir) = waiting.pop() {
@@ -185,7 +185,7 @@ impl Dirs<'_> {
                     false => names.push(name),
                 }
                 if names.len() > most {
-                    return Err(RepoError::Answer(format!(
+                    return Err(failed(format!(
                         "`{}` holds more than {at_most} files",
                         self.path(&dir).display()
                     )));
@@ -196,7 +196,7 @@ impl Dirs<'_> {
     }
 
     /// Git dirs of submodules, whose names may have directories.
-    fn modules(&self, dir: &str, depth: usize, names: &mut Vec<String>) -> Result<(), RepoError> {
+    fn modules(&self, dir: &str, depth: usize, names: &mut Vec<String>) -> Result<(), Failure> {
         if depth == 0 {
             return Ok(());
         }
@@ -211,16 +211,16 @@ impl Dirs<'_> {
         Ok(())
     }
 
-    fn repository(&self, dir: &str, names: &mut Vec<String>) -> Result<(), RepoError> {
+    fn repository(&self, dir: &str, names: &mut Vec<String>) -> Result<(), Failure> {
         names.extend(NESTED.iter().map(|name| format!("{dir}/{name}")));
         self.list_files_below(&format!("{dir}/hooks"), MAX_HOOKS, names)
     }
 
     /// What lies in a directory, and whether that is one; nothing where it is none. Names that
     /// are not text are none that git reads.
-    fn entries(&self, dir: &str) -> Result<Vec<(String, bool)>, RepoError> {
+    fn entries(&self, dir: &str) -> Result<Vec<(String, bool)>, Failure> {
         let path = self.path(dir);
-        let failed = |error| RepoError::io("read", &path, error);
+        let failed = |error| cannot("read", &path, error);
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error)
@@ -245,7 +245,7 @@ impl Dirs<'_> {
     }
 
     /// What leads to the repository, as it is now.
-    pub(super) fn read_leads(&self, keep: &Path) -> Result<Steering, RepoError> {
+    pub(super) fn read_leads(&self, keep: &Path) -> Result<Steering, Failure> {
         let names = LEADS.into_iter().chain([LINK]).map(str::to_owned);
         let mut found = self.read_named(names.collect(), Some(keep))?;
         // Neither a file nor a link leads anywhere.
@@ -254,7 +254,7 @@ impl Dirs<'_> {
     }
 
     /// What the files hold now; with `keep`, their bytes are copied there by digest.
-    pub(super) fn read(&self, keep: Option<&Path>) -> Result<Steering, RepoError> {
+    pub(super) fn read(&self, keep: Option<&Path>) -> Result<Steering, Failure> {
         self.read_named(self.names()?, keep)
     }
 
@@ -262,7 +262,7 @@ impl Dirs<'_> {
         &self,
         names: Vec<String>,
         keep: Option<&Path>,
-    ) -> Result<Steering, RepoError> {
+    ) -> Result<Steering, Failure> {
         let mut found = BTreeMap::new();
         for name in names {
             if let Some(held) = self.hold(&name, keep)? {
@@ -272,9 +272,9 @@ impl Dirs<'_> {
         Ok(Steering(found))
     }
 
-    fn hold(&self, name: &str, keep: Option<&Path>) -> Result<Option<Held>, RepoError> {
+    fn hold(&self, name: &str, keep: Option<&Path>) -> Result<Option<Held>, Failure> {
         let path = self.path(name);
-        let failed = |error| RepoError::io("read", &path, error);
+        let failed = |error| cannot("read", &path, error);
         let Some(found) = present(&path).map_err(failed)? else {
             return Ok(None);
         };
@@ -312,9 +312,9 @@ impl Dirs<'_> {
         name: &str,
         held: Option<&Held>,
         keep: &Path,
-    ) -> Result<bool, RepoError> {
+    ) -> Result<bool, Failure> {
         let path = self.path(name);
-        let failed = |error| RepoError::io("put back", &path, error);
+        let failed = |error| cannot("put back", &path, error);
         // Through a link it would be written somewhere else.
         let mut above = path.ancestors().skip(1).take_while(|dir| *dir != self.root);
         if name.starts_with("ignored:") && above.any(Path::is_symlink) {

@@ -3,19 +3,23 @@
 //!
 //! Invariant: what is given comes before what is taken away again, so that no directory of an
 //! agent's opens what is protected.
+//!
+//! A gate in its room.
+//!
+//! Sockets of the machine: whoever answers there is outside the sandbox and does what it is
+//! asked. A read-only directory does not keep anybody from them.
+//!
+//! Why bubblewrap does not work here: its own words, and what is behind them.
 
-mod cause;
-mod sandboxed_agent;
-mod sandboxed_gate;
-mod sockets;
-
-pub use sandboxed_agent::{Agent, Authority, is_kept};
-pub use sandboxed_gate::Gate;
-
+use crate::disk::{self, Links};
 use crate::process::{ProcessError, Short, capture, on_path};
+pub use sandboxed_agent::{Agent, Authority, is_kept};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+mod sandboxed_agent;
 
 /// Directories that are empty inside.
 const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
@@ -114,7 +118,7 @@ fn try_argv(mut argv: Vec<OsString>) -> Result<(), String> {
     });
     match tried {
         Ok(captured) if captured.success() => Ok(()),
-        Ok(captured) => Err(cause::explain(captured.stderr.trim())),
+        Ok(captured) => Err(explain(captured.stderr.trim())),
         Err(error @ ProcessError::Deadline { .. }) => Err(error.to_string()),
         Err(error) => Err(error.to_string()),
     }
@@ -141,4 +145,265 @@ fn is_root() -> bool {
 #[cfg(not(target_os = "linux"))]
 fn is_root() -> bool {
     false
+}
+
+/// Where a sandboxed room shows its files, its home and the objects of its history: nothing lies
+/// above them that a tool would read.
+const NEUTRAL: &str = "/run/src";
+const HOME: &str = "/run/home";
+const OBJECTS: &str = "/run/objects";
+
+/// What runs in a sandboxed room.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate<'a> {
+    /// The room's files.
+    pub top: &'a Path,
+    /// Its home.
+    pub home: &'a Path,
+    /// The objects of the user's repository, and of its submodules; none = it does not see them.
+    pub objects: &'a [PathBuf],
+    /// What is not there at all: the worktree, its git directory, what implementers write.
+    pub hidden: &'a [PathBuf],
+    /// What is shown below the private directories, read-only: toolchains in `/tmp`, say.
+    pub shown: &'a [PathBuf],
+    /// It reaches the network.
+    pub network: bool,
+    /// The folder of the room's files that it runs in; nothing = their root.
+    pub dir: &'a str,
+}
+
+impl Bubblewrap {
+    /// Where a gate sees the room's files.
+    pub fn neutral(top: &Path) -> PathBuf {
+        Path::new(NEUTRAL).join(top.file_name().unwrap_or(OsStr::new("project")))
+    }
+
+    /// Where a gate sees its home.
+    pub fn home() -> &'static Path {
+        Path::new(HOME)
+    }
+
+    /// Where a gate sees the objects of its history, which is 0, and of each submodule.
+    pub fn objects(number: usize) -> PathBuf {
+        Path::new(OBJECTS).join(number.to_string())
+    }
+
+    /// What a command is started by, so that it runs in the room: this, then its own words.
+    pub fn gate(&self, gate: &Gate) -> Vec<OsString> {
+        let mut argv = self.common(gate.network);
+        let mut bind = |how: &str, from: &Path, to: &Path| {
+            argv.extend([how.into(), from.into(), to.into()]);
+        };
+        // What lies in a private directory comes back before anything of it is hidden.
+        for place in gate.shown.iter().filter(|place| is_private(place)) {
+            bind("--ro-bind", place, place);
+        }
+        bind("--bind", gate.home, Path::new(HOME));
+        for (number, objects) in gate.objects.iter().enumerate() {
+            bind("--ro-bind", objects, &Self::objects(number));
+        }
+        let at = Self::neutral(gate.top);
+        bind("--bind", gate.top, &at);
+        for place in gate.hidden {
+            if place.is_dir() && !is_private(place) {
+                argv.extend(["--tmpfs".into(), place.into()]);
+            }
+        }
+        let dir = match gate.dir {
+            "" => at,
+            dir => at.join(dir),
+        };
+        argv.extend(["--chdir".into(), dir.into(), "--".into()]);
+        argv
+    }
+}
+
+/// Bytes of the kernel's list, at most.
+const MAX_LIST: u64 = 16 << 20;
+
+/// Variables that lead to a socket of the machine.
+pub(super) const VARIABLES: [&str; 7] = [
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_HOST",
+    "GPG_AGENT_INFO",
+    "SSH_AUTH_SOCK",
+    "STY",
+    "TMUX",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Where programs listen now, as the kernel lists them. Those without a path are not of a
+/// directory, and nothing but a network of its own hides them.
+pub(super) fn list_sockets() -> BTreeSet<PathBuf> {
+    let list = disk::read(Path::new("/proc/net/unix"), MAX_LIST, Links::Refuse);
+    let list = list.ok().flatten().unwrap_or_default();
+    paths(&String::from_utf8_lossy(&list))
+        .filter(|path| is_socket(path))
+        .filter_map(|path| path.canonicalize().ok())
+        .collect()
+}
+
+/// `Num RefCount Protocol Flags Type St Inode Path`
+fn paths(list: &str) -> impl Iterator<Item = PathBuf> {
+    list.lines().skip(1).filter_map(|line| {
+        // A path may hold blanks; what stands before it has no `/`.
+        line.split_ascii_whitespace()
+            .nth(7)
+            .filter(|path| path.starts_with('/'))?;
+        Some(PathBuf::from(&line[line.find('/')?..]))
+    })
+}
+
+#[cfg(unix)]
+pub(super) fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.symlink_metadata()
+        .is_ok_and(|found| found.file_type().is_socket())
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_socket(_: &Path) -> bool {
+    false
+}
+
+/// What the system says about namespaces.
+#[derive(Debug, Default, Clone, Copy)]
+struct Kernel {
+    /// `user.max_user_namespaces` is 0.
+    none_at_all: bool,
+    /// `kernel.unprivileged_userns_clone` is 0.
+    none_for_users: bool,
+    /// AppArmor takes the rights away that a namespace would give.
+    apparmor: bool,
+}
+
+impl Kernel {
+    fn read() -> Self {
+        let is = |path: &str, value: &str| {
+            disk::read_text(Path::new(path), 4096, Links::Refuse)
+                .is_ok_and(|text| text.is_some_and(|text| text.trim() == value))
+        };
+        Self {
+            none_at_all: is("/proc/sys/user/max_user_namespaces", "0"),
+            none_for_users: is("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+            apparmor: is(
+                "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+                "1",
+            ),
+        }
+    }
+}
+
+/// What bubblewrap said, with the cause where it is a known one.
+pub(super) fn explain(said: &str) -> String {
+    match cause(said, Kernel::read()) {
+        Some(cause) => format!("{said} ({cause})"),
+        None => said.to_owned(),
+    }
+}
+
+fn cause(said: &str, kernel: Kernel) -> Option<&'static str> {
+    let says = |words: &[&str]| words.iter().any(|words| said.contains(words));
+    // The namespace was made, and what it should allow is refused.
+    let restricted = says(&["uid map", "RTM_NEWADDR", "Failed to make / slave"]);
+    let no_namespace = says(&["new namespace", "unshare", "clone"]);
+    Some(if says(&["mount proc"]) {
+        "`/proc` is masked here, as in many containers: start the container with `--security-opt systempaths=unconfined`"
+    } else if restricted && kernel.apparmor {
+        "AppArmor restricts user namespaces: give bwrap a profile that says `userns,`"
+    } else if restricted {
+        "the user namespace was made and allows nothing, as a security module does that restricts them"
+    } else if no_namespace && kernel.none_at_all {
+        "no user namespaces: `sysctl user.max_user_namespaces` is 0"
+    } else if no_namespace && kernel.none_for_users {
+        "no user namespaces for ordinary users: `sysctl kernel.unprivileged_userns_clone` is 0"
+    } else if no_namespace {
+        "user namespaces are refused, as by the seccomp filter of a container: start it with a profile that allows them"
+    } else {
+        return None;
+    })
+}
+
+#[cfg(test)]
+mod sockets_tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_list_is_read() {
+        let list = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+            0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/docker.sock\n\
+            0000000000000000: 00000003 00000000 00000000 0001 03 23456\n\
+            0000000000000000: 00000002 00000000 00010000 0001 01 34567 @abstract\n\
+            0000000000000000: 00000002 00000000 00010000 0001 01 45678 /home/me/a b.sock\n";
+        let found: Vec<PathBuf> = paths(list).collect();
+        assert_eq!(
+            found,
+            [
+                Path::new("/run/docker.sock"),
+                Path::new("/home/me/a b.sock")
+            ]
+        );
+    }
+}
+
+#[cfg(test)]
+mod cause_tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_the_way_is_told_apart() {
+        let open = Kernel::default();
+        let apparmor = Kernel {
+            apparmor: true,
+            ..open
+        };
+        let none = Kernel {
+            none_at_all: true,
+            ..open
+        };
+        let users = Kernel {
+            none_for_users: true,
+            ..open
+        };
+        let refused = "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.";
+        for (said, kernel, word) in [
+            (refused, open, "seccomp"),
+            (refused, users, "unprivileged_userns_clone"),
+            (
+                "bwrap: Creating new namespace failed: No space left on device",
+                none,
+                "max_user_namespaces",
+            ),
+            (
+                "bwrap: Creating new namespace failed: Operation not permitted",
+                apparmor,
+                "seccomp",
+            ),
+            (
+                "bwrap: setting up uid map: Permission denied",
+                apparmor,
+                "AppArmor",
+            ),
+            (
+                "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
+                apparmor,
+                "AppArmor",
+            ),
+            (
+                "bwrap: setting up uid map: Permission denied",
+                open,
+                "security module",
+            ),
+            (
+                "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
+                open,
+                "masked",
+            ),
+        ] {
+            let cause = cause(said, kernel).unwrap();
+            assert!(cause.contains(word), "{said}: {cause}");
+        }
+        assert_eq!(cause("bwrap: Unknown option --size", open), None);
+        assert_eq!(explain("bwrap: odd"), "bwrap: odd");
+    }
 }

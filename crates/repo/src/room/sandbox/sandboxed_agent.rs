@@ -1,7 +1,8 @@
 //! An agent in the sandbox: what its role may write, and nothing else.
 
-use super::sockets::{self, VARIABLES};
-use super::{Bubblewrap, STARTS, is_private, never_began, try_argv};
+use super::{
+    Bubblewrap, STARTS, VARIABLES, is_private, is_socket, list_sockets, never_began, try_argv,
+};
 use crate::disk::{is_directory, look};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -323,7 +324,7 @@ impl Arguments {
             .sockets
             .iter()
             .filter_map(|path| path.canonicalize().ok())
-            .filter(|path| sockets::is_socket(path))
+            .filter(|path| is_socket(path))
             .collect();
         let back: Vec<PathBuf> = self
             .list_mounted()
@@ -331,7 +332,7 @@ impl Arguments {
             .collect();
         let is_seen =
             |path: &PathBuf| !is_private(path) || back.iter().any(|place| path.starts_with(place));
-        let hidden = sockets::list_sockets().into_iter();
+        let hidden = list_sockets().into_iter();
         for path in hidden.filter(|path| is_seen(path) && !given.contains(path)) {
             self.add(["--ro-bind".into(), "/dev/null".into(), path.into()]);
         }

@@ -1,7 +1,8 @@
 //! A repository, its rooms, and what git makes of the same commits.
 
+use cook_protocol::diagnostic::Failure;
 use cook_protocol::model::Caches;
-use cook_repo::room::{Filled, Room, RoomError, Source};
+use cook_repo::room::{Filled, Room, Source};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -60,7 +61,7 @@ impl Project {
         (filled, tree(room.path()))
     }
 
-    pub fn try_fill(&self, room: &Room, commit: &str) -> Result<Filled, RoomError> {
+    pub fn try_fill(&self, room: &Room, commit: &str) -> Result<Filled, Failure> {
         let common = self.repo().join(".git");
         let source = Source {
             common: &common,

@@ -1,9 +1,192 @@
+//! What stands at a path, and the path itself rather than what a link there leads to.
+//!
+//! Links by name.
+//!
+//! Removing a directory tree that a program filled as it pleased.
+//!
 //! Reading files that somebody else may have put there: only regular ones, only so much of
 //! them, and without ever waiting for a writer.
 
-use std::fs::{File, OpenOptions};
+use cook_protocol::diagnostic::{Code, Failure};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// `symlink_metadata`, with absence as `None`. Any other error stays an error:
+/// one that is read as absence would restart a log.
+///
+/// # Errors
+/// When the path cannot be looked at.
+pub fn look(path: &Path) -> io::Result<Option<Metadata>> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What the system said of a file.
+pub fn cannot(action: &str, path: &Path, cause: io::Error) -> Failure {
+    let code = match cause.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Code::NoSpace,
+        _ => Code::NotWritable,
+    };
+    Failure::state(code, format!("cannot {action} `{}`", path.display())).with_cause(&cause)
+}
+
+/// What the system refused, with what was tried and where.
+pub trait AtPath<T> {
+    /// Names them.
+    ///
+    /// # Errors
+    /// The same.
+    fn at(self, action: &str, path: &Path) -> Result<T, Failure>;
+}
+
+impl<T> AtPath<T> for io::Result<T> {
+    fn at(self, action: &str, path: &Path) -> Result<T, Failure> {
+        self.map_err(|cause| cannot(action, path, cause))
+    }
+}
+
+/// A path as git writes it; none where the system has no such names.
+pub fn native_path(path: &[u8]) -> Option<PathBuf> {
+    #[cfg(unix)]
+    return Some(PathBuf::from(
+        <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path),
+    ));
+    #[cfg(not(unix))]
+    return std::str::from_utf8(path).ok().map(PathBuf::from);
+}
+
+/// Removes a file, where there is one.
+///
+/// # Errors
+/// When it cannot be removed.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// The names in a directory, sorted; none where nothing, or no directory, is there. What is not text is left out.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn list_names(dir: &Path) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(dir) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        entries => entries?,
+    };
+    let names: io::Result<Vec<_>> = entries.map(|entry| Ok(entry?.file_name())).collect();
+    let texts = names?
+        .into_iter()
+        .filter_map(|name| name.into_string().ok());
+    let mut names: Vec<String> = texts.collect();
+    names.sort();
+    Ok(names)
+}
+
+/// A real directory: a link to one is none.
+pub fn is_directory(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Whether what was found belongs to the user that runs this.
+pub fn is_own(found: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        found.uid() == nix::unistd::geteuid().as_raw()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        true
+    }
+}
+
+/// Opens without following a symlink at the last component.
+///
+/// # Errors
+/// When the system refuses, also because a link is there.
+pub fn open_no_follow(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_CLOEXEC);
+    }
+    options.open(path)
+}
+
+/// Makes a directory's entries durable.
+///
+/// # Errors
+/// When the system refuses.
+#[cfg(unix)]
+pub fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+/// Directories cannot be synced here; a file's own sync covers its entry.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn sync_dir(_dir: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a link at a place that leads to a file or directory.
+///
+/// # Errors
+/// When something stands there, or the system lets this user make none.
+pub fn link(to: &Path, at: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(to, at);
+    #[cfg(windows)]
+    return match to.is_dir() {
+        true => std::os::windows::fs::symlink_dir(to, at),
+        false => std::os::windows::fs::symlink_file(to, at),
+    };
+}
+
+/// Removes a tree, also one that holds read-only directories; no symlink is followed.
+/// That it is gone already is success.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove_tree(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            open_up(path)?;
+            std::fs::remove_dir_all(path)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(unix)]
+fn open_up(dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn open_up(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
 
 /// What a symlink at the last component means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

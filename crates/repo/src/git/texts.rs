@@ -1,0 +1,395 @@
+//! Lines of a text: which are new against another, where some stand, whether they can be told from
+//! others.
+//!
+//! Whether a text stands in a file, or stood in any file of a commit: its lines in their order, white space
+//! apart, whatever stands between them.
+//!
+//! The texts of files in two commits.
+
+use super::libgit::Entry;
+use super::program::Told;
+use super::{Change, ChangeKind, Repo};
+use cook_protocol::diagnostic::Failure;
+use cook_protocol::digest::hex;
+use git2::{DiffOptions, Patch};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Characters, white space not counted, that lines need to be told from others.
+const TELLING: usize = 6;
+/// Lines that are digested while some are looked for by their digest alone.
+const MAX_DIGESTED: usize = 4_000_000;
+
+/// Lines that differ, both counted from 0; one of the two may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// Lines of the old text.
+    pub old: Range<usize>,
+    /// Lines of the new text that stand in their place.
+    pub new: Range<usize>,
+}
+
+/// Where two texts differ, in order.
+///
+/// # Errors
+/// When libgit2 cannot compare them.
+pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, Failure> {
+    if old == new {
+        return Ok(Vec::new());
+    }
+    let mut options = DiffOptions::new();
+    options.context_lines(0).force_text(true);
+    let patch = Patch::from_buffers(old, None, new, None, Some(&mut options)).told()?;
+    // A side without lines is named by the line before it.
+    let range = |start: u32, count: u32| {
+        let first = (start as usize).saturating_sub(usize::from(count > 0));
+        first..first + count as usize
+    };
+    (0..patch.num_hunks())
+        .map(|number| {
+            let (hunk, _) = patch.hunk(number).told()?;
+            Ok(Hunk {
+                old: range(hunk.old_start(), hunk.old_lines()),
+                new: range(hunk.new_start(), hunk.new_lines()),
+            })
+        })
+        .collect()
+}
+
+/// A text's lines, without their ends.
+pub fn split_lines(text: &[u8]) -> Vec<&[u8]> {
+    let whole = text.strip_suffix(b"\n").unwrap_or(text);
+    let lines = whole.split(|byte| *byte == b'\n');
+    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines
+        .take(if text.is_empty() { 0 } else { usize::MAX })
+        .collect()
+}
+
+/// The lines say enough to be told from others.
+pub fn is_telling<L: AsRef<[u8]>>(lines: &[L]) -> bool {
+    let parts = lines.iter().flat_map(|line| line.as_ref().utf8_chunks());
+    let characters = parts.flat_map(|part| part.valid().chars());
+    let telling = characters.filter(|c| !c.is_whitespace());
+    telling.take(TELLING).count() == TELLING
+}
+
+/// SHA-256 of lines, whatever their ends were.
+pub fn digest_lines<L: AsRef<[u8]>>(lines: &[L]) -> String {
+    let mut hash = Sha256::new();
+    for line in lines {
+        hash.update(line.as_ref());
+        hash.update(b"\n");
+    }
+    hex(&hash.finalize())
+}
+
+/// Wherever so many lines with this digest stand; nowhere when that takes too long to tell.
+pub fn find_digest<L: AsRef<[u8]>>(text: &[L], count: usize, sha256: &str) -> Vec<Range<usize>> {
+    let windows = (text.len() + 1).saturating_sub(count);
+    if count == 0 || windows.saturating_mul(count) > MAX_DIGESTED {
+        return Vec::new();
+    }
+    let here = text.windows(count).enumerate();
+    let here = here.filter(|(_, window)| digest_lines(window) == sha256);
+    here.map(|(at, _)| at..at + count).collect()
+}
+
+/// The two texts as a unified diff; empty when they are equal.
+///
+/// # Errors
+/// When libgit2 cannot compare them.
+pub fn make_unified_diff(path: &str, old: &str, new: &str) -> Result<String, Failure> {
+    if old == new {
+        return Ok(String::new());
+    }
+    let mut options = DiffOptions::new();
+    options.force_text(true);
+    let file = Some(std::path::Path::new(path));
+    let mut patch = Patch::from_buffers(
+        old.as_bytes(),
+        file,
+        new.as_bytes(),
+        file,
+        Some(&mut options),
+    )
+    .told()?;
+    let bytes = patch.to_buf().told()?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Characters of the word by which files are looked for.
+const SHORTEST: usize = 2;
+
+/// The lines that say something, without white space.
+fn list_telling(lines: &[String]) -> Vec<String> {
+    let lines = lines.iter().map(|line| {
+        let words = line.split_whitespace();
+        words.collect::<String>()
+    });
+    lines
+        .filter(|line| line.contains(char::is_alphanumeric))
+        .collect()
+}
+
+/// At least one of the lines has a letter or a digit.
+pub fn says_something(lines: &[String]) -> bool {
+    lines
+        .iter()
+        .any(|line| line.contains(char::is_alphanumeric))
+}
+
+/// Where in a file these lines stand in their order, the shortest such places; none overlap. Where they stand
+/// nowhere so, the same text however it is broken into lines.
+pub fn find_text(file: &[String], text: &[String]) -> Vec<Range<usize>> {
+    let wanted = list_telling(text);
+    let plain: Vec<String> = file
+        .iter()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let found = find_in_order(&plain, &wanted);
+    match found.is_empty() {
+        true => find_reshaped(&plain, text),
+        false => found,
+    }
+}
+
+/// Where whole lines say the same in one go.
+fn find_reshaped(plain: &[String], text: &[String]) -> Vec<Range<usize>> {
+    let words = text.iter().flat_map(|line| line.split_whitespace());
+    let wanted: String = words.collect();
+    if !wanted.contains(char::is_alphanumeric) {
+        return Vec::new();
+    }
+    let ends = |start: usize| {
+        let mut rest = wanted.as_str();
+        for (at, line) in plain.iter().enumerate().skip(start) {
+            rest = rest.strip_prefix(line.as_str())?;
+            if rest.is_empty() {
+                return Some(start..at + 1);
+            }
+        }
+        None
+    };
+    let starts = (0..plain.len()).filter(|at| !plain[*at].is_empty());
+    starts.filter_map(ends).collect()
+}
+
+fn find_in_order(plain: &[String], wanted: &[String]) -> Vec<Range<usize>> {
+    let Some((first, rest)) = wanted.split_first() else {
+        return Vec::new();
+    };
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for start in (0..plain.len()).filter(|at| plain[*at] == *first) {
+        let mut end = start + 1;
+        let stands = rest.iter().all(|line| {
+            let at = plain[end..].iter().position(|other| other == line);
+            end += at.map_or(0, |at| at + 1);
+            at.is_some()
+        });
+        if !stands {
+            break;
+        }
+        // A later beginning that comes to the same end is the shorter one.
+        match found.last_mut() {
+            Some(last) if start < last.end => {
+                if end == last.end {
+                    last.start = start;
+                }
+            }
+            _ => found.push(start..end),
+        }
+    }
+    found
+}
+
+impl Repo {
+    /// Whether the text stands in any file of a commit (full id).
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn has_text(&self, commit: &str, text: &[String]) -> Result<bool, Failure> {
+        let words = text.iter().flat_map(|line| line.split_whitespace());
+        let telling = words.filter(|word| word.contains(char::is_alphanumeric));
+        let Some(longest) = telling.max_by_key(|word| word.chars().count()) else {
+            return Ok(false);
+        };
+        if longest.chars().count() < SHORTEST {
+            return self.has_text_in(commit, self.files(commit)?.into_keys(), text);
+        }
+        let paths = self.list_files_with(commit, longest)?;
+        self.has_text_in(commit, paths.into_iter(), text)
+    }
+
+    fn has_text_in(
+        &self,
+        commit: &str,
+        paths: impl Iterator<Item = String>,
+        text: &[String],
+    ) -> Result<bool, Failure> {
+        let mut seen = BTreeSet::new();
+        for path in paths {
+            let Entry::File { bytes, oid } = self.entry(commit, &path)? else {
+                continue;
+            };
+            if !seen.insert(oid) {
+                continue;
+            }
+            let file = String::from_utf8_lossy(&bytes);
+            let lines: Vec<String> = file.lines().map(str::to_owned).collect();
+            if !find_text(&lines, text).is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The new name of a file that git sees as renamed between two commits (full ids).
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn find_renamed(
+        &self,
+        from: &str,
+        to: &str,
+        path: &str,
+    ) -> Result<Option<String>, Failure> {
+        let changes = self.list_tree_changes(from, to)?.into_iter();
+        let mut pairs = changes.filter_map(|change| Some((change.before?.0, change.after?.0)));
+        let renamed = pairs.find(|(old, new)| old == path && new != old);
+        Ok(renamed.map(|(_, new)| new))
+    }
+}
+
+/// Files whose texts are read.
+pub const MAX_EDITS: usize = 3_000;
+/// Bytes of a text that is looked at; larger files are only named.
+pub const MAX_TEXT: usize = 1024 * 1024;
+/// Bytes of all of them.
+const MAX_TEXTS: usize = 64 << 20;
+
+/// A file that differs between two commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Its path, and what became of it.
+    pub change: Change,
+    /// Text before and after, none where the file was not there; nothing at all for what is no
+    /// text, or too much of it.
+    pub texts: Option<(Option<String>, Option<String>)>,
+}
+
+impl Repo {
+    /// The texts of what differs between two commits (full ids), sorted by path. Beyond the
+    /// first [`MAX_EDITS`], and 64 MiB of text, the paths alone.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn edits(&self, from: &str, to: &str) -> Result<Vec<Edit>, Failure> {
+        let mut edits = Vec::new();
+        let mut bytes = 0;
+        for change in self.changes(Some(from), to)? {
+            let texts = if edits.len() < MAX_EDITS && bytes < MAX_TEXTS {
+                let before = match change.kind {
+                    ChangeKind::Added => Some(None),
+                    _ => self.text(from, &change.path)?,
+                };
+                let after = match change.kind {
+                    ChangeKind::Deleted => Some(None),
+                    _ => self.text(to, &change.path)?,
+                };
+                let texts = [&before, &after].into_iter().flatten().flatten();
+                bytes += texts.map(String::len).sum::<usize>();
+                before.zip(after)
+            } else {
+                None
+            };
+            edits.push(Edit { change, texts });
+        }
+        Ok(edits)
+    }
+
+    /// A file's text; none for what is not text.
+    fn text(&self, commit: &str, path: &str) -> Result<Option<Option<String>>, Failure> {
+        Ok(match self.entry(commit, path)? {
+            Entry::File { bytes, .. } if bytes.len() <= MAX_TEXT && !bytes.contains(&0) => {
+                String::from_utf8(bytes).ok().map(Some)
+            }
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod hunks_tests {
+    use super::*;
+
+    #[test]
+    fn a_side_without_lines_is_where_they_would_stand() {
+        let found = |old: &[u8], new: &[u8]| {
+            let hunks = hunks(old, new).unwrap();
+            let ranges = hunks.into_iter().map(|hunk| (hunk.old, hunk.new));
+            ranges.collect::<Vec<_>>()
+        };
+        let old = b"a\nb\nc\nd\n";
+        assert_eq!(found(old, b"a\nB\nc\nd\ne\n"), [(1..2, 1..2), (4..4, 4..5)]);
+        assert_eq!(found(old, b"a\nd\n"), [(1..3, 1..1)]);
+        assert_eq!(found(old, old), []);
+        assert_eq!(found(b"", b"a\nb\n"), [(0..0, 0..2)]);
+        assert_eq!(found(b"b\n", b"a\nb\n"), [(0..0, 0..1)]);
+    }
+
+    #[test]
+    fn lines_are_found_by_their_digest() {
+        let split = |text: &'static str| text.split(' ').collect::<Vec<_>>();
+        let wanted = digest_lines(&["b", "a"]);
+        assert_eq!(find_digest(&split("a b a b a"), 2, &wanted), [1..3, 3..5]);
+        assert!(find_digest(&split("b"), 2, &wanted).is_empty());
+    }
+
+    #[test]
+    fn braces_tell_nothing() {
+        assert!(!is_telling(&["  }", "\t)", "\u{e9}\u{e9}\u{e9}"]));
+        assert!(is_telling(&["  x(1);", "}"]));
+    }
+
+    #[test]
+    fn lines_have_no_ends() {
+        assert_eq!(split_lines(b""), Vec::<&[u8]>::new());
+        assert_eq!(split_lines(b"\n"), [b""]);
+        assert_eq!(split_lines(b"a\r\nb"), [b"a", b"b"]);
+    }
+}
+
+#[cfg(test)]
+mod stood_tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_text_stands_whatever_comes_between_its_lines() {
+        let file = lines("a {\n  one( x );\n\n  new;\n  two;\n}\na {\n  two;\n}\n");
+        let found = |text: &str| {
+            let found = find_text(&file, &lines(text)).into_iter();
+            found
+                .map(|range| (range.start, range.end))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found("a {\none(x);\ntwo;\n}"), [(0, 5)]);
+        assert_eq!(found("one(x);"), [(1, 2)]);
+        assert_eq!(found("a {\ntwo;"), [(0, 5), (6, 8)]);
+        for text in ["two;\none(x);", "}\n{", "three", "one(x"] {
+            assert!(found(text).is_empty(), "{text}");
+        }
+        assert_eq!(found("a { one(x); new;\ntwo; }"), [(0, 6)]);
+    }
+
+    #[test]
+    fn of_several_beginnings_the_nearest_counts() {
+        let file = lines("a\na\nb\na\nb\n");
+        assert_eq!(find_text(&file, &lines("a\nb")), [1..3, 3..5]);
+    }
+}
