@@ -1,6 +1,6 @@
 //! `cook ask`, `cook act`: asks an agent or several, or orders one to do something.
 
-use super::prelude::*;
+use super::context::*;
 use crate::run;
 use crate::view::refs_line;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -1,7 +1,7 @@
 //! `cook brief`: what the next session must know. Every change of it passes the one reconciliation, as one
 //! transition.
 
-use super::prelude::*;
+use super::context::*;
 use super::transition::{self, Recorded};
 use crate::hooks;
 use crate::init::{read_text_file, write_text_file};

@@ -1,7 +1,7 @@
 //! `cook calibrate`: how many planted faults does a judge catch?
 
-use super::live_line::Printer;
-use super::prelude::*;
+use super::context::*;
+use super::run::Printer;
 use crate::calibrate::{Asked, JUDGES, Measured, measure};
 use crate::judges::{Kept, Known, joint_misses};
 use crate::run::{Observer, Unseen};

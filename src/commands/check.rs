@@ -1,7 +1,7 @@
 //! `cook check`: is what was just claimed true of this commit?
 
 use super::context::Progress;
-use super::prelude::*;
+use super::context::*;
 use super::transition::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check};
 use crate::view::{Format, Results};

@@ -1,14 +1,20 @@
 //! What a command is called with, and by whom: its place, its screen, who may do what, how it says that it is at work.
 
-use crate::service::Workspace;
-use crate::view::{self, Page, Screen, Show};
-use clap::Args;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+pub(super) use super::context;
+pub(super) use super::input::{self, free_text};
+pub(super) use crate::service::{self, Workspace};
+pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
+pub(super) use clap::{Args, Subcommand};
+pub(super) use cook_protocol::diagnostic::{
+    Code, Failure, FailureKind, Finding, Refusal, count_noun,
+};
+pub(super) use serde::Serialize;
+
+use crate::view;
 use cook_protocol::model::{Actor, Role};
 use cook_repo::process::{ROLE_VARIABLE, agent_marker, session_marker};
 use cook_repo::room::RunnerFiles;
 use cook_repo::thread;
-use serde::Serialize;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
-use super::live_line;
-use super::prelude::*;
+use super::context::*;
+use super::run;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, why};
 use crate::run::{Observer, RunEvent};
 use crate::view::Dispatched;
@@ -46,7 +46,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     let mut printer = Printer {
         screen,
         slow: args.slow,
-        run: live_line::Printer::new(context.screen),
+        run: run::Printer::new(context.screen),
     };
     let result = demo.run(&mut printer)?;
     answer(DemoAnswer::of(result))
@@ -54,7 +54,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
 
 /// What happens as `cook run` shows it, each with the reason.
 struct Printer {
-    run: live_line::Printer,
+    run: run::Printer,
     screen: Screen,
     slow: bool,
 }

@@ -1,9 +1,9 @@
 //! `cook doctor`: is the set-up sound, and which settings are in force; the log's objects, the agents that are
 //! here, and what was set aside.
 
-use super::prelude::*;
+use super::context::*;
+use super::gate;
 use super::transition::note;
-use super::trust;
 use crate::view::VerifyAnswer;
 use crate::{hooks, run};
 use cook_agents::{Found, Preset, presets};
@@ -84,12 +84,12 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
         }
         let gates = count_noun(config.gate_specs().len() as u64, "gate");
         checked.push(format!("{gates} in `.agent/cook.toml`"));
-        for (name, command) in trust::commands(config) {
+        for (name, command) in gate::commands(config) {
             if !given.is_trusted(&command) {
                 let what = format!("`{command}` is not trusted on this machine");
                 findings.push(Finding::new(Code::GateUntrusted, what).at(name.clone()));
             }
-            findings.extend(trust::absent(&given, &name, &command));
+            findings.extend(gate::absent(&given, &name, &command));
         }
         if workspace.is_stop_verifier_stale()? {
             findings.push(machine::stale_stop_verifier());

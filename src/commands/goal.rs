@@ -1,8 +1,8 @@
 //! `cook goal`: sets a goal that commands decide, says how far it is, drops it.
 
 use super::check::show_lines;
+use super::context::*;
 use super::hooks;
-use super::prelude::*;
 use super::transition::{TransitionAnswer, note};
 use crate::check::Line;
 use crate::hooks::install::list_installed;

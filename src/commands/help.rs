@@ -1,6 +1,6 @@
 //! What the program says of itself: `cook help`, `explain`, `completions`, and `cook` alone, which says what is here and what comes next.
 
-use super::prelude::*;
+use super::context::*;
 use super::transition::note;
 use crate::check::{describe_place, find_base};
 use crate::hooks::install::list_installed;

@@ -1,6 +1,6 @@
 //! `cook hooks`: hooks in an agent's settings, and which session works.
 
-use super::prelude::*;
+use super::context::*;
 use super::transition::note;
 use crate::hooks::{self, Call, install};
 use crate::view::{ColorChoice, Format, VerifyAnswer};

@@ -1,8 +1,8 @@
 //! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
 
-use super::prelude::*;
+use super::context::*;
+use super::gate;
 use super::transition::{self, NoteAnswer, TransitionAnswer, Trial, note};
-use super::trust;
 use crate::init::{self, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::Applied;
 use crate::verify::measure_worths;
@@ -287,10 +287,10 @@ impl<'a> SetUp<'a> {
         if let Some(chosen) = chosen {
             self.choose_assurance(&mut profile, chosen)?;
         }
-        let absent = trust::absent_programs(workspace, &contract)?;
+        let absent = gate::absent_programs(workspace, &contract)?;
         self.findings.extend(absent.values().cloned());
         let lines = &mut self.lines;
-        trust::trust_written(workspace, &contract, was_trusted, &absent, lines)?;
+        gate::trust_written(workspace, &contract, was_trusted, &absent, lines)?;
         self.wrote_settings = contract.outcome(SETTINGS) == Some(FileOutcome::Created);
         Ok(profile)
     }

@@ -1,6 +1,6 @@
 //! `cook issue`: issues over the plan, `br` or `bd`.
 
-use super::prelude::*;
+use super::context::*;
 use super::transition::note_outage;
 use crate::tracker::{
     Attempt, Bounds, Brief, Comment, Commented, Holder, Issue, Link, Memory, NewIssue, Outage,

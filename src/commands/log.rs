@@ -1,6 +1,6 @@
 //! `cook log`: the transitions, newest first; one of them; what changed between two.
 
-use super::prelude::*;
+use super::context::*;
 use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::model::{
     Conclude, Decision, Event, PlanBlock, PolicyChange, Receipt, Records, Reground, ReportRecord,

@@ -4,14 +4,11 @@
 // What several commands need.
 mod context;
 mod input;
-mod live_line;
-mod prelude;
 pub mod published;
 mod transition;
 
 // The commands.
 mod ask;
-mod attest;
 mod brief;
 mod calibrate;
 mod check;
@@ -37,7 +34,6 @@ mod run;
 mod session;
 mod status;
 mod strength;
-mod trust;
 mod verify;
 
 use crate::view::{self, ColorChoice, Exit, Format, Screen};
@@ -115,11 +111,11 @@ enum Command {
     /// Recompute everything from files, log and git
     Verify(verify::VerifyArgs),
     /// Write what a verification found as in-toto statements, for others to check
-    Attest(attest::AttestArgs),
+    Attest(verify::AttestArgs),
     /// Run gates now and keep receipts
     Gate(gate::GateArgs),
     /// Let cook run a command that a plan or `cook.toml` names (user only)
-    Trust(trust::TrustArgs),
+    Trust(gate::TrustArgs),
     /// Where the work stands; what is ready, the plan as a graph, what it cost
     Status(status::StatusArgs),
     /// Issues: of `br` or `bd` where one is here, else the plan's slices
@@ -285,9 +281,9 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Strength(args) => strength::strength(context, &args),
         Command::Calibrate(args) => calibrate::calibrate(context, &args),
         Command::Verify(args) => verify::verify(context, &args),
-        Command::Attest(args) => attest::attest(context, &args),
+        Command::Attest(args) => verify::attest(context, &args),
         Command::Gate(args) => gate::gate(context, &args),
-        Command::Trust(args) => trust::trust(context, &args),
+        Command::Trust(args) => gate::trust(context, &args),
         Command::Status(args) => status::status(context, &args),
         Command::Issue(command) => issue::issue(context, &command),
         Command::Log(args) => log::log(context, &args),

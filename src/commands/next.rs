@@ -1,6 +1,6 @@
 //! `cook next`: names the mandatory role.
 
-use super::prelude::*;
+use super::context::*;
 use crate::hooks;
 use crate::view::{Dispatched, Judgments, dispatch_lines};
 use cook_protocol::machine::{self, Dispatch, Rule, Trace};

@@ -1,6 +1,6 @@
 //! `cook pause`, `resume`, `cancel` and `undo`: the work is stopped, goes on, is ended, and what was recorded is taken back.
 
-use super::prelude::*;
+use super::context::*;
 use super::transition;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;

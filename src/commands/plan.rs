@@ -1,6 +1,6 @@
 //! `cook plan`: changes of the plan that are the user's, and its acceptance criteria.
 
-use super::prelude::*;
+use super::context::*;
 use super::transition;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;

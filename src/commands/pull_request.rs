@@ -1,7 +1,7 @@
 //! `cook report --format pr`: the body of a pull request, and the request itself: what was to be done, whether
 //! it is proven, by whose votes, and what was caught on the way.
 
-use super::prelude::*;
+use super::context::*;
 use crate::verify::Rerun;
 use crate::view::results::{code, cut, quote_lines, sign, table, tables};
 use crate::view::{VerifyAnswer, plain};

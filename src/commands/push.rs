@@ -1,6 +1,6 @@
 //! `cook push` and `cook pull`: the log to a git remote beside its branch, and from one.
 
-use super::prelude::*;
+use super::context::*;
 use crate::service::Public;
 use crate::signature::{self, Blob, Key, signing_key};
 use crate::verify;

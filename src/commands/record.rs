@@ -1,8 +1,8 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
+use super::context::*;
 use super::init;
 use super::log::summarize_taken;
-use super::prelude::*;
 use super::transition::{self, TransitionAnswer};
 use crate::hooks;
 use crate::service::{Applied, Foresight};

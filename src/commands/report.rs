@@ -1,6 +1,6 @@
 //! `cook report --html`: the work and its proof as a page.
 
-use super::prelude::*;
+use super::context::*;
 use super::pull_request::{PrArgs, REPORTS, list_catches, pull_request};
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;

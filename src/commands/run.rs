@@ -1,12 +1,18 @@
 //! `cook run`: agents drive the workflow.
 
 use super::ask::store;
-use super::live_line::Printer;
-use super::prelude::*;
-use crate::run::{self, Ended, Held, Observer, Opening, Operator, Order, Outcome, paths_are};
+use super::context::*;
+use crate::run::{
+    self, Ended, Held, Observer, Opening, Operator, Order, Outcome, RunEvent, Violation, paths_are,
+};
 use crate::service::RunEstimate;
-use crate::view::{Dispatched, describe_policy};
+use crate::view::{Dispatched, Screen, Tone, describe_policy, tell_dollars};
+use cook_agents::{Progress, Spent};
+use cook_protocol::diagnostic::{Lines, clean, count_noun};
 use cook_protocol::model::{Policy, Role};
+use cook_repo::process::Alarm;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:
@@ -299,5 +305,668 @@ impl Show for RunEstimate {
             "counts",
             "every verdict a yes, no red gate, no report asked for twice",
         );
+    }
+}
+
+// What an onlooker is told while agents work: a line for each event, and one that says what the run is at.
+// What an agent said is cleaned before it is part of a line.
+
+/// Prints what happens on standard error. A signal is answered from another thread, so the
+/// line that stands there is shared with it.
+pub(super) struct Printer(Arc<Mutex<Shown>>);
+
+struct Shown {
+    screen: Screen,
+    line: LiveLine,
+    last: String,
+    begun: Instant,
+}
+
+impl Printer {
+    pub(super) fn new(screen: Screen) -> Self {
+        Self(Arc::new(Mutex::new(Shown {
+            screen,
+            line: LiveLine::default(),
+            last: String::new(),
+            begun: Instant::now(),
+        })))
+    }
+}
+
+impl Shown {
+    fn observe(&mut self, event: &RunEvent) {
+        let now = self.begun.elapsed();
+        self.line.learn(event, now);
+        let passing = matches!(event, RunEvent::Shows { .. } | RunEvent::Ends { .. });
+        if !passing {
+            // Others may print after this one.
+            self.erase();
+        }
+        if let Some((tone, line)) = event_line(event, self.screen.verbose)
+            && line != self.last
+        {
+            self.say(tone, &line);
+            self.last = line;
+        }
+        if !passing && !matches!(event, RunEvent::Waits { .. }) {
+            return;
+        }
+        if self.screen.redraws {
+            let sent = self.line.redrawn(now);
+            sent.iter().for_each(|sent| self.screen.draw(sent));
+        } else if let Some(line) = self.line.plain(now) {
+            self.screen.note_toned(Tone::Dim, &line);
+        }
+    }
+
+    fn say(&mut self, tone: Tone, line: &str) {
+        self.erase();
+        self.screen.note_toned(tone, line);
+    }
+
+    fn erase(&mut self) {
+        if let Some(sent) = self.line.erase() {
+            self.screen.draw(sent);
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.erase();
+    }
+}
+
+fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Observer for Printer {
+    fn observe(&mut self, event: &RunEvent) {
+        lock(&self.0).observe(event);
+    }
+
+    fn alarm(&self) -> Option<Alarm> {
+        let shown = Arc::clone(&self.0);
+        Some(Box::new(move |times| {
+            let mut shown = lock(&shown);
+            let text = shown.line.end_is_asked(times);
+            shown.say(Tone::Warn, &text);
+        }))
+    }
+}
+
+/// Characters of a line about an event.
+const MOST: usize = 640;
+/// Characters of a name.
+const NAME: usize = 40;
+/// Lines by which an agent says how far it is (`protocol/completion.md#reports`).
+const MARKED: [&str; 5] = [
+    "PROGRESS:",
+    "RATIONALE:",
+    "NEXT:",
+    "VERIFYING:",
+    "STATE-DELTA:",
+];
+
+/// The line, if any, that a reader sees for an event. `verbose` tells of tools and words.
+fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
+    let (tone, lead, text) = match event {
+        RunEvent::Begins {
+            role,
+            dispatch,
+            agent,
+            ..
+        } => {
+            let (rule, reason) = (dispatch.rule, &dispatch.reason);
+            let text = format!("{role} ({agent}), rule {rule}: {reason}");
+            (Tone::Strong, "", text)
+        }
+        RunEvent::Shows { progress, .. } => {
+            let (tone, text) = progress_line(progress, verbose)?;
+            (tone, "  ", text)
+        }
+        RunEvent::Ends { .. } => return None,
+        RunEvent::NotNotified(finding) | RunEvent::Inbox(finding) => {
+            let text = format!("[{}] {}", finding.code, finding.message);
+            (Tone::Warn, "  ", text)
+        }
+        RunEvent::Repairs(findings) => {
+            let rules = count_noun(findings.len() as u64, "rule");
+            let text = format!("the report breaks {rules}, and is asked for once more");
+            (Tone::Warn, "  ", text)
+        }
+        RunEvent::Recovered { role, breach } => {
+            let later = describe_later(breach);
+            let (tone, did) = match breach.is_none() {
+                true => (
+                    Tone::Dim,
+                    " was ended; its report was not taken, so".to_owned(),
+                ),
+                false => (Tone::Warn, format!(": {};", describe_violation(breach))),
+            };
+            let text =
+                format!("an unfinished session of the {role}{did} its step is begun again{later}");
+            (tone, "", text)
+        }
+        RunEvent::Beside(copies) => {
+            let kept = describe_kept(copies);
+            let text = format!("the worktree was changed beside the session; {kept}");
+            (Tone::Warn, "  ", text)
+        }
+        RunEvent::Breached { role, breach } => {
+            let what = describe_violation(breach);
+            let text = format!("the {role} {what}; its report is not taken");
+            (Tone::Bad, "  ", text)
+        }
+        RunEvent::CaughtUp(recovery) => {
+            let mut text = "`.agent/` was behind the log and shows it now".to_owned();
+            if let Some(id) = &recovery.displaced {
+                text.push_str(&format!("; what stood there is kept as {id}"));
+            }
+            (Tone::Dim, "", text)
+        }
+        RunEvent::Unlocked(locks) => {
+            let names = locks.iter().map(|lock| lock.display().to_string());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let text = format!("locks of a git that was ended are removed: {names}");
+            (Tone::Warn, "  ", text)
+        }
+        RunEvent::CameToNothing { why, .. } => {
+            (Tone::Warn, "  ", format!("came to nothing: {why}"))
+        }
+        RunEvent::Recorded {
+            applied,
+            took,
+            cost_micro_usd,
+            ..
+        } => {
+            let cost = cost_micro_usd.map_or_else(|| "cost unknown".to_owned(), tell_dollars);
+            let (seq, event) = (applied.step.snapshot.ledger.seq.0, applied.event);
+            let took = Duration::from_millis(took.as_millis() as u64);
+            let took = humantime::format_duration(took);
+            (
+                Tone::Good,
+                "  ",
+                format!("recorded #{seq} {event} ({took}, {cost})"),
+            )
+        }
+        RunEvent::ByCook(applied) => {
+            let (seq, reason) = (
+                &applied.step.snapshot.ledger.seq.0,
+                &applied.step.next.reason,
+            );
+            (Tone::Good, "", format!("cook re-grounded #{seq}: {reason}"))
+        }
+        RunEvent::ModelAsked(why) => (Tone::Dim, "", format!("a model re-grounds: {why}")),
+        RunEvent::Waits { until } => (
+            Tone::Warn,
+            "  ",
+            format!("waiting until {until} to try again"),
+        ),
+    };
+    Some((tone, format!("{lead}{}", fold(&text, MOST))))
+}
+
+fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
+    match progress {
+        Progress::Tool(tool) if verbose => Some((Tone::Dim, format!("tool: {tool}"))),
+        Progress::Said(text) => {
+            let mut lines = text.lines().rev().map(str::trim);
+            let marked = lines.find(|line| MARKED.iter().any(|mark| line.starts_with(mark)));
+            marked.map(|line| (Tone::Dim, line.to_owned()))
+        }
+        Progress::Notice(text) => Some((Tone::Warn, format!("it waits: {text}"))),
+        Progress::Started(_) | Progress::Tool(_) | Progress::Pulse { .. } => None,
+    }
+}
+
+fn describe_violation(breach: &Violation) -> String {
+    let mut text = format!("did what its role may not: {}", breach.what.join("; "));
+    if !breach.copies.is_empty() {
+        let copies = breach.copies.join("`, `cook doctor rescue show ");
+        text.push_str("; put back, a copy is kept (`cook doctor rescue show ");
+        text.push_str(&format!("{copies}`)"));
+    }
+    for path in &breach.moved {
+        let path = path.display();
+        text.push_str(&format!(
+            "; put back, too large for a copy, moved to `{path}`"
+        ));
+    }
+    if !breach.refs.is_empty() {
+        text.push_str(&format!("; its commits stay at {}", breach.refs.join(", ")));
+    }
+    if !breach.left.is_empty() {
+        text.push_str(&format!("; left as it is: {}", breach.left.join("; ")));
+    }
+    if breach.log_moved {
+        text.push_str("; the log was moved meanwhile");
+    }
+    text
+}
+
+/// What is taken for the user's own work, and where that is which it replaced.
+fn describe_later(breach: &Violation) -> String {
+    let mut text = String::new();
+    if !breach.later.is_empty() {
+        let later = breach.later.join("; ");
+        text.push_str("; left as it is, because it came after the session: ");
+        text.push_str(&later);
+    }
+    if breach.is_none() && !breach.refs.is_empty() {
+        let refs = breach.refs.join(", ");
+        text.push_str(&format!("; what they named before stays at {refs}"));
+    }
+    if !breach.before.is_empty() {
+        text.push_str(&format!("; {}", describe_kept(&breach.before)));
+    }
+    text
+}
+
+fn describe_kept(copies: &[String]) -> String {
+    let copies = copies.join("`, `cook doctor rescue show ");
+    format!(
+        "what stood there before and is in no commit is kept (`cook doctor rescue show {copies}`)"
+    )
+}
+
+/// One line of so many characters at most.
+fn fold(text: &str, most: usize) -> String {
+    let text = clean(text, Lines::Fold);
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// From here on an agent is called silent.
+const SILENT: Duration = Duration::from_secs(30);
+
+/// How often a plain line is due where none can be redrawn.
+const PLAIN: Duration = Duration::from_secs(60);
+
+/// To the line's beginning, and empty it.
+const ERASED: &str = "\r\u{1b}[2K";
+
+/// A line that is longer than the terminal is wide is cut there and not wrapped: what is wrapped
+/// cannot be erased as one line.
+const CUT: [&str; 2] = ["\u{1b}[?7l", "\u{1b}[?7h"];
+
+/// A session as the line knows it; moments are spans since the run began.
+#[derive(Debug)]
+struct HeldSession {
+    role: Role,
+    agent: String,
+    /// How long it may be silent.
+    idle: Duration,
+    began: Duration,
+    heard: Duration,
+    tool: Option<String>,
+    ended: bool,
+}
+
+/// What a run is at, in one line.
+#[derive(Debug, Default)]
+pub struct LiveLine {
+    held: Vec<HeldSession>,
+    waits_until: Option<String>,
+    spent: Spent,
+    /// What stands on the terminal now.
+    drawn: Option<String>,
+    /// When a plain line was last due.
+    told: Duration,
+}
+
+impl LiveLine {
+    /// Takes in an event of the run.
+    pub fn learn(&mut self, event: &RunEvent, now: Duration) {
+        match event {
+            RunEvent::Begins {
+                role, agent, idle, ..
+            } => {
+                self.waits_until = None;
+                if self.held.iter().all(|held| held.ended) {
+                    self.held.clear();
+                    self.told = now;
+                }
+                self.held.push(HeldSession {
+                    role: *role,
+                    agent: fold(agent, NAME),
+                    idle: *idle,
+                    began: now,
+                    heard: now,
+                    tool: None,
+                    ended: false,
+                });
+            }
+            RunEvent::Shows { slot, progress } => {
+                let Some(held) = self.held.get_mut(*slot) else {
+                    return;
+                };
+                // It is asked for its report once more.
+                held.ended = false;
+                held.heard = match progress {
+                    Progress::Pulse { quiet, .. } => now.saturating_sub(*quiet),
+                    _ => now,
+                };
+                if let Progress::Tool(tool) = progress {
+                    held.tool = Some(fold(tool, NAME));
+                }
+            }
+            RunEvent::Ends { slot, spent } => {
+                if let Some(held) = self.held.get_mut(*slot) {
+                    held.ended = true;
+                }
+                self.spent = **spent;
+            }
+            RunEvent::Waits { until } => self.waits_until = Some(fold(until, NAME)),
+            _ => {}
+        }
+    }
+
+    fn at_work(&self) -> impl Iterator<Item = &HeldSession> {
+        self.held.iter().filter(|held| !held.ended)
+    }
+
+    /// The line; none when nothing is under way.
+    pub fn text(&self, now: Duration) -> Option<String> {
+        let what = match (&self.waits_until, self.at_work().count()) {
+            (Some(until), _) => format!("waiting until {until} to try again"),
+            (None, 0) => {
+                let held = self.held.first()?;
+                format!("what the {} reports is checked", held.role)
+            }
+            (None, 1) => self.at_work().map(|held| held.line(now)).collect(),
+            (None, many) => self.together(many, now)?,
+        };
+        Some(format!("{what}, {}", cost(&self.spent)))
+    }
+
+    /// Only judges are held at once.
+    fn together(&self, many: usize, now: Duration) -> Option<String> {
+        let longest = self.at_work().min_by_key(|held| held.heard)?;
+        let began = self.at_work().map(|held| held.began).min()?;
+        let (judges, silence) = (count_noun(many as u64, "judge"), longest.silence(now));
+        Some(format!("{judges}, {}, {silence}", span(now, began)))
+    }
+
+    /// What a terminal is sent so that the line stands there; none when it does already.
+    pub fn redrawn(&mut self, now: Duration) -> Option<String> {
+        let text = self.text(now)?;
+        if self.drawn.as_ref() == Some(&text) {
+            return None;
+        }
+        let [from, to] = CUT;
+        let sent = format!("{ERASED}{from}{text}{to}");
+        self.drawn = Some(text);
+        Some(sent)
+    }
+
+    /// What a terminal is sent so that the line is gone; none when there is none.
+    pub fn erase(&mut self) -> Option<&'static str> {
+        self.drawn.take().map(|_| ERASED)
+    }
+
+    /// The line where nothing can be redrawn, when it is due.
+    pub fn plain(&mut self, now: Duration) -> Option<String> {
+        if now.saturating_sub(self.told) < PLAIN {
+            return None;
+        }
+        self.told = now;
+        self.text(now).map(|text| format!("  {text}"))
+    }
+
+    /// What whoever asked for an end is told, `times` being how often.
+    pub fn end_is_asked(&self, times: usize) -> String {
+        let whose = self.at_work().next().map(|held| held.role);
+        match (times, whose) {
+            (..=1, Some(role)) => format!(
+                "an end is asked for: the session of the {role} is finished first, and then the run ends; a second Ctrl-C ends it now"
+            ),
+            (..=1, None) => {
+                "an end is asked for: what is under way is finished first; a second Ctrl-C ends it now"
+                    .to_owned()
+            }
+            (_, Some(role)) => format!(
+                "the session of the {role} is ended now; the next `cook run` begins its step again"
+            ),
+            (_, None) => "what is under way is ended now".to_owned(),
+        }
+    }
+}
+
+impl HeldSession {
+    fn line(&self, now: Duration) -> String {
+        let tool = self.tool.as_ref();
+        let tool = tool.map_or(String::new(), |tool| format!(", tool {tool}"));
+        let (role, agent, time) = (self.role, &self.agent, span(now, self.began));
+        format!("{role} ({agent}), {time}{tool}, {}", self.silence(now))
+    }
+
+    fn silence(&self, now: Duration) -> String {
+        let quiet = now.saturating_sub(self.heard);
+        let seconds = quiet.as_secs();
+        match seconds {
+            _ if quiet > self.idle / 2 => {
+                let end = self.idle.as_secs();
+                format!("stalled: silent for {seconds} s, ended at {end} s")
+            }
+            _ if quiet >= SILENT => format!("silent for {seconds} s"),
+            _ => format!("output {seconds} s ago"),
+        }
+    }
+}
+
+/// What calls have cost, as far as anybody knows; what nobody told is never zero.
+pub fn cost(spent: &Spent) -> String {
+    let dollars = spent.micro_usd as f64 / 1e6;
+    match (spent.calls, spent.micro_usd, spent.unpriced) {
+        (0, _, _) => "no cost so far".to_owned(),
+        (_, _, 0) => format!("{dollars:.2} US dollars so far"),
+        (_, 0, _) => "cost unknown".to_owned(),
+        (_, _, unknown) => {
+            let unknown = count_noun(unknown, "call");
+            format!("{dollars:.2} US dollars so far and {unknown} of unknown cost")
+        }
+    }
+}
+
+fn span(now: Duration, began: Duration) -> String {
+    let seconds = now.saturating_sub(began).as_secs();
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cook_protocol::machine::{Dispatch, Rule};
+    use cook_protocol::model::{Phase, Policy};
+
+    const IDLE: Duration = Duration::from_secs(600);
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn begins(line: &mut LiveLine, role: Role, agent: &str, now: u64) {
+        let dispatch = Dispatch {
+            rule: Rule::Judge,
+            role: Some(role),
+            phase: Phase::StopWave,
+            policy: Policy::Continue,
+            action: String::new(),
+            reason: String::new(),
+            blocking_command: None,
+            findings: Vec::new(),
+        };
+        let event = RunEvent::Begins {
+            role,
+            dispatch: &dispatch,
+            agent,
+            idle: IDLE,
+        };
+        line.learn(&event, at(now));
+    }
+
+    fn shows(line: &mut LiveLine, slot: usize, progress: Progress, now: u64) {
+        line.learn(&RunEvent::Shows { slot, progress }, at(now));
+    }
+
+    fn ends(line: &mut LiveLine, slot: usize, spent: &Spent, now: u64) {
+        line.learn(&RunEvent::Ends { slot, spent }, at(now));
+    }
+
+    fn pulse(quiet: u64) -> Progress<'static> {
+        Progress::Pulse {
+            elapsed: at(quiet),
+            quiet: at(quiet),
+        }
+    }
+
+    fn one() -> LiveLine {
+        let mut line = LiveLine::default();
+        begins(&mut line, Role::Implementer, "claude", 10);
+        line
+    }
+
+    #[test]
+    fn a_session_is_told_with_its_time_its_tool_its_silence_and_the_cost() {
+        let mut line = one();
+        let said = |line: &LiveLine, now| line.text(at(now)).unwrap_or_default();
+        let begun = "completion-implementer (claude), 5s, output 5 s ago, no cost so far";
+        assert_eq!(said(&line, 15), begun);
+        shows(&mut line, 0, Progress::Tool("Bash"), 100);
+        assert_eq!(
+            said(&line, 112),
+            "completion-implementer (claude), 1m 42s, tool Bash, output 12 s ago, no cost so far"
+        );
+        shows(&mut line, 0, pulse(29), 129);
+        assert!(said(&line, 129).contains("output 29 s ago"));
+        shows(&mut line, 0, pulse(30), 130);
+        assert!(said(&line, 130).contains(", silent for 30 s, "));
+        shows(&mut line, 0, pulse(300), 400);
+        assert!(said(&line, 400).contains(", silent for 300 s, "));
+        shows(&mut line, 0, pulse(301), 401);
+        let stalled = ", stalled: silent for 301 s, ended at 600 s, ";
+        assert!(said(&line, 401).contains(stalled), "{}", said(&line, 401));
+        shows(&mut line, 0, Progress::Said("PROGRESS: half"), 402);
+        assert!(said(&line, 402).contains("output 0 s ago"));
+    }
+
+    #[test]
+    fn unknown_cost_is_never_zero() {
+        let spent = |calls, micro_usd, unpriced| {
+            cost(&Spent {
+                calls,
+                micro_usd,
+                unpriced,
+                unpriced_tokens: 0,
+            })
+        };
+        assert_eq!(spent(0, 0, 0), "no cost so far");
+        assert_eq!(spent(2, 420_000, 0), "0.42 US dollars so far");
+        assert_eq!(spent(3, 0, 3), "cost unknown");
+        assert_eq!(
+            spent(3, 420_000, 1),
+            "0.42 US dollars so far and 1 call of unknown cost"
+        );
+    }
+
+    #[test]
+    fn judges_that_are_held_at_once_are_one_line_with_the_longest_silence() {
+        let mut line = LiveLine::default();
+        for now in 0..3 {
+            begins(&mut line, Role::StopJudge, "claude", now);
+        }
+        shows(&mut line, 1, Progress::Said("so"), 50);
+        shows(&mut line, 2, pulse(40), 60);
+        shows(&mut line, 0, pulse(5), 60);
+        let text = line.text(at(60)).unwrap_or_default();
+        assert_eq!(text, "3 judges, 1m, silent for 40 s, no cost so far");
+        // Who has ended is silent without being waited for.
+        ends(&mut line, 2, &Spent::default(), 61);
+        let text = line.text(at(62)).unwrap_or_default();
+        assert_eq!(text, "2 judges, 1m 2s, output 12 s ago, no cost so far");
+    }
+
+    #[test]
+    fn after_the_session_its_report_is_checked_and_a_limit_is_shown_with_its_end() {
+        let mut line = one();
+        let spent = Spent {
+            calls: 1,
+            unpriced: 1,
+            ..Spent::default()
+        };
+        ends(&mut line, 0, &spent, 20);
+        let checked = "what the completion-implementer reports is checked, cost unknown";
+        assert_eq!(line.text(at(21)).as_deref(), Some(checked));
+        let until = "2026-01-02T04:04:05Z";
+        line.learn(&RunEvent::Waits { until }, at(22));
+        let waits = format!("waiting until {until} to try again, cost unknown");
+        assert_eq!(line.text(at(23)), Some(waits));
+        begins(&mut line, Role::Implementer, "claude", 30);
+        let text = line.text(at(30)).unwrap_or_default();
+        assert!(text.starts_with("completion-implementer"), "{text}");
+    }
+
+    #[test]
+    fn the_line_is_redrawn_in_place_when_it_changes_and_erased_once() {
+        let mut line = LiveLine::default();
+        assert_eq!(line.redrawn(at(1)), None);
+        assert_eq!(line.erase(), None);
+        let mut line = one();
+        let sent = line.redrawn(at(11)).unwrap_or_default();
+        let text = line.text(at(11)).unwrap_or_default();
+        assert_eq!(sent, format!("\r\u{1b}[2K\u{1b}[?7l{text}\u{1b}[?7h"));
+        assert_eq!(line.redrawn(at(11)), None, "it stands there");
+        assert!(line.redrawn(at(12)).is_some());
+        assert_eq!(line.erase(), Some("\r\u{1b}[2K"));
+        assert_eq!(line.erase(), None);
+        assert!(line.redrawn(at(12)).is_some(), "it was erased");
+    }
+
+    #[test]
+    fn a_plain_line_is_due_once_a_minute() {
+        let mut line = one();
+        assert_eq!(line.plain(at(69)), None);
+        let said = line.plain(at(70)).unwrap_or_default();
+        assert!(
+            said.starts_with("  completion-implementer (claude), 1m, "),
+            "{said}"
+        );
+        assert!(!said.contains('\u{1b}') && !said.contains('\r'));
+        assert_eq!(line.plain(at(129)), None);
+        assert!(line.plain(at(130)).is_some());
+        ends(&mut line, 0, &Spent::default(), 200);
+        begins(&mut line, Role::Reviewer, "claude", 200);
+        assert_eq!(line.plain(at(259)), None);
+    }
+
+    #[test]
+    fn what_an_agent_calls_itself_or_its_tool_moves_no_cursor() {
+        let mut line = LiveLine::default();
+        begins(&mut line, Role::Reviewer, "a\u{1b}[2Jb\nc", 0);
+        let long = "\u{202e}\r".to_owned() + &"x".repeat(500);
+        shows(&mut line, 0, Progress::Tool(&long), 1);
+        let text = line.text(at(2)).unwrap_or_default();
+        assert!(!text.chars().any(char::is_control), "{text:?}");
+        assert!(!text.contains('\u{202e}'), "{text:?}");
+        assert!(text.chars().count() < 200, "{text}");
+    }
+
+    #[test]
+    fn whoever_asks_for_an_end_is_told_what_happens() {
+        let mut line = one();
+        let first = line.end_is_asked(1);
+        assert!(
+            first.contains("the completion-implementer is finished first"),
+            "{first}"
+        );
+        assert!(first.contains("a second Ctrl-C ends it now"), "{first}");
+        let second = line.end_is_asked(2);
+        assert!(second.contains("begins its step again"), "{second}");
+        ends(&mut line, 0, &Spent::default(), 20);
+        assert!(line.end_is_asked(1).contains("what is under way"));
     }
 }

@@ -1,7 +1,7 @@
 //! `cook session`: what was said to agents.
 
 use super::ask::{find_ref, store};
-use super::prelude::*;
+use super::context::*;
 use super::transition::note;
 use crate::run;
 use crate::view::VerifyAnswer;

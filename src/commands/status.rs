@@ -2,7 +2,7 @@
 
 use super::ask::store;
 use super::calibrate::ShareView;
-use super::prelude::*;
+use super::context::*;
 use super::transition::note;
 use crate::hooks;
 use crate::judges::{self, Judged};

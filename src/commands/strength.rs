@@ -1,7 +1,7 @@
 //! `cook strength`: would the gates notice a defect in what a change brought?
 
 use super::context::Progress;
-use super::prelude::*;
+use super::context::*;
 use crate::measure::{Reverted, Survivor};
 use crate::strength::{Ask, MAX_REPORT, Measured, Reported, measure, read_report};
 use crate::view::finding_line;

@@ -1,7 +1,7 @@
 //! One event of the user's, recorded: what is taken in before it, what the issue tracker is owed after it, and the
 //! answer of every command that moves state.
 
-use super::prelude::*;
+use super::context::*;
 use crate::anchor::describe_failed;
 use crate::measure;
 use crate::service::{Applied, Asked, Taker};

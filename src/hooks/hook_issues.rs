@@ -209,7 +209,7 @@ impl Issues<'_> {
     pub(super) fn wake(&self) -> Result<(), String> {
         let why = match self.beads().detect() {
             Ok(()) => None,
-            Err(TrackerError::Absent { tracker, why }) => {
+            Err(TrackerError::Absent(tracker, why)) => {
                 Some(format!("`{tracker}` is not set up: {why}"))
             }
             Err(error) => Some(error.to_string()),

@@ -10,17 +10,15 @@ mod contract;
 mod detect;
 mod files;
 pub mod import;
-mod mission;
 pub mod plans;
 
 pub(crate) use contract::{
     Contract, OF_FOLDER, SETTINGS, propose_for, propose_settings, setup_settings,
 };
 pub use contract::{
-    FileOutcome, TRACKED, control_plane_script, stop_script, stop_verifier_is_stale, with_block,
-    write_contract, write_mission, write_profile,
+    FileOutcome, TRACKED, control_plane_script, find_mission, project_name, stop_script,
+    stop_verifier_is_stale, with_block, write_contract, write_mission, write_profile,
 };
 pub use detect::detect;
 pub(crate) use detect::{Proposed, detect_around};
 pub(crate) use files::{read_text_file, write_text_file};
-pub use mission::{find_mission, project_name};

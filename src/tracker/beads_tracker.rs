@@ -1,9 +1,8 @@
 //! `br` and `bd`: the same commands, small differences.
 
-use super::ready_issues::explore;
 use super::tracked_issue::{
     Attempt, Brief, Closed, Comment, Commented, Issue, IssueStatus, Link, NewIssue, ReadyList,
-    Tracker, TrackerError, carries, is_id, line, mark, text,
+    Tracker, TrackerError, carries, explore, is_id, line, mark, text,
 };
 use cook_protocol::model::TrackerKind;
 use cook_repo::disk::is_directory;
@@ -53,12 +52,8 @@ impl Beads {
     }
 
     fn links(&self, id: &str, direction: &str) -> Result<Vec<Link>, TrackerError> {
-        let call = Call {
-            words: &["dep", "list"],
-            options: vec![format!("--direction={direction}")],
-            free: &[check_id(id)?],
-            writes: false,
-        };
+        let direction = format!("--direction={direction}");
+        let call = Call::new("dep list", &[&direction], &[check_id(id)?]);
         self.about(id, self.read(&call, |row| read_link(row, id)))
     }
 
@@ -87,10 +82,7 @@ impl Beads {
     /// Why an issue cannot be claimed, or that it is this actor's already.
     fn claimable(&self, issue: &Issue) -> Result<bool, TrackerError> {
         if let Some(by) = self.holder(issue) {
-            return Err(TrackerError::Held {
-                id: issue.id.clone(),
-                by,
-            });
+            return Err(TrackerError::Held(issue.id.clone(), by));
         }
         match issue.status {
             IssueStatus::InProgress => Ok(issue.assignee.is_none()),
@@ -118,11 +110,7 @@ impl Tracker for Beads {
     }
 
     fn detect(&self) -> Result<(), TrackerError> {
-        let call = Call {
-            words: &["info"],
-            ..Call::default()
-        };
-        match self.write(&call) {
+        match self.write(&Call::new("info", &[], &[])) {
             Err(error) if error.is_away() => Err(error),
             // Whatever else it says, it is there: the command that is wanted will tell.
             _ => Ok(()),
@@ -130,11 +118,8 @@ impl Tracker for Beads {
     }
 
     fn current(&self) -> Result<Vec<Issue>, TrackerError> {
-        let mut issues = self.issues(&Call {
-            words: &["list"],
-            options: vec!["--status=in_progress".to_owned(), "--limit=0".to_owned()],
-            ..Call::default()
-        })?;
+        let options = ["--status=in_progress", "--limit=0"];
+        let mut issues = self.issues(&Call::new("list", &options, &[]))?;
         issues.retain(|issue| issue.status == IssueStatus::InProgress);
         issues.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));
         let is_mine = |issue: &Issue| issue.assignee.as_deref().is_some_and(|n| self.actor.is(n));
@@ -143,21 +128,14 @@ impl Tracker for Beads {
     }
 
     fn ready(&self) -> Result<Vec<Issue>, TrackerError> {
-        let mut issues = self.issues(&Call {
-            words: &["ready"],
-            options: vec!["--sort=priority".to_owned(), "--limit=0".to_owned()],
-            ..Call::default()
-        })?;
+        let options = ["--sort=priority", "--limit=0"];
+        let mut issues = self.issues(&Call::new("ready", &options, &[]))?;
         issues.retain(|issue| !matches!(issue.status, IssueStatus::Blocked | IssueStatus::Closed));
         Ok(issues)
     }
 
     fn show(&self, id: &str) -> Result<Issue, TrackerError> {
-        let call = Call {
-            words: &["show"],
-            free: &[check_id(id)?],
-            ..Call::default()
-        };
+        let call = Call::new("show", &[], &[check_id(id)?]);
         let issues = self.about(id, self.issues(&call))?;
         match <[Issue; 1]>::try_from(issues) {
             Ok([issue]) if issue.id == id => Ok(issue),
@@ -168,14 +146,11 @@ impl Tracker for Beads {
     }
 
     fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
-        let call = Call {
-            words: match self.is_br() {
-                true => &["comments", "list"],
-                false => &["comments"],
-            },
-            free: &[check_id(id)?],
-            ..Call::default()
+        let words = match self.is_br() {
+            true => "comments list",
+            false => "comments",
         };
+        let call = Call::new(words, &[], &[check_id(id)?]);
         self.about(id, self.read(&call, read_comment))
     }
 
@@ -192,16 +167,11 @@ impl Tracker for Beads {
         if !self.claimable(&before)? {
             return Ok(before);
         }
-        let call = Call {
-            words: &["update"],
-            options: vec!["--claim".to_owned()],
-            free: &[&before.id],
-            writes: true,
-        };
+        let call = Call::new("update", &["--claim"], &[&before.id]);
         let complaint = self.complaint(&call)?;
         let now = self.show(&before.id)?;
         if let Some(by) = self.holder(&now) {
-            return Err(TrackerError::Held { id: now.id, by });
+            return Err(TrackerError::Held(now.id, by));
         }
         match complaint {
             _ if now.status == IssueStatus::InProgress && now.assignee.is_some() => Ok(now),
@@ -225,12 +195,8 @@ impl Tracker for Beads {
         if attempt == Attempt::Again && self.comments(id)?.iter().any(|c| carries(&c.text, key)) {
             return Ok(Commented::WasThere);
         }
-        let call = Call {
-            words: &["comments", "add"],
-            free: &[id, &format!("{text} {}", mark(key))],
-            writes: true,
-            ..Call::default()
-        };
+        let text = format!("{text} {}", mark(key));
+        let call = Call::new("comments add", &[], &[id, &text]);
         self.about(id, self.write(&call))?;
         Ok(Commented::Added)
     }
@@ -243,12 +209,8 @@ impl Tracker for Beads {
                 already: true,
             });
         }
-        let call = Call {
-            words: &["close"],
-            options: vec![format!("--reason={}", argument(reason)?)],
-            free: &[&before.id],
-            writes: true,
-        };
+        let reason = format!("--reason={}", argument(reason)?);
+        let call = Call::new("close", &[&reason], &[&before.id]);
         let complaint = self.complaint(&call)?;
         let now = self.show(&before.id)?;
         if now.status == IssueStatus::Closed {
@@ -261,7 +223,7 @@ impl Tracker for Beads {
             .blockers(&now.id)
             .or_else(|| complaint.map(|complaint| complaint.to_string()))
             .unwrap_or_else(|| format!("it is {}", now.status.id()));
-        Err(TrackerError::NotClosed { id: now.id, why })
+        Err(TrackerError::NotClosed(now.id, why))
     }
 
     fn create(&self, new: &NewIssue) -> Result<Issue, TrackerError> {
@@ -282,12 +244,8 @@ impl Tracker for Beads {
             let origin = self.show(origin)?.id;
             options.push(format!("--deps=discovered-from:{origin}"));
         }
-        let call = Call {
-            words: &["create"],
-            options,
-            free: &[&title],
-            writes: true,
-        };
+        let mut call = Call::new("create", &[], &[&title]);
+        call.options = options;
         let made = self.read(&call, |row| Ok(row.clone()))?;
         let made = made.first().and_then(|row| row.get("id")?.as_str());
         match made.filter(|id| is_id(id)) {
@@ -330,10 +288,7 @@ fn argument(raw: &str) -> Result<String, TrackerError> {
 }
 
 fn not_claimed(issue: &Issue) -> TrackerError {
-    TrackerError::NotClaimed {
-        id: issue.id.clone(),
-        why: format!("it is {}", issue.status.id()),
-    }
+    TrackerError::NotClaimed(issue.id.clone(), format!("it is {}", issue.status.id()))
 }
 
 /// The tracker of a worktree, asked whether it answers. None: cook's own plan, because
@@ -405,16 +360,28 @@ impl Bounds {
 }
 
 /// What is asked of the program.
-#[derive(Debug, Default)]
-pub(super) struct Call<'a> {
+#[derive(Debug)]
+struct Call {
     /// The command's words.
-    pub words: &'a [&'a str],
+    words: &'static str,
     /// Options, each one argument (`--name=value`).
-    pub options: Vec<String>,
+    options: Vec<String>,
     /// What comes behind `--`.
-    pub free: &'a [&'a str],
+    free: Vec<String>,
     /// It changes something.
-    pub writes: bool,
+    writes: bool,
+}
+
+impl Call {
+    fn new(words: &'static str, options: &[&str], free: &[&str]) -> Self {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            words,
+            options: owned(options),
+            free: owned(free),
+            writes: matches!(words, "update" | "close" | "create" | "comments add"),
+        }
+    }
 }
 
 impl Beads {
@@ -437,18 +404,13 @@ impl Beads {
     }
 
     fn shape(&self, call: &Call, what: String) -> TrackerError {
-        TrackerError::Shape {
-            command: format!("{} {}", self.name, call.words.join(" ")),
-            what,
-        }
+        TrackerError::Shape(format!("{} {}", self.name, call.words), what)
     }
 
     fn say(&self, call: &Call) -> Result<Captured, TrackerError> {
         let plain = self.plain.load(Ordering::Relaxed);
         match self.attempt(call, plain) {
-            Err(TrackerError::Rejected { message, .. })
-                if !plain && is_unknown_option(&message) =>
-            {
+            Err(TrackerError::Rejected(_, _, message)) if !plain && is_unknown_option(&message) => {
                 // Refused before it began, so saying it again is not a second write.
                 self.plain.store(true, Ordering::Relaxed);
                 self.attempt(call, true)
@@ -474,7 +436,7 @@ impl Beads {
             }
             // It had less time than a call may take: that says nothing about it.
             ProcessError::Deadline { .. } if deadline < self.bounds.call => {
-                TrackerError::Spent { tracker: self.name }
+                TrackerError::Spent(self.name)
             }
             error => TrackerError::of_process(self.name, &error),
         })?;
@@ -493,7 +455,7 @@ impl Beads {
 
     fn argv(&self, call: &Call, plain: bool) -> Vec<OsString> {
         let mut argv = vec![self.program.clone().into_os_string()];
-        argv.extend(call.words.iter().map(OsString::from));
+        argv.extend(call.words.split(' ').map(OsString::from));
         argv.push("--json".into());
         if call.writes {
             argv.push(format!("--actor={}", self.actor.name).into());
@@ -521,7 +483,7 @@ impl Beads {
             .until
             .map(|end| end.saturating_duration_since(Instant::now()));
         match left {
-            Some(Duration::ZERO) => Err(TrackerError::Spent { tracker: self.name }),
+            Some(Duration::ZERO) => Err(TrackerError::Spent(self.name)),
             Some(left) => Ok(self.bounds.call.min(left)),
             None => Ok(self.bounds.call),
         }
@@ -559,21 +521,17 @@ impl Beads {
             &absent,
             &["not initialized", "no beads database", "no beads workspace"],
         ) {
-            TrackerError::Absent { tracker, why }
+            TrackerError::Absent(tracker, why)
         } else if means(
             &away,
             &["database is locked", "lock timeout", "permission denied"],
         ) {
-            TrackerError::Unavailable { tracker, why }
+            TrackerError::Unavailable(tracker, why)
         } else if means(&["ISSUE_NOT_FOUND", "NOT_FOUND"], &unknown) {
             TrackerError::Unknown(message)
         } else {
             let code = line(&complaint.code);
-            TrackerError::Rejected {
-                tracker,
-                code,
-                message,
-            }
+            TrackerError::Rejected(tracker, code, message)
         }
     }
 }
@@ -834,10 +792,7 @@ pub fn find(
         (false, _) => format!("`{WORKSPACE}` is not a directory of this worktree"),
         (true, None) => format!("`{}` is not on PATH", names[0]),
     };
-    Err(TrackerError::Absent {
-        tracker: names[0],
-        why,
-    })
+    Err(TrackerError::Absent(names[0], why))
 }
 
 /// A path, relative to the worktree, that belongs to a tracker and not to the work.

@@ -9,19 +9,19 @@
 
 mod beads_tracker;
 mod plan_tracker;
-mod ready_issues;
 mod tracked_issue;
 mod tracker_memory;
 
 pub use beads_tracker::{Actor, Beads, Bounds, Found};
 pub(crate) use beads_tracker::{find, is_own_file, open};
 pub(crate) use plan_tracker::PlanTracker;
-pub use ready_issues::list_unblocked_by;
-pub(crate) use ready_issues::with_parents_type;
 pub use tracked_issue::{
     Attempt, Commented, Holder, Issue, IssueStatus, Link, NewIssue, Tracker, TrackerError,
+    list_unblocked_by,
 };
-pub(crate) use tracked_issue::{Brief, Comment, ReadyIssue, ReadyList, is_id, split_mark};
+pub(crate) use tracked_issue::{
+    Brief, Comment, ReadyIssue, ReadyList, is_id, split_mark, with_parents_type,
+};
 pub use tracker_memory::{Entry, Memory, replay};
 pub(crate) use tracker_memory::{
     MemoryError, Outage, list_issues, list_owed, may_claim, may_close, settle,

@@ -40,10 +40,10 @@ impl PlanTracker {
     fn store(&self) -> Result<Store, TrackerError> {
         Store::open(self.place.clone())
             .map_err(TrackerError::Trail)?
-            .ok_or(TrackerError::Absent {
-                tracker: "cook",
-                why: "there is no log for this worktree".to_owned(),
-            })
+            .ok_or(TrackerError::Absent(
+                "cook",
+                "there is no log for this worktree".to_owned(),
+            ))
     }
 
     fn slice(&self, id: &str) -> Result<&Slice, TrackerError> {
@@ -94,10 +94,7 @@ fn issue(slice: &Slice) -> Issue {
 }
 
 fn by_report(message: String) -> TrackerError {
-    TrackerError::Plan {
-        message,
-        hint: "run `cook next --prompt`",
-    }
+    TrackerError::Plan(message, "run `cook next --prompt`")
 }
 
 impl Tracker for PlanTracker {

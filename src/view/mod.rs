@@ -2,21 +2,19 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
-mod cost;
-mod dispatched;
+mod answers;
 pub(crate) mod html_page;
 mod page;
 pub(crate) mod results;
 mod screen;
-mod verify_answer;
 
-pub(crate) use cost::{CostAnswer, tell_dollars};
-pub(crate) use dispatched::{Dispatched, Judgments, describe_policy, dispatch_lines};
+pub(crate) use answers::{
+    CostAnswer, Dispatched, Judgments, VerifyAnswer, describe_policy, dispatch_lines, tell_dollars,
+};
 pub(crate) use page::{Exit, Page, Tone};
 pub(crate) use results::{Format, Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
-pub(crate) use verify_answer::VerifyAnswer;
-pub(crate) use {screen::Failed, verify_answer::Verified};
+pub(crate) use {answers::Verified, screen::Failed};
 
 use cook_protocol::diagnostic::Finding;
 use cook_protocol::model::SchemaVersion;

@@ -263,6 +263,17 @@ impl Crate {
             if here.items.contains(first) && !self.is_module(&module, first) {
                 return Some(module);
             }
+            // What a glob brings is defined where it leads.
+            let globs = here.imports.iter().filter(|import| import.name == "*");
+            let is_of_crate =
+                |path: &str| path.starts_with("super::") || path.starts_with("crate::");
+            for glob in globs.filter(|glob| is_of_crate(&glob.path)) {
+                let path = [&[glob.path.trim_end_matches("::*")], &rest[..]].concat();
+                let found = self.resolve(&module, &path.join("::"), seen);
+                if found.is_some() {
+                    return found;
+                }
+            }
             // What a macro of the module writes is not seen, and its own all the same.
             let is_other = !inside || self.is_module(&module, first);
             return if is_other { None } else { Some(module) };
@@ -378,6 +389,14 @@ fn a_circle_is_seen_over_re_exports_aliases_and_parents() {
         ),
     ];
     assert_eq!(find_circles(&named_otherwise), [["", "a"]]);
+
+    let by_glob = [
+        ("", "mod a;\nmod b;\nmod c;\n"),
+        ("a", "use super::b::*;\npub struct Type;\nfn f() { g() }\n"),
+        ("b", "pub use super::c::g;\n"),
+        ("c", "pub fn g() { let _ = super::a::Type; }\n"),
+    ];
+    assert_eq!(find_circles(&by_glob), [["a", "c"]]);
 
     let three = [
         ("", ""),

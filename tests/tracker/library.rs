@@ -298,7 +298,7 @@ fn a_claim_that_another_holds_is_refused_and_changes_nothing() {
             project(&desk);
             desk.issues.fault("update", fault);
             let error = desk.tracker.claim("x-a").unwrap_err();
-            assert!(matches!(error, TrackerError::Held { by, .. } if by == "rival"));
+            assert!(matches!(error, TrackerError::Held(_, by) if by == "rival"));
             assert_eq!(desk.issues.get("x-a", "assignee"), "rival");
         }
         let desk = Desk::new(program, shape);

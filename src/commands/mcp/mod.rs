@@ -5,16 +5,29 @@
 //!
 //! [docs/mcp.md]: ../../../docs/mcp.md
 
-mod pipe;
-mod server;
-mod tools;
-
 use super::context::{Answer, Context, PromptAnswer, answer};
+use crate::service::{self, DEFAULT_BYTES};
+use crate::view::{ColorChoice, Format, Screen};
 use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::model::KnownAgent;
+use cook_repo::disk::{self, Links};
 use pipe::Pipe;
-use rmcp::ServiceExt;
-use server::Server;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ServerHandler, ServiceExt};
+use serde::Serialize;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
+
+mod pipe;
+mod tools;
 
 /// How long calls may take over their end once the client is gone.
 const END: Duration = Duration::from_secs(10);
@@ -42,4 +55,255 @@ pub(super) fn serve(context: &Context) -> Answer {
     runtime.shutdown_background();
     // All of it was said.
     answer(PromptAnswer(String::new()))
+}
+
+// What the server says of itself, lists, and does when it is called.
+
+/// Commands that run at a time.
+const AT_ONCE: u32 = 4;
+/// Bytes of a session's id.
+const MAX_SESSION: usize = 200;
+
+const INSTRUCTIONS: &str = "cook decides from the repository whose turn it is and when the work is done. Call `next` for the role \
+that is due, `prompt` for what it has to do, do exactly that, and hand the report in with `record`. Repeat until `next` names no \
+role. A refusal has a code and the exact next command. Never edit `.agent/*.json`; a command that is the user's alone is for \
+the user to type: say so and stop.";
+
+/// The server.
+pub(super) struct Server {
+    dir: PathBuf,
+    calls: Calls,
+}
+
+/// The calls that run now.
+#[derive(Clone)]
+pub(super) struct Calls(Arc<Semaphore>);
+
+impl Calls {
+    /// Waits until none of them runs.
+    pub(super) async fn all_ended(&self) {
+        let _ = self.0.acquire_many(AT_ONCE).await;
+    }
+}
+
+impl Server {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        let calls = Calls(Arc::new(Semaphore::new(AT_ONCE as usize)));
+        Self { dir, calls }
+    }
+
+    pub(super) fn calls(&self) -> Calls {
+        self.calls.clone()
+    }
+
+    /// Does something that blocks, on a thread of its own, when there is room for it.
+    async fn run<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let room = Arc::clone(&self.calls.0).acquire_owned();
+        let cancelled = || ErrorData::internal_error("the call was cancelled", None);
+        let permit = tokio::select! {
+            permit = room => permit.map_err(|_| cancelled())?,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        let work = move || {
+            // It is given back when the work has ended, whoever still waits for it.
+            let _permit = permit;
+            work()
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("cook", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::find(name).map(tools::Command::tool)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = tools::COMMANDS.iter().map(tools::Command::tool);
+        Ok(ListToolsResult::with_all_items(tools.collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(command) = tools::find(&request.name) else {
+            let known: Vec<&str> = tools::COMMANDS.iter().map(|command| command.name).collect();
+            let what = format!("unknown tool; the tools are {}", known.join(", "));
+            return Err(ErrorData::invalid_params(what, None));
+        };
+        let line = command
+            .line(request.arguments.unwrap_or_default())
+            .map_err(|what| ErrorData::invalid_params(what, None))?;
+        let dir = self.dir.clone();
+        let over = context.ct.clone();
+        let session = find_session(&context);
+        let work = move || tools::run(&dir, line, session, || over.is_cancelled());
+        Ok(self.run(&context, work).await??.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(list_documents()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let dir = self.dir.clone();
+        let work = move || {
+            let quiet = Screen::new(Format::Json, true, false, ColorChoice::Never);
+            let here = Context {
+                dir,
+                dir_is_named: true,
+                screen: quiet,
+            };
+            read_document(&here, &request.uri)
+        };
+        match self.run(&context, work).await? {
+            Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
+            Ok(None) => {
+                let known: Vec<String> = list_documents().into_iter().map(|one| one.uri).collect();
+                let what = format!("unknown resource; the resources are {}", known.join(", "));
+                Err(ErrorData::resource_not_found(what, None))
+            }
+            Err(failure) => Err(unreadable(&failure)),
+        }
+    }
+}
+
+/// The session that calls, as its agent's own marker, where the agent gives a server none of its variables
+/// and says so in the call.
+fn find_session(context: &RequestContext<RoleServer>) -> Option<(String, String)> {
+    let client = context.client_info()?.name;
+    let markers = KnownAgent::all().map(|known| &known.markers);
+    let (variable, marker) = markers
+        .filter_map(|markers| markers.session.as_ref().zip(markers.mcp.as_ref()))
+        .find(|(_, marker)| marker.client == client)?;
+    let id = context.meta.get(&marker.session)?.as_str()?;
+    let is_id =
+        !id.is_empty() && id.len() <= MAX_SESSION && id.chars().all(|c| c.is_ascii_graphic());
+    is_id.then(|| (variable.clone(), id.to_owned()))
+}
+
+/// As a command says it: code, what, and the next commands.
+fn unreadable(failure: &Failure) -> ErrorData {
+    let data = json!({"code": failure.code, "hints": failure.hints, "causes": failure.causes});
+    ErrorData::internal_error(failure.message.clone(), Some(data))
+}
+
+// The resources: what the log and the repository hold, for reading.
+
+/// Bytes of a mission that are read.
+const MAX_MISSION: u64 = 1 << 20;
+
+/// URI, name, media type, what it is.
+const DOCUMENTS: [(&str, &str, &str, &str); 4] = [
+    (
+        "cook://mission",
+        "mission",
+        "text/markdown",
+        "What the project is to become, in the user's words",
+    ),
+    (
+        "cook://plan",
+        "plan",
+        "application/json",
+        "The plan as the log holds it: slices, their order and where they stand",
+    ),
+    (
+        "cook://criteria",
+        "criteria",
+        "application/json",
+        "The acceptance criteria of every slice, with the evidence that they have",
+    ),
+    (
+        "cook://brief",
+        "brief",
+        "text/markdown",
+        "What the next session must know",
+    ),
+];
+
+/// As they are listed.
+pub(super) fn list_documents() -> Vec<Resource> {
+    let listed = DOCUMENTS.iter().map(|(uri, name, kind, says)| {
+        Resource::new(*uri, *name)
+            .with_description(*says)
+            .with_mime_type(*kind)
+    });
+    listed.collect()
+}
+
+/// One of them; none when there is none of that URI.
+pub(super) fn read_document(
+    context: &Context,
+    uri: &str,
+) -> Result<Option<ResourceContents>, Failure> {
+    let Some((uri, name, kind, _)) = DOCUMENTS.iter().find(|(known, ..)| *known == uri) else {
+        return Ok(None);
+    };
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let text = match *name {
+        "mission" => {
+            let path = workspace.repo.root().join(".agent/mission.md");
+            let text = disk::read_text(&path, MAX_MISSION, Links::Refuse);
+            text.map_err(|error| {
+                let what = "`.agent/mission.md` cannot be read";
+                Failure::state(Code::InputUnreadable, what).with_cause(&error)
+            })?
+            .unwrap_or_default()
+        }
+        "plan" => pretty(&snapshot.plan),
+        "criteria" => {
+            let slices = snapshot.plan.candidate_slices.iter().map(|slice| {
+                json!({
+                    "slice_id": slice.slice_id,
+                    "status": slice.status,
+                    "acceptance_criteria": slice.acceptance_criteria,
+                    "evidence": slice.evidence,
+                })
+            });
+            pretty(&slices.collect::<Vec<_>>())
+        }
+        _ => {
+            service::assemble(&workspace)?
+                .within(Some(DEFAULT_BYTES))
+                .text
+        }
+    };
+    Ok(Some(
+        ResourceContents::text(text, *uri).with_mime_type(*kind),
+    ))
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
 }
