@@ -59,22 +59,21 @@ pub fn table(edges: &Edges) -> String {
     let mut text = String::from(
         "# Phases and transitions\n\n\
          The exploration (`crates/protocol/tests/exploration`) generates this page from the transitions that it saw; run\n\
-         `just update` to write it again. A phase is the answer of `dispatch`, so every edge is an accepted event. Changes of the\n\
-         repository itself (a commit, an edit) change the phase without an event. [state-diagram.mmd](state-diagram.mmd) draws the\n\
-         edges of roles.\n\n\
-         | from | to | roles | the user, the runner |\n|---|---|---|---|\n",
+         `just update` to write it again. A phase is the answer of `dispatch`, so every transition is an accepted event. Changes of\n\
+         the repository itself (a commit, an edit) change the phase without an event. [state-diagram.mmd](state-diagram.mmd) draws\n\
+         the events of roles.\n\n\
+         | from | to, by events of roles | to, by the user or the runner |\n|---|---|---|\n",
     );
-    for ((from, to), events) in group_by_ends(edges, |_| true) {
-        let (roles, others): (Vec<&str>, Vec<&str>) =
-            events.into_iter().partition(|event| is_role_event(event));
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} |",
-            name(from),
-            name(to),
-            roles.join(", "),
-            others.join(", ")
-        );
+    let phases: BTreeSet<Phase> = edges.iter().map(|edge| edge.0).collect();
+    for from in phases {
+        let cell = |of_roles: bool| {
+            let wanted = |event: &str| is_role_event(event) == of_roles;
+            let ends = group_by_ends(edges, wanted).into_iter();
+            let ends = ends.filter(|((begin, _), _)| *begin == from);
+            let ends = ends.map(|((_, to), events)| format!("{}: {}", name(to), events.join(", ")));
+            ends.collect::<Vec<_>>().join("; ")
+        };
+        let _ = writeln!(text, "| {} | {} | {} |", name(from), cell(true), cell(false));
     }
     text
 }
@@ -85,15 +84,18 @@ pub fn read(table: &str) -> Edges {
     let mut edges = Edges::new();
     for row in table.lines() {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        let [_, from, to, roles, others, _] = cells[..] else {
+        let [_, from, roles, others, _] = cells[..] else {
             continue;
         };
-        let (Some(from), Some(to)) = (phase(from), phase(to)) else {
+        let Some(from) = phase(from) else {
             continue;
         };
-        let events = roles.split(", ").chain(others.split(", "));
-        for event in events.filter(|event| !event.is_empty()) {
-            edges.insert((from, &*String::from(event).leak(), to));
+        let ends = roles.split("; ").chain(others.split("; "));
+        for (to, events) in ends.filter_map(|end| end.split_once(": ")) {
+            let to = phase(to).unwrap_or_else(|| panic!("`{to}` is not a phase"));
+            for event in events.split(", ") {
+                edges.insert((from, &*String::from(event).leak(), to));
+            }
         }
     }
     edges

@@ -309,6 +309,15 @@ fn generated_diagram_shows_what_was_seen() {
     generated::compare(table, &diagram::table(&edges));
 }
 
+/// What is kept of a table that was drawn before is all of it.
+#[test]
+fn a_table_reads_back_as_it_was_drawn() {
+    let table = std::fs::read_to_string("../../protocol/state-diagram.md").unwrap();
+    let edges = diagram::read(&table);
+    assert!(edges.len() > 100, "{}", edges.len());
+    assert_eq!(diagram::table(&edges), table);
+}
+
 #[test]
 fn every_rule_answers_somewhere() {
     for rule in Rule::ALL {
