@@ -13,6 +13,12 @@ pub const NOW_VARIABLE: &str = "COOK_NOW";
 /// Must be `1` for [`NOW_VARIABLE`] to count.
 pub const TEST_VARIABLE: &str = "COOK_TEST";
 
+/// What a variable says for tests; nothing unless [`TEST_VARIABLE`] is `1`.
+pub(crate) fn value_for_tests(name: &str) -> Option<String> {
+    let is_test = std::env::var(TEST_VARIABLE).is_ok_and(|value| value == "1");
+    std::env::var(name).ok().filter(|_| is_test)
+}
+
 /// Where the time comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {

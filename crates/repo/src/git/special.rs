@@ -9,22 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Files of a git directory that every command reads.
-const READ: [&str; 14] = [
-    "HEAD",
-    "config",
-    "config.worktree",
-    "commondir",
-    "gitdir",
-    "index",
-    "packed-refs",
-    "shallow",
-    "info/exclude",
-    "info/attributes",
-    "info/grafts",
-    "info/sparse-checkout",
-    "objects/info/alternates",
-    "refs/stash",
-];
+const READ: &str = "\
+    HEAD config config.worktree commondir gitdir index packed-refs shallow info/exclude \
+    info/attributes info/grafts info/sparse-checkout objects/info/alternates refs/stash";
 
 /// Files of a worktree's root that git reads as settings.
 const READ_ABOVE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
@@ -98,7 +85,7 @@ pub(super) fn check(worktree: &Path) -> Result<(), Failure> {
         }
     }
     let common = find_common_dir(&git_dir);
-    for name in READ {
+    for name in READ.split(' ') {
         let limit = match name {
             "index" | "packed-refs" => MAX_LIST,
             _ => MAX_READ,

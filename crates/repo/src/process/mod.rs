@@ -99,33 +99,17 @@ fn check_directory(dir: &Path) -> Result<(), ProcessError> {
 /// Variables beginning with `GIT_` that say who the user is and how git reaches
 /// the world. Every other one may point git at another repository, index or
 /// object store, or change what a path means, and is removed.
-const GIT_VARIABLES_KEPT: [&str; 20] = [
-    "GIT_ALLOW_PROTOCOL",
-    "GIT_ASKPASS",
-    "GIT_ATTR_NOSYSTEM",
-    "GIT_AUTHOR_DATE",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_AUTHOR_NAME",
-    "GIT_COMMITTER_DATE",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_COMMITTER_NAME",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_EXEC_PATH",
-    "GIT_PROXY_COMMAND",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH_VARIANT",
-    "GIT_SSL_CAINFO",
-    "GIT_SSL_CAPATH",
-    "GIT_TERMINAL_PROMPT",
-];
+const GIT_VARIABLES_KEPT: &str = "\
+    GIT_ALLOW_PROTOCOL GIT_ASKPASS GIT_ATTR_NOSYSTEM GIT_AUTHOR_DATE GIT_AUTHOR_EMAIL \
+    GIT_AUTHOR_NAME GIT_COMMITTER_DATE GIT_COMMITTER_EMAIL GIT_COMMITTER_NAME \
+    GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM GIT_CONFIG_SYSTEM GIT_EXEC_PATH GIT_PROXY_COMMAND \
+    GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_SSL_CAINFO GIT_SSL_CAPATH \
+    GIT_TERMINAL_PROMPT";
 
 /// This process's environment, as far as a child may inherit it.
 pub fn list_inherited() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| {
-        let kept = GIT_VARIABLES_KEPT.iter().any(|kept| name == kept);
+        let kept = GIT_VARIABLES_KEPT.split(' ').any(|kept| name == kept);
         kept || !name
             .to_string_lossy()
             .to_ascii_uppercase()

@@ -236,8 +236,7 @@ impl Receipts {
         if let FoundBy::Look(look) = found_by {
             let tree = receipt.tree_oid.as_deref().unwrap_or_default();
             let key = look_key(Some(look), &receipt.argv, &receipt.cwd, tree);
-            let path = self.index_path(&key);
-            write(&path, receipt.id.as_bytes())?;
+            self.index(&key, receipt)?;
         } else if found_by != FoundBy::Id && receipt.proves() {
             let tree = receipt.tree_oid.iter().chain(&receipt.scope_sha256);
             let in_folder = (receipt.cwd != AT_ROOT).then_some(receipt.cwd.as_str());
@@ -245,12 +244,11 @@ impl Receipts {
             let keys = tree.flat_map(|tree| dirs().map(|dir| tree_key(&receipt.argv, dir, tree)));
             let latest = (found_by == FoundBy::Command).then(|| command_key(&receipt.argv));
             for key in keys.chain(latest) {
-                write(&self.index_path(&key), receipt.id.as_bytes())?;
+                self.index(&key, receipt)?;
             }
             self.keep_program(receipt)?;
             if let (false, Some(tree)) = (receipt.has_passed(), &receipt.tree_oid) {
-                let path = self.index_path(&tag_key(RED, &receipt.argv, tree));
-                write(&path, receipt.id.as_bytes())?;
+                self.index(&tag_key(RED, &receipt.argv, tree), receipt)?;
             }
         }
         list_made().insert(receipt.id.clone());
@@ -367,8 +365,7 @@ impl Receipts {
         let Some(tree) = &red.tree_oid else {
             return Ok(());
         };
-        let path = self.index_path(&tag_key(CHANCE, &red.argv, tree));
-        write(&path, red.id.as_bytes())?;
+        self.index(&tag_key(CHANCE, &red.argv, tree), red)?;
         let path = self.index_path(&tag_key(RED, &red.argv, tree));
         disk::remove_file(&path).at("remove", &path)
     }
@@ -432,7 +429,7 @@ impl Receipts {
         {
             return Ok(());
         }
-        write(&self.index_path(&program_key(name)), receipt.id.as_bytes())
+        self.index(&program_key(name), receipt)
     }
 
     /// True when this process made that receipt.
@@ -483,19 +480,24 @@ impl Receipts {
     }
 
     fn receipt_path(&self, id: &str) -> PathBuf {
-        self.dir.join("receipts").join(format!("{id}.json"))
+        self.dir.join(format!("receipts/{id}.json"))
     }
 
     fn tag_path(&self, id: &str) -> PathBuf {
-        self.dir.join("receipts").join("here").join(id)
-    }
-
-    fn index_path(&self, key: &str) -> PathBuf {
-        self.dir.join("receipts").join("index").join(key)
+        self.dir.join("receipts/here").join(id)
     }
 
     fn output_path(&self, digest: &str) -> PathBuf {
         self.dir.join("outputs").join(digest)
+    }
+
+    fn index_path(&self, key: &str) -> PathBuf {
+        self.dir.join("receipts/index").join(key)
+    }
+
+    /// Lets a key lead to a receipt.
+    fn index(&self, key: &str, receipt: &Receipt) -> Result<(), Failure> {
+        write(&self.index_path(key), receipt.id.as_bytes())
     }
 }
 

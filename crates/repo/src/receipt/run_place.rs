@@ -93,10 +93,7 @@ pub(super) struct Order<'a> {
 
 /// A place that commands run in, one after another.
 pub(super) struct RunPlace<'a> {
-    repo: &'a Repo,
-    settings: &'a CleanRoom,
-    /// Agents of the settings: what they write is not to be seen.
-    agents: &'a Agents,
+    gates: &'a Gates<'a>,
     room: Option<Room>,
     /// Its `.git` holds what a clone would: where the project's end rests on it.
     alone: bool,
@@ -122,28 +119,34 @@ pub(super) struct Start {
 }
 
 impl<'a> RunPlace<'a> {
-    /// The worktree as it stands, with this process's environment.
-    pub fn worktree(gates: &Gates<'a>) -> Result<Self, Failure> {
-        let head = gates.repo.head()?;
-        Ok(Self {
-            repo: gates.repo,
-            settings: gates.settings,
-            agents: gates.agents,
+    fn of(gates: &'a Gates<'a>, environment: Environment) -> Self {
+        Self {
+            gates,
             room: None,
             alone: false,
             mixed: false,
             look: None,
             sandbox: None,
-            environment: inherit(),
-            commit: head.commit,
-            tree: head.tree,
+            environment,
+            commit: None,
+            tree: None,
             lacking: Vec::new(),
             filled: None,
+        }
+    }
+
+    /// The worktree as it stands, with this process's environment.
+    pub fn worktree(gates: &'a Gates<'a>) -> Result<Self, Failure> {
+        let head = gates.repo.head()?;
+        Ok(Self {
+            commit: head.commit,
+            tree: head.tree,
+            ..Self::of(gates, inherit())
         })
     }
 
     /// A clean room that holds nothing yet.
-    pub fn room(gates: &Gates<'a>, mode: SandboxMode, caches: Caches) -> Result<Self, Failure> {
+    pub fn room(gates: &'a Gates<'a>, mode: SandboxMode, caches: Caches) -> Result<Self, Failure> {
         let (repo, settings) = (gates.repo, gates.settings);
         let tools = gates.trust.tools();
         let own = [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned);
@@ -174,26 +177,18 @@ impl<'a> RunPlace<'a> {
             passed: &passed,
             tools: &tools,
         };
+        let environment = Environment::of(std::env::vars_os(), &surroundings);
         Ok(Self {
-            repo,
-            settings,
-            agents: gates.agents,
             room: Some(room),
             alone: caches == Caches::Empty,
-            mixed: false,
-            look: None,
             sandbox,
-            environment: Environment::of(std::env::vars_os(), &surroundings),
-            commit: None,
-            tree: None,
-            lacking: Vec::new(),
-            filled: None,
+            ..Self::of(gates, environment)
         })
     }
 
     /// A room that holds nothing yet, where commands find this process's environment and no sandbox. What
     /// runs there proves nothing: beside what the clean room says, it tells the commit from the room.
-    pub fn outside(gates: &Gates<'a>) -> Result<Self, Failure> {
+    pub fn outside(gates: &'a Gates<'a>) -> Result<Self, Failure> {
         let mut place = Self::room(gates, SandboxMode::Off, Caches::Empty)?;
         place.environment = inherit();
         place.expect_mixed();
@@ -208,11 +203,11 @@ impl<'a> RunPlace<'a> {
         let mut above = vec![""];
         above.extend(dir.match_indices('/').map(|(end, _)| &dir[..end]));
         above.push(dir);
-        for cache in &self.settings.cache {
+        for cache in &self.gates.settings.cache {
             let places = above.iter().filter(|_| !cache.contains('/'));
             let places = places.map(|dir| Path::new(dir).join(&**cache));
             for place in places.chain([PathBuf::from(&**cache)]) {
-                let (from, to) = (self.repo.root().join(&place), top.join(&place));
+                let (from, to) = (self.gates.repo.root().join(&place), top.join(&place));
                 if from.is_dir() && to.symlink_metadata().is_err() {
                     let _ = disk::link(&from, &to);
                 }
@@ -225,7 +220,7 @@ impl<'a> RunPlace<'a> {
         let Some(room) = &self.room else {
             return Ok(());
         };
-        let mut refs: Vec<(String, String)> = self.repo.refs()?.into_iter().collect();
+        let mut refs: Vec<(String, String)> = self.gates.repo.refs()?.into_iter().collect();
         refs.retain(|(name, _)| OF_USER.iter().any(|of| name.starts_with(of)));
         let mut filled = match self.fill(room, commit, &refs) {
             Err(failure) if failure.code == Code::NotReproducible => {
@@ -241,9 +236,9 @@ impl<'a> RunPlace<'a> {
             .map(|lacking| format!("`{}`: {}", lacking.path, lacking.why))
             .collect();
         let own = [
-            self.repo.root(),
-            self.repo.common_dir(),
-            self.repo.git_dir(),
+            self.gates.repo.root(),
+            self.gates.repo.common_dir(),
+            self.gates.repo.git_dir(),
         ];
         for (path, leads_to) in std::mem::take(&mut filled.leading_out) {
             if own.iter().any(|own| leads_to.starts_with(own)) {
@@ -274,7 +269,8 @@ impl<'a> RunPlace<'a> {
             history.extend(refs.iter().map(|(_, id)| &**id));
             history.push(commit);
         }
-        self.repo
+        self.gates
+            .repo
             .fetch_missing(commit, &history)
             .map_err(|failure| {
                 let why = &lacking.message;
@@ -290,22 +286,18 @@ impl<'a> RunPlace<'a> {
         refs: &[(String, String)],
     ) -> Result<Filled, Failure> {
         let source = Source {
-            common: self.repo.common_dir(),
-            git_dir: self.repo.git_dir(),
-            worktree: self.repo.root(),
+            common: self.gates.repo.common_dir(),
+            git_dir: self.gates.repo.git_dir(),
+            worktree: self.gates.repo.root(),
             commit,
             refs,
             objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects as _),
-            history: self.settings.git == GitShown::History,
+            history: self.gates.settings.git == GitShown::History,
             alone: self.alone,
             path: self.search_path(),
         };
-        let caches: Vec<String> = self
-            .settings
-            .cache
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let caches = self.gates.settings.cache.iter();
+        let caches: Vec<String> = caches.map(ToString::to_string).collect();
         room.fill(&source, &caches)
     }
 
@@ -324,7 +316,7 @@ impl<'a> RunPlace<'a> {
         match (&self.room, &self.sandbox) {
             (Some(room), Some(_)) => Bubblewrap::neutral(room.path()),
             (Some(room), None) => room.path().to_owned(),
-            (None, _) => self.repo.root().to_owned(),
+            (None, _) => self.gates.repo.root().to_owned(),
         }
     }
 
@@ -422,7 +414,7 @@ impl<'a> RunPlace<'a> {
         let (Some(room), Some(sandbox)) = (&self.room, &self.sandbox) else {
             let top = match &self.room {
                 Some(room) => room.path(),
-                None => self.repo.root(),
+                None => self.gates.repo.root(),
             };
             let dir = join(top, &order.gate.dir);
             env.insert("PWD".into(), dir.as_os_str().into());
@@ -442,7 +434,7 @@ impl<'a> RunPlace<'a> {
         env.insert("PWD".into(), join(&top, &order.gate.dir).into());
         let mut objects = Vec::new();
         if !self.alone {
-            objects.push(self.repo.common_dir().join("objects"));
+            objects.push(self.gates.repo.common_dir().join("objects"));
             let filled = self.filled.iter();
             objects.extend(filled.flat_map(|filled| filled.submodules.iter().cloned()));
         }
@@ -466,13 +458,13 @@ impl<'a> RunPlace<'a> {
     /// What a sandboxed command does not see: the repository, and what agents write.
     fn list_hidden(&self) -> Vec<PathBuf> {
         let mut hidden = vec![
-            self.repo.root().to_owned(),
-            self.repo.common_dir().to_owned(),
-            self.repo.git_dir().to_owned(),
+            self.gates.repo.root().to_owned(),
+            self.gates.repo.common_dir().to_owned(),
+            self.gates.repo.git_dir().to_owned(),
         ];
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         let known = KnownAgent::all().map(|agent| &agent.preset);
-        for table in known.chain(self.agents.values()) {
+        for table in known.chain(self.gates.agents.values()) {
             let variable = |name: &str| match table.env.get(name) {
                 Some(value) => Some(OsString::from(value)),
                 None => std::env::var_os(name),
@@ -506,12 +498,12 @@ impl<'a> RunPlace<'a> {
             digest.update((bytes.len() as u64).to_le_bytes());
             digest.update(bytes);
         };
-        add(self.settings.preparation().as_bytes());
-        if self.settings.setup_inputs.is_empty() {
+        add(self.gates.settings.preparation().as_bytes());
+        if self.gates.settings.setup_inputs.is_empty() {
             add(self.tree.as_deref().unwrap_or_default().as_bytes());
         }
         if let Some(room) = &self.room {
-            for input in &self.settings.setup_inputs {
+            for input in &self.gates.settings.setup_inputs {
                 let place = room.path().join(&**input);
                 let read = disk::read(&place, MAX_INPUT, Links::Refuse);
                 let bytes = read.at("read", &place)?;

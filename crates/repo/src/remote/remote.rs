@@ -6,7 +6,7 @@
 //!
 //! What a remote holds, by `git ls-remote`.
 
-use crate::clock::TEST_VARIABLE;
+use crate::clock::value_for_tests;
 use crate::git::{Call, Repo, missing};
 use crate::process::{
     Attention, Caps, Captured, ProcessError, Short, capture_until, is_interrupted,
@@ -344,17 +344,9 @@ const CAPS: Caps = Caps {
 const TIME_VARIABLE: &str = "COOK_REMOTE_MS";
 
 /// Beginnings of variables by which the user says how git reaches the world.
-const KEPT: [&str; 9] = [
-    "GIT_ASKPASS",
-    "GIT_CONFIG_",
-    "GIT_CURL_",
-    "GIT_HTTP_",
-    "GIT_PROXY_",
-    "GIT_SSH",
-    "GIT_SSL_",
-    "GIT_TRACE",
-    "GIT_PROTOCOL",
-];
+const KEPT: &str = "\
+    GIT_ASKPASS GIT_CONFIG_ GIT_CURL_ GIT_HTTP_ GIT_PROXY_ GIT_SSH GIT_SSL_ GIT_TRACE \
+    GIT_PROTOCOL";
 
 /// git in one repository.
 #[derive(Debug, Clone)]
@@ -390,7 +382,7 @@ impl Git {
     pub(crate) fn run(&self, call: Call) -> Result<Captured, Failure> {
         let mut env: Vec<(String, OsString)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-            .filter(|(name, _)| KEPT.iter().any(|kept| name.starts_with(kept)))
+            .filter(|(name, _)| KEPT.split(' ').any(|kept| name.starts_with(kept)))
             .collect();
         env.push(("LC_ALL".to_owned(), "C".into()));
         if !self.attended {
@@ -454,13 +446,8 @@ fn deadline(transfers: bool) -> Duration {
         true => TRANSFER,
         false => QUESTION,
     };
-    match std::env::var(TEST_VARIABLE).as_deref() {
-        Ok("1") => std::env::var(TIME_VARIABLE)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .map_or(usual, Duration::from_millis),
-        _ => usual,
-    }
+    let for_tests = value_for_tests(TIME_VARIABLE).and_then(|text| text.parse().ok());
+    for_tests.map_or(usual, Duration::from_millis)
 }
 
 /// Lines, and characters of a line, that are shown.

@@ -14,68 +14,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Names that say how the network is reached, in which language and time.
-const PASSED: [&str; 21] = [
-    "ALL_PROXY",
-    "COMSPEC",
-    "CURL_CA_BUNDLE",
-    "HTTPS_PROXY",
-    "HTTP_PROXY",
-    "LANG",
-    "LANGUAGE",
-    "NIX_SSL_CERT_FILE",
-    "NODE_EXTRA_CA_CERTS",
-    "NO_PROXY",
-    "PATHEXT",
-    "REQUESTS_CA_BUNDLE",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-    "SYSTEMROOT",
-    "TZ",
-    "WINDIR",
-    "all_proxy",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-];
+const PASSED: &str = "\
+    ALL_PROXY COMSPEC CURL_CA_BUNDLE HTTPS_PROXY HTTP_PROXY LANG LANGUAGE NIX_SSL_CERT_FILE \
+    NODE_EXTRA_CA_CERTS NO_PROXY PATHEXT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE \
+    SYSTEMROOT TZ WINDIR all_proxy http_proxy https_proxy no_proxy";
 
 /// Names that say where programs are.
-const TOOLS: [&str; 14] = [
-    "ANDROID_HOME",
-    "DOTNET_ROOT",
-    "FNM_DIR",
-    "GOROOT",
-    "JAVA_HOME",
-    "NIX_PROFILES",
-    "NVM_DIR",
-    "PATH",
-    "PYENV_ROOT",
-    "PYENV_VERSION",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "SDKMAN_DIR",
-    "VOLTA_HOME",
-];
+const TOOLS: &str = "\
+    ANDROID_HOME DOTNET_ROOT FNM_DIR GOROOT JAVA_HOME NIX_PROFILES NVM_DIR PATH PYENV_ROOT \
+    PYENV_VERSION RUSTUP_HOME RUSTUP_TOOLCHAIN SDKMAN_DIR VOLTA_HOME";
 
 /// Toolchains that are looked for below the home directory where no variable names them.
 const BELOW_HOME: [(&str, &str); 2] = [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")];
 
 /// Categories of a locale; another name that begins so means nothing.
-const LOCALE: [&str; 14] = [
-    "LC_ADDRESS",
-    "LC_ALL",
-    "LC_COLLATE",
-    "LC_CTYPE",
-    "LC_IDENTIFICATION",
-    "LC_MEASUREMENT",
-    "LC_MESSAGES",
-    "LC_MONETARY",
-    "LC_NAME",
-    "LC_NUMERIC",
-    "LC_PAPER",
-    "LC_RESPONSES",
-    "LC_TELEPHONE",
-    "LC_TIME",
-];
+const LOCALE: &str = "\
+    LC_ADDRESS LC_ALL LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES \
+    LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_RESPONSES LC_TELEPHONE LC_TIME";
 
 /// What a CI runner tells its steps: tokens, and the files by which a step speaks to it.
 const OF_RUNNERS: [&str; 3] = ["ACTIONS_", "GITHUB_", "RUNNER_"];
@@ -99,10 +54,8 @@ pub fn tools(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<
         if name == "HOME" {
             home = Some(PathBuf::from(&value));
         }
-        if [&TOOLS[..], &PASSED, &LOCALE]
-            .iter()
-            .any(|names| names.contains(&&*name))
-        {
+        let mut passed = [TOOLS, PASSED, LOCALE].into_iter();
+        if passed.any(|names| names.split(' ').any(|passed| passed == name)) {
             found.insert(name, value);
         }
     }

@@ -278,17 +278,7 @@ pub(crate) fn find_git_dir(place: &Path) -> Option<PathBuf> {
 /// Bytes of one of its files.
 const MAX_FILE: u64 = 64 << 20;
 /// What stands in it, with what git itself adds.
-const NAMES: [&str; 9] = [
-    "HEAD",
-    "config",
-    "index",
-    "info",
-    "logs",
-    "objects",
-    "packed-refs",
-    "refs",
-    "shallow",
-];
+const NAMES: &str = "HEAD config index info logs objects packed-refs refs shallow";
 
 /// Writes it anew.
 pub(crate) fn write(repository: &Repository, dir: &Path) -> Result<(), Failure> {
@@ -359,7 +349,7 @@ pub(crate) fn is_as_written(repository: &Repository, dir: &Path) -> Result<bool,
     let Some(names) = fs::read_dir(dir).ok().filter(|_| disk::is_directory(dir)) else {
         return Ok(false);
     };
-    let is_known = |entry: fs::DirEntry| NAMES.iter().any(|name| entry.file_name() == *name);
+    let is_known = |entry: fs::DirEntry| NAMES.split(' ').any(|name| entry.file_name() == name);
     let is_empty = |name: &str| {
         let entries = fs::read_dir(dir.join(name));
         entries.is_ok_and(|mut entries| entries.next().is_none())

@@ -398,7 +398,7 @@ impl<'p> Walk<'p> {
     /// The file of `.agent/` that holds exactly what is lost, and the command that puts it back.
     fn find_stand_in(&self, log: &Log, what: &str, object: Oid) -> String {
         let name = what.trim_matches('`');
-        if !is_document(name) {
+        if !Document::is_file(name) {
             return String::new();
         }
         let path = self.place.agent_dir().join(name);
@@ -422,14 +422,10 @@ fn count_aside(log: &Log, tip: Oid) -> u64 {
     snapshot.map_or(0, |snapshot| snapshot.ledger.aside.0)
 }
 
-fn is_document(name: &str) -> bool {
-    Document::ALL.iter().any(|document| document.file() == name)
-}
-
 /// Without it the newest transition cannot be read or gone on from.
 fn is_vital(what: &str) -> bool {
     let name = what.trim_matches('`');
-    is_document(name) || [FORMAT_FILE, HISTORIES, "its tree"].contains(&name)
+    Document::is_file(name) || [FORMAT_FILE, HISTORIES, "its tree"].contains(&name)
 }
 
 fn span(first: u64, last: u64) -> String {

@@ -28,102 +28,76 @@ pub(super) const TESTS: &str = "tests";
 /// The checkpoint trail, in `.agent/` and under `appended/`.
 pub(super) const TRAIL: &str = "checkpoints.jsonl";
 
-/// Documents of a snapshot in the log's tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Document {
-    Active,
-    Brief,
-    Counters,
-    Ledger,
-    Mission,
-    Plan,
-    Profile,
-    State,
-    Undone,
-    Evidence,
+macro_rules! documents {
+    ($($document:ident $field:ident $file:literal),+) => {
+        /// Documents of a snapshot in the log's tree.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Document {
+            $($document),+
+        }
+
+        impl Document {
+            pub(super) const ALL: [Self; 10] = [$(Self::$document),+];
+
+            pub(super) fn file(self) -> &'static str {
+                match self {
+                    $(Self::$document => $file),+
+                }
+            }
+
+            /// The document's exact bytes; none for an optional one that is not there.
+            pub(super) fn text(self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, Failure> {
+                if self == Self::Mission {
+                    return Ok(Some(snapshot.mission.clone().into_bytes()));
+                }
+                match self {
+                    Self::Brief if snapshot.brief.is_none() => Ok(None),
+                    $(Self::$document => pretty(&snapshot.$field).map(Some)),+
+                }
+            }
+
+            /// Whether two snapshots hold the same in it; cheaper than comparing texts.
+            pub(super) fn same(self, a: &Snapshot, b: &Snapshot) -> bool {
+                match self {
+                    $(Self::$document => a.$field == b.$field),+
+                }
+            }
+        }
+    };
+}
+
+documents! {
+    Active active "active-slice.json",
+    Brief brief "brief.json",
+    Counters counters "counters.json",
+    Ledger ledger "ledger.json",
+    Mission mission "mission.md",
+    Plan plan "plan.json",
+    Profile profile "profile.json",
+    State state "state.json",
+    Undone undone "undone.json",
+    Evidence evidence "verification-evidence.json"
 }
 
 impl Document {
-    pub(super) const ALL: [Document; 10] = [
-        Document::Active,
-        Document::Brief,
-        Document::Counters,
-        Document::Ledger,
-        Document::Mission,
-        Document::Plan,
-        Document::Profile,
-        Document::State,
-        Document::Undone,
-        Document::Evidence,
-    ];
-
     /// Those that `.agent/` shows, in the order in which they are written: the
     /// file that outside readers poll comes last.
-    pub(super) const SHOWN: [Document; 5] = [
-        Document::Brief,
-        Document::Plan,
-        Document::Evidence,
-        Document::Active,
-        Document::State,
+    pub(super) const SHOWN: [Self; 5] = [
+        Self::Brief,
+        Self::Plan,
+        Self::Evidence,
+        Self::Active,
+        Self::State,
     ];
-
-    pub(super) fn file(self) -> &'static str {
-        match self {
-            Document::Active => "active-slice.json",
-            Document::Brief => "brief.json",
-            Document::Counters => "counters.json",
-            Document::Ledger => "ledger.json",
-            Document::Mission => "mission.md",
-            Document::Plan => "plan.json",
-            Document::Profile => "profile.json",
-            Document::State => "state.json",
-            Document::Undone => "undone.json",
-            Document::Evidence => "verification-evidence.json",
-        }
-    }
 
     /// Documents that a workflow may do without.
     pub(super) fn is_optional(self) -> bool {
-        self == Document::Brief
+        self == Self::Brief
     }
 
-    /// The document's exact bytes; none for an optional one that is not there.
-    pub(super) fn text(self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, Failure> {
-        match (self, &snapshot.brief) {
-            (Document::Brief, None) => Ok(None),
-            _ => self.some_text(snapshot).map(Some),
-        }
-    }
-
-    fn some_text(self, snapshot: &Snapshot) -> Result<Vec<u8>, Failure> {
-        match self {
-            Document::Active => pretty(&snapshot.active),
-            Document::Brief => pretty(&snapshot.brief),
-            Document::Counters => pretty(&snapshot.counters),
-            Document::Ledger => pretty(&snapshot.ledger),
-            Document::Mission => Ok(snapshot.mission.clone().into_bytes()),
-            Document::Plan => pretty(&snapshot.plan),
-            Document::Profile => pretty(&snapshot.profile),
-            Document::State => pretty(&snapshot.state),
-            Document::Undone => pretty(&snapshot.undone),
-            Document::Evidence => pretty(&snapshot.evidence),
-        }
-    }
-
-    /// Whether two snapshots hold the same in it; cheaper than comparing texts.
-    pub(super) fn same(self, a: &Snapshot, b: &Snapshot) -> bool {
-        match self {
-            Document::Active => a.active == b.active,
-            Document::Brief => a.brief == b.brief,
-            Document::Counters => a.counters == b.counters,
-            Document::Ledger => a.ledger == b.ledger,
-            Document::Mission => a.mission == b.mission,
-            Document::Plan => a.plan == b.plan,
-            Document::Profile => a.profile == b.profile,
-            Document::State => a.state == b.state,
-            Document::Undone => a.undone == b.undone,
-            Document::Evidence => a.evidence == b.evidence,
-        }
+    /// Whether it is the file of one.
+    pub(super) fn is_file(name: &str) -> bool {
+        Self::ALL.iter().any(|document| document.file() == name)
     }
 }
 
@@ -338,8 +312,34 @@ pub(super) struct EventFile {
     pub(super) event: Event,
 }
 
+impl EventFile {
+    /// The message of its commit.
+    pub(super) fn message(&self) -> String {
+        message(&Meta {
+            commit: String::new(),
+            seq: self.seq,
+            event: self.event.name().to_owned(),
+            rule: self.rule.clone(),
+            actor: actor_word(self.actor).to_owned(),
+            subject: self.subject.clone(),
+            epoch_seconds: 0,
+        })
+    }
+}
+
+/// The word in trailers and `event.json`.
+fn actor_word(actor: Actor) -> &'static str {
+    match actor {
+        Actor::User => "user",
+        Actor::Script => "script",
+        Actor::Role => "role",
+        Actor::Runner => "runner",
+        Actor::Cook => "cook",
+    }
+}
+
 /// Imported histories are what the commit appends, so `event.json` does not repeat
-/// them; [`with_imported_histories`] puts them back.
+/// them; [`Stand::event`] puts them back.
 fn without_imported_histories<S: serde::Serializer>(
     event: &Event,
     serializer: S,
@@ -356,30 +356,6 @@ fn without_imported_histories<S: serde::Serializer>(
     event.serialize(serializer)
 }
 
-/// Completes an event that was read from `event.json`. `appended` gives what its commit
-/// added to a history.
-pub(super) fn with_imported_histories(
-    event: &mut Event,
-    appended: impl Fn(History) -> Result<Vec<u8>, Failure>,
-) -> Result<(), Failure> {
-    fn parse<T: DeserializeOwned>(history: History, lines: &[u8]) -> Result<Vec<T>, Failure> {
-        parse_lines(lines).map_err(|_| {
-            let file = history.file();
-            let what = format!("`{APPENDED}/{file}` in the log holds a line that is not a record");
-            Failure::state(Code::LogNotDerivable, what)
-        })
-    }
-    if let Event::Bootstrapped {
-        import: Some(import),
-        ..
-    } = event
-    {
-        import.slice_history = parse(History::Slice, &appended(History::Slice)?)?;
-        import.stop_history = parse(History::Stop, &appended(History::Stop)?)?;
-    }
-    Ok(())
-}
-
 /// Pretty-printed, keys in the order of the types, one final line feed.
 pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
     let mut bytes = serde_json::to_vec_pretty(value).writing("a document")?;
@@ -390,37 +366,6 @@ pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
 /// Reads one JSON file of the log.
 pub(super) fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(bytes).reading(name)
-}
-
-/// Assembles a snapshot from the files that `read` returns.
-pub(super) fn snapshot(
-    mut read: impl FnMut(&str) -> Result<Vec<u8>, Failure>,
-    is_there: impl Fn(&str) -> bool,
-) -> Result<Snapshot, Failure> {
-    fn one<T: DeserializeOwned>(
-        read: &mut impl FnMut(&str) -> Result<Vec<u8>, Failure>,
-        document: Document,
-    ) -> Result<T, Failure> {
-        parse(document.file(), &read(document.file())?)
-    }
-    let mission =
-        String::from_utf8(read(Document::Mission.file())?).reading(Document::Mission.file())?;
-    let brief = match is_there(Document::Brief.file()) {
-        true => Some(one(&mut read, Document::Brief)?),
-        false => None,
-    };
-    Ok(Snapshot {
-        brief,
-        mission,
-        profile: one(&mut read, Document::Profile)?,
-        state: one(&mut read, Document::State)?,
-        plan: one(&mut read, Document::Plan)?,
-        active: one(&mut read, Document::Active)?,
-        evidence: one(&mut read, Document::Evidence)?,
-        ledger: one(&mut read, Document::Ledger)?,
-        counters: one(&mut read, Document::Counters)?,
-        undone: one(&mut read, Document::Undone)?,
-    })
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {
@@ -634,8 +579,23 @@ impl<'r> Stand<'r> {
     /// The event, with its imported histories.
     pub(super) fn event(&self) -> Result<EventFile, Failure> {
         let mut file: EventFile = parse(EVENT, &self.file(EVENT)?)?;
-        with_imported_histories(&mut file.event, |history| self.lines_added(history.file()))?;
+        if let Event::Bootstrapped {
+            import: Some(import),
+            ..
+        } = &mut file.event
+        {
+            import.slice_history = self.imported(History::Slice)?;
+            import.stop_history = self.imported(History::Stop)?;
+        }
         Ok(file)
+    }
+
+    fn imported<T: DeserializeOwned>(&self, history: History) -> Result<Vec<T>, Failure> {
+        let file = history.file();
+        parse_lines(&self.lines_added(file)?).map_err(|_| {
+            let what = format!("`{APPENDED}/{file}` in the log holds a line that is not a record");
+            Failure::state(Code::LogNotDerivable, what)
+        })
     }
 
     /// The documents. An older format is refused, a newer one that cannot be read says so.
@@ -644,8 +604,30 @@ impl<'r> Stand<'r> {
             Err(older) if older.code == Code::LogTooOld => return Err(older),
             format => format,
         };
-        let read = snapshot(|name| self.file(name), |name| self.blob(name).is_some());
-        read.map_err(|error| format.err().unwrap_or(error))
+        self.read_snapshot()
+            .map_err(|error| format.err().unwrap_or(error))
+    }
+
+    fn read_snapshot(&self) -> Result<Snapshot, Failure> {
+        let mission = Document::Mission.file();
+        let brief = self.blob(Document::Brief.file());
+        Ok(Snapshot {
+            brief: brief.map(|_| self.document(Document::Brief)).transpose()?,
+            mission: String::from_utf8(self.file(mission)?).reading(mission)?,
+            profile: self.document(Document::Profile)?,
+            state: self.document(Document::State)?,
+            plan: self.document(Document::Plan)?,
+            active: self.document(Document::Active)?,
+            evidence: self.document(Document::Evidence)?,
+            ledger: self.document(Document::Ledger)?,
+            counters: self.document(Document::Counters)?,
+            undone: self.document(Document::Undone)?,
+        })
+    }
+
+    /// One document.
+    pub(super) fn document<T: DeserializeOwned>(&self, document: Document) -> Result<T, Failure> {
+        parse(document.file(), &self.file(document.file())?)
     }
 }
 

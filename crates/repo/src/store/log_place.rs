@@ -12,7 +12,7 @@
 
 use super::error::{During, lock_held, stale, unreadable, unsafe_path, unwritable};
 use super::odb::Log;
-use crate::clock::TEST_VARIABLE;
+use crate::clock::value_for_tests;
 use crate::disk::{self, Durable, Links, Mode, NewFile, TemporaryDir};
 use crate::git::{LENT_VARIABLE, join_lent};
 use cook_protocol::diagnostic::{Code, Failure};
@@ -267,44 +267,20 @@ fn object_format(place: &Place) -> ObjectFormat {
     }
 }
 
-/// Makes a log for a while: nothing of it is synced.
-pub(super) fn fill_passing(place: &Place, like: &Place) -> io::Result<()> {
-    let dir = place.log_dir();
-    for part in ["objects/info", "objects/pack", "refs/heads"] {
-        std::fs::create_dir_all(dir.join(part))?;
-    }
-    std::fs::write(dir.join("config"), config(object_format(like)))?;
-    std::fs::write(dir.join("HEAD"), NO_BRANCH)
-}
-
 const NO_BRANCH: &str = "ref: refs/heads/none\n";
 
+/// Makes a log for a while: nothing of it is synced.
+pub(super) fn fill_passing(place: &Place, like: &Place) -> io::Result<()> {
+    lay_out(&place.log_dir(), object_format(like))
+}
+
 fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
-    // The directories of kept copies are there from the start, so that making
-    // the first ref in one needs no sync of its parent.
-    for part in [
-        "objects",
-        "objects/info",
-        "objects/pack",
-        "refs",
-        "refs/heads",
-        "refs/displaced",
-        "refs/rescue",
-        "refs/sessions",
-    ] {
-        std::fs::create_dir(dir.join(part))?;
-    }
-    for (name, text) in [
-        ("config", config(format).as_str()),
-        ("HEAD", NO_BRANCH),
-        (
-            "description",
-            "cook's log of this repository; see protocol/store.md\n",
-        ),
-    ] {
-        let mut file = std::fs::File::create_new(dir.join(name))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
+    lay_out(dir, format)?;
+    for name in ["config", "HEAD", "description"] {
+        File::options()
+            .write(true)
+            .open(dir.join(name))?
+            .sync_all()?;
     }
     for part in ["objects", "refs", ""] {
         disk::sync_dir(&dir.join(part))?;
@@ -315,6 +291,21 @@ fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
         std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
+}
+
+fn lay_out(dir: &Path, format: ObjectFormat) -> io::Result<()> {
+    for part in ["objects/info", "objects/pack"] {
+        std::fs::create_dir_all(dir.join(part))?;
+    }
+    // The directories of kept copies are there from the start, so that making
+    // the first ref in one needs no sync of its parent.
+    for part in ["heads", "displaced", "rescue", "sessions"] {
+        std::fs::create_dir_all(dir.join("refs").join(part))?;
+    }
+    let about = "cook's log of this repository; see protocol/store.md\n";
+    std::fs::write(dir.join("config"), config(format))?;
+    std::fs::write(dir.join("HEAD"), NO_BRANCH)?;
+    std::fs::write(dir.join("description"), about)
 }
 
 /// The worktree's id: 26 characters, lower case.
@@ -505,19 +496,10 @@ const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
 /// Packs when it is due, under the writer lock that the caller holds; whether it was. What could not be packed is as it
 /// was, and the next time is tried again.
 pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> bool {
-    let (every, above) = match read_threshold_for_tests() {
-        Some(above) => (1, above),
-        None => (EVERY, MAX_LOOSE),
-    };
+    let for_tests = value_for_tests(ABOVE_VARIABLE).and_then(|value| value.parse().ok());
+    let (every, above) = for_tests.map_or((EVERY, MAX_LOOSE), |above| (1, above));
     let is_due = seq.is_multiple_of(every) && loose_objects(place) > above;
     is_due && run(place, lock, &[]).is_ok()
-}
-
-fn read_threshold_for_tests() -> Option<usize> {
-    if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
-        return None;
-    }
-    std::env::var(ABOVE_VARIABLE).ok()?.parse().ok()
 }
 
 /// Packs, and what nothing leads to goes unless it was written lately: a reader may still look at it.

@@ -422,7 +422,7 @@ impl Walk<'_> {
             match (folder, mode) {
                 (None, odb::FOLDER) if is_folder => self.tree(id, Some(&name), &place)?,
                 (_, odb::FILE) if has_place(folder, &name) => {
-                    let limit = match folder.is_none() && is_document(&name) {
+                    let limit = match folder.is_none() && Document::is_file(&name) {
                         true => self.limits.document,
                         false => self.limits.file,
                     };
@@ -446,10 +446,6 @@ fn too_long(at: &str, bytes: u64, limit: u64) -> Failure {
     foreign(format!("{at} holds {bytes} bytes, and {limit} are read"))
 }
 
-fn is_document(name: &str) -> bool {
-    Document::ALL.iter().any(|document| document.file() == name)
-}
-
 /// Whether the format has a file of that name there.
 fn has_place(folder: Option<&str>, name: &str) -> bool {
     let is_json = |is_stem: fn(u8) -> bool| {
@@ -457,7 +453,7 @@ fn has_place(folder: Option<&str>, name: &str) -> bool {
         (1..=128).contains(&stem.len()) && stem.bytes().all(is_stem)
     };
     match folder {
-        None => is_document(name) || [EVENT, FORMAT_FILE, HISTORIES].contains(&name),
+        None => Document::is_file(name) || [EVENT, FORMAT_FILE, HISTORIES].contains(&name),
         Some(APPENDED) => {
             name == TRAIL || History::ALL.iter().any(|history| history.file() == name)
         }

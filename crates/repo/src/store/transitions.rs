@@ -13,11 +13,11 @@ use super::checkpoints::{self, Intake};
 use super::error::{During, refuse_malformed, unknown_name};
 use super::log_format::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
-    Histories, History, Lines, Meta, RECEIPTS, Stand, TESTS, TRAIL, Tip,
+    Histories, History, Lines, RECEIPTS, Stand, TESTS, TRAIL, Tip,
 };
 use super::odb::{self, Log, TreeEntry};
 use super::view::{Difference, is_history};
-use crate::clock::TEST_VARIABLE;
+use crate::clock::value_for_tests;
 use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::digest::{hex, sha256};
 use cook_protocol::machine::Facts;
@@ -108,144 +108,134 @@ pub(super) fn check_transition(transition: &Transition) -> Result<i64, Failure> 
         .map_err(|_| refuse_malformed("`facts.now` is not an RFC 3339 time"))
 }
 
-/// Writes the tree of one transition; files that did not change keep their blob.
+/// Writes the tree of one transition, in which files that did not change keep their blob; with the message of its
+/// commit.
 pub(super) fn write_transition(
     log: &Log,
     before: Option<&Stand<'_>>,
     transition: &Transition,
     trail: &Intake,
     seq: u64,
-) -> Result<Oid, Failure> {
-    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    files.insert(FORMAT_FILE.to_owned(), format!("{FORMAT}\n").into_bytes());
-    for document in Document::ALL {
-        if let Some(text) = document.text(&transition.snapshot)? {
-            files.insert(document.file().to_owned(), text);
-        }
-    }
-    files.insert(
-        EVENT.to_owned(),
-        log_format::pretty(&EventFile {
-            seq,
-            actor: transition.actor,
-            rule: transition.rule.clone(),
-            subject: one_line(&transition.subject),
-            lease_epoch: transition.lease_epoch,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            writer: writer_name()?.to_owned(),
-            facts: transition.facts.clone(),
-            event: transition.event.clone(),
-        })?,
-    );
+) -> Result<(Oid, String), Failure> {
+    let event = EventFile {
+        seq,
+        actor: transition.actor,
+        rule: transition.rule.clone(),
+        subject: one_line(&transition.subject),
+        lease_epoch: transition.lease_epoch,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        writer: writer_name()?.to_owned(),
+        facts: transition.facts.clone(),
+        event: transition.event.clone(),
+    };
     let histories = before.map_or_else(|| Ok(Histories::default()), Stand::histories)?;
-    let mut appended = BTreeMap::new();
     let added =
         History::each(|history| history.list_added(&transition.event, &transition.records))?;
-    let digests = histories.extend(&added, &trail.lines, trail.last.as_deref())?;
-    let names = History::ALL.map(History::file).into_iter().chain([TRAIL]);
-    for (name, lines) in names.zip(added.iter().chain([&trail.lines])) {
-        if !lines.bytes.is_empty() {
-            appended.insert(name.to_owned(), lines.bytes.clone());
-        }
-    }
-    files.insert(HISTORIES.to_owned(), log_format::pretty(&digests)?);
-    let mut receipts = BTreeMap::new();
-    for receipt in &transition.receipts {
-        receipts.insert(
-            format!("{}.json", receipt.id),
-            Arc::new(log_format::pretty(receipt)?),
-        );
+    let histories = histories.extend(&added, &trail.lines, trail.last.as_deref())?;
+    let mut nodes = frame(&histories, &added, &trail.lines, transition.receipts.iter())?;
+    nodes.insert(EVENT.to_owned(), text(log_format::pretty(&event)?));
+    for document in Document::ALL {
+        let found = document.text(&transition.snapshot)?;
+        nodes.extend(found.map(|bytes| (document.file().to_owned(), text(bytes))));
     }
     let tests = transition.tests.iter();
-    let tests = tests.map(|(id, bytes)| (format!("{id}.json"), Arc::new(bytes.clone())));
-    let tests = tests.collect();
-    write_tree(
-        log,
-        before,
-        files,
-        [
-            (APPENDED, appended),
-            (RECEIPTS, receipts),
-            (EXCHANGES, exchanges(&transition.exchanges)?),
-            (TESTS, tests),
-        ],
-    )
+    let tests = tests.map(|(id, bytes)| (format!("{id}.json"), text(bytes.clone())));
+    nodes.insert(TESTS.to_owned(), Node::Folder(tests.collect()));
+    let said = Node::Folder(exchanges(&transition.exchanges)?);
+    nodes.insert(EXCHANGES.to_owned(), said);
+    let entries = before.map_or(&[][..], |before| &before.entries);
+    let put = |kind: ObjectType, bytes: &[u8]| {
+        let id = log.name(kind, bytes)?;
+        match entries.iter().any(|entry| entry.id == id) {
+            true => Ok(id),
+            false => log.write(kind, bytes),
+        }
+    };
+    let tree = log.write_tree(name_entries(nodes, &put)?)?;
+    Ok((tree, event.message()))
+}
+
+/// A file or a folder of a transition's tree, by their names.
+type Nodes = BTreeMap<String, Node>;
+
+enum Node {
+    /// Shared with whoever checked it.
+    Text(Arc<Vec<u8>>),
+    Blob(Oid),
+    Folder(Nodes),
+}
+
+fn text(bytes: Vec<u8>) -> Node {
+    Node::Text(Arc::new(bytes))
+}
+
+/// What is told of every transition in one way: the format, the histories with what it appends, its receipts.
+fn frame<'r>(
+    histories: &Histories,
+    added: &[Lines; 3],
+    trail: &Lines,
+    receipts: impl Iterator<Item = &'r Receipt>,
+) -> Result<Nodes, Failure> {
+    let names = History::ALL.map(History::file).into_iter().chain([TRAIL]);
+    let appended = names.zip(added.iter().chain([trail]));
+    let appended = appended
+        .filter(|(_, lines)| !lines.bytes.is_empty())
+        .map(|(name, lines)| (name.to_owned(), Node::Text(lines.bytes.clone())));
+    let receipts = receipts.map(|receipt| {
+        let bytes = log_format::pretty(receipt)?;
+        Ok((format!("{}.json", receipt.id), text(bytes)))
+    });
+    Ok(Nodes::from([
+        (FORMAT_FILE.to_owned(), text(format!("{FORMAT}\n").into())),
+        (HISTORIES.to_owned(), text(log_format::pretty(histories)?)),
+        (APPENDED.to_owned(), Node::Folder(appended.collect())),
+        (
+            RECEIPTS.to_owned(),
+            Node::Folder(receipts.collect::<Result<_, Failure>>()?),
+        ),
+    ]))
+}
+
+/// The entries of a tree; `put` names what they hold.
+fn name_entries(
+    nodes: Nodes,
+    put: &impl Fn(ObjectType, &[u8]) -> Result<Oid, Failure>,
+) -> Result<Vec<TreeEntry>, Failure> {
+    let mut entries = Vec::new();
+    for (name, node) in nodes {
+        let (mode, id) = match node {
+            Node::Text(bytes) => (odb::FILE, put(ObjectType::Blob, &bytes)?),
+            Node::Blob(id) => (odb::FILE, id),
+            Node::Folder(inside) if inside.is_empty() => continue,
+            Node::Folder(inside) => {
+                let tree = odb::tree_bytes(name_entries(inside, put)?);
+                (odb::FOLDER, put(ObjectType::Tree, &tree)?)
+            }
+        };
+        entries.push(TreeEntry { mode, name, id });
+    }
+    Ok(entries)
 }
 
 /// One file a citation, and one an exchange: what several cite is kept once.
-fn exchanges(cited: &[CitedExchange]) -> Result<Folder, Failure> {
-    let mut folder = Folder::new();
+fn exchanges(cited: &[CitedExchange]) -> Result<Nodes, Failure> {
+    let mut folder = Nodes::new();
     for one in cited {
-        let citation = Citation {
+        let citation = log_format::pretty(&Citation {
             exchange: one.exchange.clone(),
             said: one.said.iter().map(|said| said.hash.clone()).collect(),
-        };
-        folder.insert(
-            format!("{}.json", one.exchange),
-            Arc::new(log_format::pretty(&citation)?),
-        );
+        })?;
+        folder.insert(format!("{}.json", one.exchange), text(citation));
         for said in &one.said {
             let name = said.hash.trim_start_matches("sha256:");
-            folder.insert(format!("{name}.json"), Arc::new(log_format::pretty(said)?));
+            folder.insert(format!("{name}.json"), text(log_format::pretty(said)?));
         }
     }
     Ok(folder)
 }
 
-/// File name to content, which is shared with whoever checked it.
-type Folder = BTreeMap<String, Arc<Vec<u8>>>;
-
-fn write_tree(
-    log: &Log,
-    before: Option<&Stand<'_>>,
-    files: BTreeMap<String, Vec<u8>>,
-    folders: [(&str, Folder); 4],
-) -> Result<Oid, Failure> {
-    let mut root = Vec::new();
-    for (name, bytes) in files {
-        let mut id = log_format::blob_id(log, &bytes)?;
-        if before.and_then(|before| before.blob(&name)) != Some(id) {
-            id = log.write(ObjectType::Blob, &bytes)?;
-        }
-        root.push(TreeEntry {
-            mode: odb::FILE,
-            name,
-            id,
-        });
-    }
-    for (name, files) in folders {
-        let mut folder = Vec::new();
-        for (name, bytes) in files {
-            folder.push(TreeEntry {
-                mode: odb::FILE,
-                name,
-                id: log.write(ObjectType::Blob, &bytes)?,
-            });
-        }
-        if !folder.is_empty() {
-            root.push(TreeEntry {
-                mode: odb::FOLDER,
-                name: name.to_owned(),
-                id: log.write_tree(folder)?,
-            });
-        }
-    }
-    log.write_tree(root)
-}
-
-/// The word in trailers and `event.json`.
-pub(super) fn actor_word(actor: Actor) -> &'static str {
-    match actor {
-        Actor::User => "user",
-        Actor::Script => "script",
-        Actor::Role => "role",
-        Actor::Runner => "runner",
-        Actor::Cook => "cook",
-    }
-}
-
 /// A message's subject: one line without control or direction characters.
-pub(super) fn one_line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let line: String = text
         .chars()
         .map(|c| if c.is_whitespace() { ' ' } else { c })
@@ -323,7 +313,7 @@ fn writer_name() -> Result<&'static str, Failure> {
     if let Some(name) = NAME.get() {
         return Ok(name);
     }
-    let name = match read_name_for_tests() {
+    let name = match value_for_tests(NAME_VARIABLE).filter(|name| is_writer_name(name)) {
         Some(name) => name,
         None => {
             let mut bytes = [0; BYTES];
@@ -332,15 +322,6 @@ fn writer_name() -> Result<&'static str, Failure> {
         }
     };
     Ok(NAME.get_or_init(|| name))
-}
-
-fn read_name_for_tests() -> Option<String> {
-    if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
-        return None;
-    }
-    std::env::var(NAME_VARIABLE)
-        .ok()
-        .filter(|name| is_writer_name(name))
 }
 
 /// Whether another process can have been called so.
@@ -619,16 +600,7 @@ impl Replay {
             return Ok(Some("its tree is not what its event produces".to_owned()));
         }
         let epoch_seconds = time.map_or(0, OffsetDateTime::unix_timestamp);
-        let message = log_format::message(&Meta {
-            commit: String::new(),
-            seq,
-            event: file.event.name().to_owned(),
-            rule: file.rule.clone(),
-            actor: actor_word(file.actor).to_owned(),
-            subject: file.subject.clone(),
-            epoch_seconds,
-        });
-        let text = odb::commit_text(step.tree, self.commit, epoch_seconds, &message);
+        let text = odb::commit_text(step.tree, self.commit, epoch_seconds, &file.message());
         let is_right = step.text == text.as_bytes();
         Ok((!is_right)
             .then(|| "its author, committer or message is not what its event produces".to_owned()))
@@ -643,68 +615,35 @@ impl Replay {
         added: &[Lines; 3],
         histories: &Histories,
     ) -> Result<Vec<TreeEntry>, Failure> {
-        let file = |name: &str, id: Oid| TreeEntry {
-            mode: odb::FILE,
-            name: name.to_owned(),
-            id,
-        };
-        let blob = |bytes: &[u8]| log_format::blob_id(log, bytes);
-        let mut all = vec![
-            file(FORMAT_FILE, blob(format!("{FORMAT}\n").as_bytes())?),
-            file(HISTORIES, blob(&log_format::pretty(histories)?)?),
-        ];
-        all.extend(step.find(EVENT).map(|entry| file(EVENT, entry.id)));
+        let mut nodes = frame(
+            histories,
+            added,
+            &step.trail,
+            step.file.facts.receipts().into_iter(),
+        )?;
+        let given = step.find(EVENT).map(|entry| Node::Blob(entry.id));
+        nodes.extend(given.map(|node| (EVENT.to_owned(), node)));
         for document in Document::ALL {
             let name = document.file();
-            let id = match &self.snapshot {
-                // A document that the event left alone keeps its blob, so it need not be written out.
+            let node = match &self.snapshot {
                 Some(before) if document.same(before, after) => {
-                    log_format::find(&self.entries, name)
+                    log_format::find(&self.entries, name).map(Node::Blob)
                 }
-                _ => document.text(after)?.map(|text| blob(&text)).transpose()?,
+                _ => document.text(after)?.map(text),
             };
-            all.extend(id.map(|id| file(name, id)));
+            nodes.extend(node.map(|node| (name.to_owned(), node)));
         }
-        let names = History::ALL.map(History::file).into_iter().chain([TRAIL]);
-        let mut appended = Vec::new();
-        for (name, lines) in names.zip(added.iter().chain([&step.trail])) {
-            if !lines.bytes.is_empty() {
-                appended.push(file(name, blob(&lines.bytes)?));
-            }
+        let folder = |name: &str| step.find(name).map_or(Ok(Vec::new()), |at| log.tree(at.id));
+        let mut tests = Nodes::new();
+        for kept in folder(TESTS)? {
+            let name = format!("{}.json", sha256(log.blob(kept.id)?));
+            tests.insert(name, Node::Blob(kept.id));
         }
-        let mut receipts = BTreeMap::new();
-        for receipt in step.file.facts.receipts() {
-            let text = log_format::pretty(receipt)?;
-            receipts.insert(format!("{}.json", receipt.id), blob(&text)?);
-        }
-        let receipts = receipts.iter().map(|(name, id)| file(name, *id)).collect();
-        let mut tests = Vec::new();
-        if let Some(folder) = step.find(TESTS) {
-            for kept in log.tree(folder.id)? {
-                let name = format!("{}.json", sha256(log.blob(kept.id)?));
-                tests.push(file(&name, kept.id));
-            }
-        }
-        let said = match step.find(EXCHANGES) {
-            Some(folder) => log.tree(folder.id)?,
-            None => Vec::new(),
-        };
-        let said = said.iter().map(|one| file(&one.name, one.id)).collect();
-        for (name, files) in [
-            (APPENDED, appended),
-            (EXCHANGES, said),
-            (RECEIPTS, receipts),
-            (TESTS, tests),
-        ] {
-            if !files.is_empty() {
-                all.push(TreeEntry {
-                    mode: odb::FOLDER,
-                    name: name.to_owned(),
-                    id: log.name(ObjectType::Tree, &odb::tree_bytes(files))?,
-                });
-            }
-        }
-        Ok(all)
+        let said = folder(EXCHANGES)?.into_iter();
+        let said = said.map(|one| (one.name, Node::Blob(one.id)));
+        nodes.insert(TESTS.to_owned(), Node::Folder(tests));
+        nodes.insert(EXCHANGES.to_owned(), Node::Folder(said.collect()));
+        name_entries(nodes, &|kind, bytes| log.name(kind, bytes))
     }
 }
 

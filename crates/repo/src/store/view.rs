@@ -11,7 +11,7 @@
 
 use super::Store;
 use super::displaced::{self, Aside};
-use super::error::{During, unreadable, unsafe_path, unwritable};
+use super::error::{During, unsafe_path};
 use super::log_format::{self, Document, History, Stand};
 use super::log_place::{self, Place};
 use super::odb::Log;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{Metadata, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A document in `.agent/` larger than this is not read, only reported.
@@ -239,7 +239,7 @@ impl<'r> View<'r> {
 
     /// What stands there, and what is to be done so that the tip is shown.
     pub(super) fn judge(&self, dir: &Path, name: &str) -> Result<Judged, Failure> {
-        let history = History::ALL.into_iter().find(|one| one.file() == name);
+        let history = find_history(name);
         let is_shown = self.is_shown(name);
         let found = match self.glance(dir, name)? {
             Glance::Missing => {
@@ -253,12 +253,8 @@ impl<'r> View<'r> {
             }
             Glance::NotAFile => return Ok(self.foreign(name, DifferenceKind::NotAFile)),
             Glance::Known if is_shown => {
-                let current = match history {
-                    Some(history) => Some(self.histories.of(history).sha256.clone()),
-                    None => self.stand.blob(name).map(|id| id.to_string()),
-                };
                 return Ok(Judged::own(match (history, &self.before) {
-                    _ if self.find_stamp(name) == current.as_deref() => Step::Keep,
+                    _ if self.find_stamp(name) == self.current(name).as_deref() => Step::Keep,
                     // The file is what the stamp's commit says: append the rest.
                     (Some(history), Some(before)) if before.leads_here => {
                         Step::Append(before.histories.of(history).bytes)
@@ -312,9 +308,9 @@ impl<'r> View<'r> {
 
     fn judge_history(&self, dir: &Path, history: History) -> Result<Judged, Failure> {
         let name = history.file();
-        let length = match compare(self.log, self.tip, dir, history)? {
+        let (length, is_torn) = match self.compare(dir, history)? {
             Comparison::Equal => return Ok(Judged::own(Step::Keep)),
-            Comparison::Prefix(length) => length,
+            Comparison::Prefix(length, is_torn) => (length, is_torn),
             Comparison::Differs(line) => {
                 let mut judged = self.foreign(name, DifferenceKind::Edited);
                 if let Some(difference) = &mut judged.difference {
@@ -326,15 +322,46 @@ impl<'r> View<'r> {
         let before = self.before.as_ref();
         let shown = before.map_or(0, |before| before.histories.of(history).bytes);
         let mut judged = Judged::own(Step::Append(length));
-        // An interrupted append left a prefix that still holds what was shown.
+        // Less than was shown before: somebody shortened it.
         if self.shows_tip() || length < shown {
-            let kind = match ends_line(&dir.join(name), length).reading(name)? {
-                true => DifferenceKind::Edited,
-                false => DifferenceKind::Torn,
-            };
-            judged.difference = Some(plain(name, kind));
+            judged.difference = Some(plain(
+                name,
+                match is_torn {
+                    true => DifferenceKind::Torn,
+                    false => DifferenceKind::Edited,
+                },
+            ));
         }
         Ok(judged)
+    }
+
+    /// Compares a history's file with the log's, as far as that goes.
+    fn compare(&self, dir: &Path, history: History) -> Result<Comparison, Failure> {
+        let name = history.file();
+        let total = self.histories.of(history).bytes;
+        let mut options = OpenOptions::new();
+        let file = disk::open_no_follow(options.read(true), &dir.join(name)).reading(name)?;
+        let mut theirs = Vec::new();
+        file.take(total + 1)
+            .read_to_end(&mut theirs)
+            .reading(name)?;
+        let mut equal = 0;
+        for blob in log_format::segments(self.log, self.tip, history, 0)?.0 {
+            let ours = self.log.blob(blob)?;
+            let rest = &theirs[equal..];
+            if rest.starts_with(&ours) {
+                equal += ours.len();
+                continue;
+            }
+            equal += ours.iter().zip(rest).take_while(|(a, b)| a == b).count();
+            break;
+        }
+        let is_end = |byte: &&u8| **byte == b'\n';
+        Ok(match equal == theirs.len() {
+            true if equal as u64 == total => Comparison::Equal,
+            true => Comparison::Prefix(equal as u64, theirs.last().is_some_and(|b| *b != b'\n')),
+            false => Comparison::Differs(1 + theirs[..equal].iter().filter(is_end).count()),
+        })
     }
 
     /// A file that somebody else wrote: it is kept before it is overwritten.
@@ -346,6 +373,14 @@ impl<'r> View<'r> {
             },
             difference: Some(plain(name, kind)),
             is_foreign: true,
+        }
+    }
+
+    /// How the stamp names what the tip shows: a document's blob, a history's digest.
+    fn current(&self, name: &str) -> Option<String> {
+        match find_history(name).filter(|_| self.is_shown(name)) {
+            Some(history) => Some(self.histories.of(history).sha256.clone()),
+            None => self.stand.blob(name).map(|id| id.to_string()),
         }
     }
 
@@ -409,11 +444,10 @@ impl<'r> View<'r> {
     }
 }
 
+/// The files that show the log, in the order in which they are written.
 pub(super) fn list_documents() -> impl Iterator<Item = &'static str> {
-    Document::SHOWN
-        .into_iter()
-        .map(Document::file)
-        .chain(History::ALL.into_iter().map(History::file))
+    let histories = History::ALL.into_iter().map(History::file);
+    histories.chain(Document::SHOWN.map(Document::file))
 }
 
 impl Store {
@@ -568,87 +602,10 @@ pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, Failure> {
 /// How a history file compares with the log, as far as it goes.
 enum Comparison {
     Equal,
-    /// The file is a proper prefix of the log's, this many bytes long.
-    Prefix(u64),
+    /// The file is a proper prefix of the log's, this many bytes long, and ends within a line.
+    Prefix(u64, bool),
     /// It differs in this line (from 1).
-    Differs(u64),
-}
-
-/// Reads a history file once against the log's.
-fn compare(log: &Log, tip: Oid, dir: &Path, history: History) -> Result<Comparison, Failure> {
-    let path = dir.join(history.file());
-    let failed = |error: io::Error| unreadable(history.file(), error);
-    let mut file = disk::open_no_follow(OpenOptions::new().read(true), &path).map_err(failed)?;
-    let (blobs, _) = log_format::segments(log, tip, history, 0)?;
-    let mut done = 0;
-    let mut theirs = Vec::new();
-    for blob in blobs {
-        let size = log.size(blob)?;
-        theirs.clear();
-        (&mut file)
-            .take(size)
-            .read_to_end(&mut theirs)
-            .map_err(failed)?;
-        // A blob is named by its digest, so only one that differs need be inflated.
-        if log_format::blob_id(log, &theirs)? == blob {
-            done += size;
-            continue;
-        }
-        let ours = log.blob(blob)?;
-        let equal = common_prefix(&ours, &theirs);
-        done += equal as u64;
-        if equal < theirs.len() {
-            return find_line(&path, done)
-                .map(Comparison::Differs)
-                .map_err(failed);
-        }
-        if equal < ours.len() {
-            return Ok(Comparison::Prefix(done));
-        }
-    }
-    let mut rest = [0];
-    if file.read(&mut rest).map_err(failed)? == 0 {
-        return Ok(Comparison::Equal);
-    }
-    find_line(&path, done)
-        .map(Comparison::Differs)
-        .map_err(failed)
-}
-
-/// How many bytes both begin with.
-fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let shorter = a.len().min(b.len());
-    if a[..shorter] == b[..shorter] {
-        return shorter;
-    }
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
-}
-
-/// The line (from 1) in which a byte of a file stands.
-fn find_line(path: &Path, offset: u64) -> io::Result<u64> {
-    let file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
-    let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
-    let mut line = 1;
-    loop {
-        let chunk = reader.fill_buf()?;
-        if chunk.is_empty() {
-            return Ok(line);
-        }
-        line += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let length = chunk.len();
-        reader.consume(length);
-    }
-}
-
-fn ends_line(path: &Path, length: u64) -> io::Result<bool> {
-    if length == 0 {
-        return Ok(true);
-    }
-    let mut file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
-    file.seek(SeekFrom::Start(length - 1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last[0] == b'\n')
+    Differs(usize),
 }
 
 /// How a file of the view differs from the log.
@@ -715,7 +672,11 @@ impl From<Difference> for OutsideEdit {
 }
 
 pub(super) fn is_history(name: &str) -> bool {
-    History::ALL.iter().any(|history| history.file() == name)
+    find_history(name).is_some()
+}
+
+fn find_history(name: &str) -> Option<History> {
+    History::ALL.into_iter().find(|one| one.file() == name)
 }
 
 fn plain(name: &str, kind: DifferenceKind) -> Difference {
@@ -775,8 +736,7 @@ fn list_changed_slices(ours: &[Value], theirs: &[Value]) -> Vec<String> {
 impl View<'_> {
     /// A goal is shown in the git dir, a mission in the worktree.
     fn choose_dir(&self) -> Result<(), Failure> {
-        let name = Document::Ledger.file();
-        let ledger: Ledger = log_format::parse(name, &self.stand.file(name)?)?;
+        let ledger: Ledger = self.stand.document(Document::Ledger)?;
         let of_goal = self.place.git_dir.join(GOAL_VIEW);
         if ledger.goal.is_some() {
             log_place::make_directory(&of_goal, Code::LogUnsafe)?;
@@ -794,85 +754,58 @@ impl View<'_> {
         let dir = self.place.agent_dir();
         log_place::make_directory(&dir, Code::AgentDirUnsafe)?;
         let scratch = scratch(&dir)?;
-        let plan = self.plan(&dir, leave)?;
-        let aside = if plan.aside.is_empty() {
-            None
-        } else {
-            Some(displaced::keep(
-                self.log,
-                &plan.aside,
-                "edited outside cook",
-            )?)
+        let (mut steps, mut foreign) = (Vec::new(), Vec::new());
+        for name in list_documents().filter(|name| !leave.contains(*name)) {
+            let judged = self.judge(&dir, name)?;
+            if judged.is_foreign {
+                foreign.push(Aside::read(&dir, name)?);
+            }
+            steps.push((name, judged.step));
+        }
+        let aside = match foreign.is_empty() {
+            true => None,
+            false => Some(displaced::keep(self.log, &foreign, "edited outside cook")?),
         };
-        let mut shown = BTreeMap::new();
-        for history in History::ALL {
-            self.show_history(&dir, &scratch, history, &plan)?;
-            if self.is_shown(history.file()) {
-                shown.insert(history.file(), self.histories.of(history).sha256.clone());
-            }
+        for (name, step) in &steps {
+            self.take_step(&dir, &scratch, name, step)?;
         }
-        for document in Document::SHOWN {
-            let name = document.file();
-            if matches!(plan.files.get(name), Some(Step::Write)) {
-                let target = dir.join(name);
-                let new = NewFile::at(&target, Durable::Content).mode(Mode::Masked(0o644));
-                new.scratch(&scratch)
-                    .write(&self.stand.file(name)?)
-                    .writing(format!(".agent/{name}"))?;
-            }
-            if matches!(plan.files.get(name), Some(Step::Remove)) {
-                std::fs::remove_file(dir.join(name)).writing(format!(".agent/{name}"))?;
-            }
-            if let Some(blob) = self.stand.blob(name) {
-                shown.insert(name, blob.to_string());
-            }
-        }
-        if plan.files.values().any(|step| !matches!(step, Step::Keep)) {
+        if steps.iter().any(|(_, step)| !matches!(step, Step::Keep)) {
             disk::sync_dir(&dir).writing(".agent")?;
         }
-        self.write_stamp(&dir, &shown, leave)?;
+        self.write_stamp(&dir, leave)?;
         Ok(aside)
     }
 
-    /// Decides for each file what to do, and reads what must be set aside.
-    fn plan(&self, dir: &Path, leave: &BTreeSet<String>) -> Result<Plan, Failure> {
-        let mut plan = Plan::default();
-        for name in list_documents().filter(|name| !leave.contains(*name)) {
-            let judged = self.judge(dir, name)?;
-            if judged.is_foreign {
-                plan.aside.push(Aside::read(dir, name)?);
-            }
-            plan.files.insert(name, judged.step);
-        }
-        Ok(plan)
-    }
-
-    fn show_history(
+    fn take_step(
         &self,
         dir: &Path,
         scratch: &Path,
-        history: History,
-        plan: &Plan,
+        name: &str,
+        step: &Step,
     ) -> Result<(), Failure> {
-        let target = dir.join(history.file());
-        let failed = |error: io::Error| unwritable(format!(".agent/{}", history.file()), error);
-        match plan.files.get(history.file()) {
-            Some(Step::Append(length)) => {
-                disk::unshare(&target).map_err(failed)?;
-                let mut file = disk::open_no_follow(OpenOptions::new().write(true), &target)
-                    .map_err(failed)?;
-                file.seek(SeekFrom::Start(*length)).map_err(failed)?;
+        let target = dir.join(name);
+        let at = format!(".agent/{name}");
+        match (step, find_history(name)) {
+            (Step::Keep, _) => Ok(()),
+            (Step::Remove, _) => std::fs::remove_file(&target).writing(at),
+            (Step::Append(length), Some(history)) => {
+                disk::unshare(&target).writing(&at)?;
+                let mut options = OpenOptions::new();
+                let file = disk::open_no_follow(options.write(true), &target);
+                let mut file = file.writing(&at)?;
+                file.seek(SeekFrom::Start(*length)).writing(&at)?;
                 self.copy_history(history, *length, &mut file)?;
-                file.sync_data().map_err(failed)
+                file.sync_data().writing(at)
             }
-            Some(Step::Write) => {
+            (_, history) => {
                 let new = NewFile::at(&target, Durable::Content).mode(Mode::Masked(0o644));
-                let mut draft = new.scratch(scratch).begin().map_err(failed)?;
-                self.copy_history(history, 0, draft.file())?;
-                draft.finish().map(drop).map_err(failed)
+                let mut draft = new.scratch(scratch).begin().writing(&at)?;
+                match history {
+                    Some(history) => self.copy_history(history, 0, &mut draft)?,
+                    None => draft.write_all(&self.stand.file(name)?).writing(&at)?,
+                }
+                draft.finish().map(drop).writing(at)
             }
-            Some(Step::Remove) => std::fs::remove_file(&target).map_err(failed),
-            Some(Step::Keep) | None => Ok(()),
         }
     }
 
@@ -895,55 +828,32 @@ impl View<'_> {
     }
 
     /// Written last, and only when it says something new.
-    fn write_stamp(
-        &self,
-        dir: &Path,
-        shown: &BTreeMap<&str, String>,
-        leave: &BTreeSet<String>,
-    ) -> Result<(), Failure> {
-        let failed = |error: io::Error| unwritable("the checkout's stamp", error);
-        let mut listed = BTreeMap::new();
-        for (name, oid) in shown {
-            let stat = if leave.contains(*name) {
-                None
-            } else {
-                disk::look(&dir.join(name))
-                    .map_err(failed)?
-                    .as_ref()
-                    .map(Stat::of)
+    fn write_stamp(&self, dir: &Path, leave: &BTreeSet<String>) -> Result<(), Failure> {
+        let what = "the checkout's stamp";
+        let mut files = BTreeMap::new();
+        for name in list_documents() {
+            let Some(oid) = self.current(name) else {
+                continue;
             };
-            listed.insert(
-                (*name).to_owned(),
-                Shown {
-                    oid: oid.clone(),
-                    stat,
-                },
-            );
+            let found = disk::look(&dir.join(name)).writing(what)?;
+            let stat = found.as_ref().map(Stat::of);
+            let stat = stat.filter(|_| !leave.contains(name));
+            files.insert(name.to_owned(), Shown { oid, stat });
         }
         let stamp = Stamp {
             schema_version: 1,
             commit: self.tip.to_string(),
-            files: listed,
+            files,
         };
-        if self
-            .stamp
-            .as_ref()
-            .is_some_and(|found| found.stamp == stamp)
-        {
+        let there = self.stamp.as_ref();
+        if there.is_some_and(|found| found.stamp == stamp) {
             return Ok(());
         }
         NewFile::at(&self.place.stamp_file(), Durable::Content)
             .mode(Mode::Masked(0o644))
             .write(&log_format::pretty(&stamp)?)
-            .map_err(failed)
+            .writing(what)
     }
-}
-
-/// What [`View::show`] does to each file.
-#[derive(Default)]
-struct Plan {
-    files: BTreeMap<&'static str, Step>,
-    aside: Vec<Aside>,
 }
 
 #[cfg(test)]

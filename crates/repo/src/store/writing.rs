@@ -10,15 +10,14 @@ use super::Store;
 use super::checkpoints::{self, Intake};
 use super::displaced::MAX_KEPT;
 use super::error::{in_one_line, refuse_malformed, stale, too_large, unsafe_path};
-use super::log_format::{self, Document, Meta, Stand, Tip};
+use super::log_format::{self, Document, Stand, Tip};
 use super::log_place::{self, LockedLog};
 use super::odb::{Log, commit_text};
-use super::transitions::{
-    self, Sign, Transition, actor_word, add_signature, check_transition, one_line,
-};
+use super::transitions::{self, Sign, Transition, add_signature, check_transition};
 use super::view::{Difference, View};
 use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_protocol::machine::OutsideEdit;
+use cook_protocol::model::Ledger;
 use git2::{ObjectType, Oid};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -247,10 +246,8 @@ impl<'s> Recovered<'s> {
         let Some(parent) = parent else {
             return Ok(());
         };
-        let ledger: cook_protocol::model::Ledger = log_format::parse(
-            Document::Ledger.file(),
-            &Stand::at(&self.writer.locked.log, parent)?.file(Document::Ledger.file())?,
-        )?;
+        let ledger: Ledger =
+            Stand::at(&self.writer.locked.log, parent)?.document(Document::Ledger)?;
         let current = ledger.lease_epoch.0;
         if transition.snapshot.ledger.lease_epoch.0 < current {
             return Err(refuse_malformed("it lowers the lease epoch"));
@@ -363,17 +360,8 @@ impl Staged<'_> {
     ) -> Result<Oid, Failure> {
         let log = &self.writer.locked.log;
         let before = self.parent.map(|id| Stand::at(log, id)).transpose()?;
-        let tree =
+        let (tree, message) =
             transitions::write_transition(log, before.as_ref(), &self.transition, trail, seq)?;
-        let message = log_format::message(&Meta {
-            commit: String::new(),
-            seq,
-            event: self.transition.event.name().to_owned(),
-            rule: self.transition.rule.clone(),
-            actor: actor_word(self.transition.actor).to_owned(),
-            subject: one_line(&self.transition.subject),
-            epoch_seconds: self.seconds,
-        });
         let mut text = commit_text(tree, self.parent, self.seconds, &message);
         if let Some(sign) = sign {
             text = add_signature(&text, &sign(text.as_bytes())?)?;

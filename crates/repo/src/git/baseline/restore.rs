@@ -340,22 +340,10 @@ fn replace(from: &Path, to: &Path) -> Result<(), Failure> {
 }
 
 /// In the worktree's own git dir.
-const FILES: [&str; 14] = [
-    "BISECT_ANCESTORS_OK",
-    "BISECT_EXPECTED_REV",
-    "BISECT_HEAD",
-    "BISECT_LOG",
-    "BISECT_NAMES",
-    "BISECT_START",
-    "BISECT_TERMS",
-    "CHERRY_PICK_HEAD",
-    "MERGE_AUTOSTASH",
-    "MERGE_HEAD",
-    "MERGE_MODE",
-    "MERGE_MSG",
-    "REVERT_HEAD",
-    "SQUASH_MSG",
-];
+const FILES: &str = "\
+    BISECT_ANCESTORS_OK BISECT_EXPECTED_REV BISECT_HEAD BISECT_LOG BISECT_NAMES BISECT_START \
+    BISECT_TERMS CHERRY_PICK_HEAD MERGE_AUTOSTASH MERGE_HEAD MERGE_MODE MERGE_MSG \
+    REVERT_HEAD SQUASH_MSG";
 /// Directories there, which mean something while they are empty too.
 const DIRECTORIES: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
 /// Files of one of these.
@@ -364,11 +352,7 @@ const MAX_FILES: usize = 20_000;
 impl Dirs<'_> {
     /// What git is in the middle of; with `keep`, the bytes are copied there by digest.
     pub(super) fn read_operation(&self, keep: Option<&Path>) -> Result<Steering, Failure> {
-        let mut names: Vec<String> = FILES
-            .iter()
-            .chain(&DIRECTORIES)
-            .map(|name| own(name))
-            .collect();
+        let mut names: Vec<String> = FILES.split(' ').chain(DIRECTORIES).map(own).collect();
         for dir in DIRECTORIES {
             self.list_files_below(&own(dir), MAX_FILES, &mut names)?;
         }

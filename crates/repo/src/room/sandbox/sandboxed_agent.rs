@@ -29,24 +29,9 @@ const FIRST: [&str; 2] = ["HEAD", "index"];
 /// Of a linked worktree: what says which repository it belongs to.
 const LINK: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 /// In the user's home, wherever that lies: what the user's own programs start by.
-const HOMES: [&str; 16] = [
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".config/fish",
-    ".config/git",
-    ".gitconfig",
-    ".gnupg",
-    ".local/bin",
-    ".profile",
-    ".ssh",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "bin",
-];
+const HOMES: &str = "\
+    .bash_login .bash_logout .bash_profile .bashrc .config/fish .config/git .gitconfig \
+    .gnupg .local/bin .profile .ssh .zlogin .zprofile .zshenv .zshrc bin";
 /// In `.agent/`: what a session that may write nothing else leaves.
 const LEAVES: [&str; 2] = ["inbox", "tmp"];
 /// Directories of submodules in submodules.
@@ -170,7 +155,7 @@ impl Bubblewrap {
             argv.add(["--tmpfs".into(), dir.into()]);
         }
         let homes = HOMES
-            .iter()
+            .split(' ')
             .filter_map(|name| Some(home.as_ref()?.join(name)));
         for place in homes.filter(|place| agent.may_write(place)) {
             argv.protect(&place);
