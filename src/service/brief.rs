@@ -5,7 +5,6 @@ use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
 use crate::anchor::{SourceParts, Sources};
 use crate::init::{read_text_file, write_text_file};
-use crate::measure::gate_commands;
 use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
@@ -20,7 +19,6 @@ use cook_protocol::model::{
     Evidence, EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
 use cook_repo::receipt::Receipts;
-use cook_repo::store::{History, Store};
 use serde::Serialize;
 
 /// Bytes of a brief that is not asked for in full.
@@ -111,7 +109,7 @@ pub fn put_together(
     let stored = snapshot.brief.clone().unwrap_or_default();
     let measured = standings(workspace, snapshot, &stored)?;
     let reconciled = brief::close(&stored, &machine::incoming(&measured), &reader(snapshot))?;
-    let (reopened, attempts) = read_past(workspace.store()?, snapshot)?;
+    let (reopened, attempts) = read_past(workspace, snapshot)?;
     let proofs = proofs(workspace, snapshot)?;
     let commits = commits(workspace, snapshot)?;
     let tree = facts.head.as_ref().and_then(|head| head.tree.as_deref());
@@ -241,17 +239,10 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
             asked.push((question, record.recorded_at.display()));
         }
     }
-    if asked.is_empty() {
-        return Ok(Vec::new());
-    }
-    let set = FactSet {
-        anchors: asked.iter().map(|(question, _)| question.clone()).collect(),
-        existing_receipts_only: true,
-        ..FactSet::default()
-    };
-    let facts = workspace.measure(&set, Some(snapshot))?;
+    let wanted = asked.iter().map(|(question, _)| question.clone()).collect();
+    let answers = workspace.measure_kept(snapshot, wanted)?;
     let proof = |(question, at): (AnchorQuestion, String)| {
-        let answer = facts.anchors.get(&question.key())?;
+        let answer = answers.get(&question.key())?;
         Some(Proof {
             anchor: answer.now.clone().unwrap_or(question.anchor),
             slice_id: question.slice_id,
@@ -290,11 +281,12 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
 /// Slices that were reopened and attempts that failed under this mission, oldest first; what was
 /// taken back does not count.
 fn read_past(
-    store: &Store,
+    workspace: &Workspace,
     snapshot: &Snapshot,
 ) -> Result<(Vec<SliceRecord>, Vec<Attempt>), Failure> {
+    let store = workspace.store()?;
     let undone = &snapshot.undone.seqs;
-    let (mut reopened, mut failed) = (Vec::new(), Vec::new());
+    let mut failed = Vec::new();
     let mut since = 0;
     for meta in store.entries()? {
         let meta = meta?;
@@ -314,20 +306,12 @@ fn read_past(
         }
     }
     failed.reverse();
-    for line in store.history_lines(History::Slice)? {
-        let line = line?;
-        // Most records are of other kinds and long; the word stands in every reopened one.
-        if !line.contains("\"reopened\"") {
-            continue;
-        }
-        let record: SliceRecord = serde_json::from_str(&line).map_err(|error| {
-            Failure::state(Code::LogUnreadable, "a line of the slice history").with_cause(&error)
-        })?;
+    // Most records are of other kinds and long; the word stands in every reopened one.
+    let mut reopened = workspace.slice_records(|line| line.contains("\"reopened\""))?;
+    reopened.retain(|record| {
         let seq = record.seq.map_or(0, |seq| seq.0);
-        if record.kind == SliceRecordType::Reopened && seq >= since && !undone.contains(&seq) {
-            reopened.push(record);
-        }
-    }
+        record.kind == SliceRecordType::Reopened && seq >= since && !undone.contains(&seq)
+    });
     Ok((reopened, failed))
 }
 
@@ -403,7 +387,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
         accepted: &no_tests,
         made_tests: &workspace.made_tests,
     });
-    let gates = gates(workspace, &snapshot)?;
+    let gates = workspace.list_gate_commands(&snapshot)?;
     for entry in &stored.entries {
         let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {
             checked.push(CheckedAnchor {
@@ -433,13 +417,6 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
         }
     }
     Ok(checked)
-}
-
-/// The commands whose receipts may prove a test.
-fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
-    let slices = snapshot.plan.candidate_slices.iter();
-    let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
-    Ok(gate_commands(workspace.config()?, own))
 }
 
 // The file that holds the brief (`CONTINUE.md`): the bytes that are printed, with

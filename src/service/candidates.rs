@@ -2,11 +2,11 @@
 //! name as passed, lines that gates printed, lines of the work. Each is held against HEAD as a
 //! claim would be, and only what holds is shown. No gate is run.
 
-use super::workspace::Workspace;
+use super::context::Context;
 use crate::anchor::read_line;
 use cook_protocol::diagnostic::{Failure, count_noun, without_escapes};
-use cook_protocol::machine::{AnchorQuestion, FactSet, Facts};
-use cook_protocol::model::{Anchor, Receipt, Snapshot, Verdict};
+use cook_protocol::machine::AnchorQuestion;
+use cook_protocol::model::{Anchor, Receipt, Verdict};
 use cook_protocol::trials::{Outcomes, TestResult};
 use cook_repo::git::{Edit, hunks, split_lines};
 use cook_repo::receipt::{Output, Receipts};
@@ -59,93 +59,93 @@ impl Candidate {
     }
 }
 
-/// Lists them, a criterion at a time; the others behind.
-pub(super) fn list_candidates(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    facts: &Facts,
-    (basis, edits): (&str, &[Edit]),
-    gates: &[String],
-) -> Result<(), Failure> {
-    let Some(slice) = snapshot
-        .find_slice_in_work()
-        .and_then(|id| snapshot.plan.slice(id))
-    else {
-        return Ok(());
-    };
-    let tree = facts.head.as_ref().and_then(|head| head.tree.clone());
-    let runs = read_runs(workspace, gates, tree.as_deref().unwrap_or_default(), basis)?;
-    let criteria: BTreeSet<String> = slice
-        .acceptance_criteria
-        .iter()
-        .flat_map(|criterion| list_words(criterion))
-        .collect();
-    let mut held = Vec::new();
-    for kind in [tests(&runs), own_lines(edits)?, list_printed(&runs)] {
-        held.extend(best(kind, &criteria));
-    }
-    let held = keep_verified(workspace, snapshot, &slice.slice_id, held)?;
-    for run in runs.iter().filter(|run| run.passed.is_empty()) {
-        let command = &run.receipt.command;
-        let _ = writeln!(
-            text,
-            "gate `{command}` names no test that passed; cite a line that it prints (`cmd:{command}#LINE`) or lines of the work (`PATH:LINE`)"
-        );
-    }
-    if held.is_empty() {
-        return Ok(());
-    }
-    let _ = writeln!(
-        text,
-        "what can prove the criteria (it holds at HEAD; one anchor serves one criterion, and one of them at least must be new since the basis):"
-    );
-    let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
-    let first = criteria.next().unwrap_or_default();
-    let everywhere = criteria.fold(first, |all, words| &all & &words);
-    let mut shown = BTreeSet::new();
-    for (number, criterion) in slice.acceptance_criteria.iter().enumerate() {
-        let mut wanted = list_words(criterion);
-        // What each of them says tells none apart.
-        if wanted.iter().any(|word| !everywhere.contains(word)) {
-            wanted.retain(|word| !everywhere.contains(word));
-        }
-        // The best of each kind.
-        let best = |kind: Kind| {
-            let known = held
-                .iter()
-                .filter(|one| one.kind == kind && !shown.contains(&one.anchor));
-            let common = known.map(|one| (one.words.intersection(&wanted).count(), one));
-            let fitting = common.filter(|(common, _)| *common > 0);
-            let best = fitting.min_by_key(|(common, one)| (one.is_old, usize::MAX - common))?;
-            Some(best.1)
+impl Context<'_> {
+    /// Lists them, a criterion at a time; the others behind.
+    pub(super) fn list_candidates(
+        &mut self,
+        (basis, edits): (&str, &[Edit]),
+        gates: &[String],
+    ) -> Result<(), Failure> {
+        let Some(slice) = self
+            .snapshot
+            .find_slice_in_work()
+            .and_then(|id| self.snapshot.plan.slice(id))
+        else {
+            return Ok(());
         };
-        let kinds = [Kind::Test, Kind::Lines, Kind::Printed];
-        let fitting: Vec<&Candidate> = kinds.into_iter().filter_map(best).collect();
-        shown.extend(fitting.iter().map(|one| one.anchor.clone()));
-        let fitting: Vec<String> = fitting.into_iter().map(Candidate::describe).collect();
-        let fitting = match fitting.is_empty() {
-            true => "none shares a word with it: see the others".to_owned(),
-            false => fitting.join(" | "),
-        };
-        let _ = writeln!(text, "  criterion {}: {fitting}", number + 1);
-    }
-    let (mut bytes, mut left) = (0, 0);
-    for one in held.iter().filter(|one| !shown.contains(&one.anchor)) {
-        bytes += one.describe().len() + 3;
-        match bytes <= OTHERS {
-            true => drop(writeln!(text, "  {}", one.describe())),
-            false => left += 1,
+        let tree = self.facts.head.as_ref().and_then(|head| head.tree.clone());
+        let runs = self.read_runs(gates, tree.as_deref().unwrap_or_default(), basis)?;
+        let criteria: BTreeSet<String> = slice
+            .acceptance_criteria
+            .iter()
+            .flat_map(|criterion| list_words(criterion))
+            .collect();
+        let mut held = Vec::new();
+        for kind in [tests(&runs), own_lines(edits)?, list_printed(&runs)] {
+            held.extend(best(kind, &criteria));
         }
-    }
-    if left > 0 {
+        let held = self.keep_verified(&slice.slice_id, held)?;
+        for run in runs.iter().filter(|run| run.passed.is_empty()) {
+            let command = &run.receipt.command;
+            let _ = writeln!(
+                self.text,
+                "gate `{command}` names no test that passed; cite a line that it prints (`cmd:{command}#LINE`) or lines of the work (`PATH:LINE`)"
+            );
+        }
+        if held.is_empty() {
+            return Ok(());
+        }
         let _ = writeln!(
-            text,
-            "  and {}: `cook record regrounder FILE --check` says whether one holds",
-            count_noun(left, "more anchor")
+            self.text,
+            "what can prove the criteria (it holds at HEAD; one anchor serves one criterion, and one of them at least must be new since the basis):"
         );
+        let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
+        let first = criteria.next().unwrap_or_default();
+        let everywhere = criteria.fold(first, |all, words| &all & &words);
+        let mut shown = BTreeSet::new();
+        for (number, criterion) in slice.acceptance_criteria.iter().enumerate() {
+            let mut wanted = list_words(criterion);
+            // What each of them says tells none apart.
+            if wanted.iter().any(|word| !everywhere.contains(word)) {
+                wanted.retain(|word| !everywhere.contains(word));
+            }
+            // The best of each kind.
+            let best = |kind: Kind| {
+                let known = held
+                    .iter()
+                    .filter(|one| one.kind == kind && !shown.contains(&one.anchor));
+                let common = known.map(|one| (one.words.intersection(&wanted).count(), one));
+                let fitting = common.filter(|(common, _)| *common > 0);
+                let best = fitting.min_by_key(|(common, one)| (one.is_old, usize::MAX - common))?;
+                Some(best.1)
+            };
+            let kinds = [Kind::Test, Kind::Lines, Kind::Printed];
+            let fitting: Vec<&Candidate> = kinds.into_iter().filter_map(best).collect();
+            shown.extend(fitting.iter().map(|one| one.anchor.clone()));
+            let fitting: Vec<String> = fitting.into_iter().map(Candidate::describe).collect();
+            let fitting = match fitting.is_empty() {
+                true => "none shares a word with it: see the others".to_owned(),
+                false => fitting.join(" | "),
+            };
+            let _ = writeln!(self.text, "  criterion {}: {fitting}", number + 1);
+        }
+        let (mut bytes, mut left) = (0, 0);
+        for one in held.iter().filter(|one| !shown.contains(&one.anchor)) {
+            bytes += one.describe().len() + 3;
+            match bytes <= OTHERS {
+                true => drop(writeln!(self.text, "  {}", one.describe())),
+                false => left += 1,
+            }
+        }
+        if left > 0 {
+            let _ = writeln!(
+                self.text,
+                "  and {}: `cook record regrounder FILE --check` says whether one holds",
+                count_noun(left, "more anchor")
+            );
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A green run at HEAD's tree.
@@ -157,34 +157,31 @@ struct Run {
     before: BTreeSet<String>,
 }
 
-fn read_runs(
-    workspace: &Workspace,
-    gates: &[String],
-    tree: &str,
-    basis: &str,
-) -> Result<Vec<Run>, Failure> {
-    let receipts = Receipts::of(&workspace.repo)?;
-    let old_tree = workspace.repo.find_tree(basis)?;
-    let mut runs = Vec::new();
-    for command in gates {
-        let Some(receipt) = receipts.find(command, tree)?.filter(Receipt::has_passed) else {
-            continue;
-        };
-        let output = receipts.output(&receipt)?;
-        let mut before = BTreeSet::new();
-        if let Some(then) = receipts.find(command, &old_tree)? {
-            before.extend(list_passed(receipts.outcomes(&then)?));
-            let then = receipts.output(&then)?;
-            before.extend(lines(&then.text));
+impl Context<'_> {
+    fn read_runs(&self, gates: &[String], tree: &str, basis: &str) -> Result<Vec<Run>, Failure> {
+        let receipts = Receipts::of(&self.workspace.repo)?;
+        let old_tree = self.workspace.repo.find_tree(basis)?;
+        let mut runs = Vec::new();
+        for command in gates {
+            let Some(receipt) = receipts.find(command, tree)?.filter(Receipt::has_passed) else {
+                continue;
+            };
+            let output = receipts.output(&receipt)?;
+            let mut before = BTreeSet::new();
+            if let Some(then) = receipts.find(command, &old_tree)? {
+                before.extend(list_passed(receipts.outcomes(&then)?));
+                let then = receipts.output(&then)?;
+                before.extend(lines(&then.text));
+            }
+            runs.push(Run {
+                passed: list_passed(receipts.outcomes(&receipt)?),
+                receipt,
+                output,
+                before,
+            });
         }
-        runs.push(Run {
-            passed: list_passed(receipts.outcomes(&receipt)?),
-            receipt,
-            output,
-            before,
-        });
+        Ok(runs)
     }
-    Ok(runs)
 }
 
 fn list_passed(outcomes: Outcomes) -> Vec<String> {
@@ -316,32 +313,25 @@ fn best(mut candidates: Vec<Candidate>, criteria: &BTreeSet<String>) -> Vec<Cand
     candidates
 }
 
-fn keep_verified(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    slice_id: &str,
-    candidates: Vec<Candidate>,
-) -> Result<Vec<Candidate>, Failure> {
-    let question = |one: &Candidate| {
-        let basis = Anchor::parse(&one.anchor).ok()?.basis();
-        AnchorQuestion::ask_claimed(snapshot, slice_id, &one.anchor, basis)
-    };
-    let wanted = FactSet {
-        head: true,
-        existing_receipts_only: true,
-        anchors: candidates.iter().filter_map(question).collect(),
-        ..FactSet::default()
-    };
-    if wanted.anchors.is_empty() {
-        return Ok(Vec::new());
+impl Context<'_> {
+    fn keep_verified(
+        &self,
+        slice_id: &str,
+        candidates: Vec<Candidate>,
+    ) -> Result<Vec<Candidate>, Failure> {
+        let question = |one: &Candidate| {
+            let basis = Anchor::parse(&one.anchor).ok()?.basis();
+            AnchorQuestion::ask_claimed(self.snapshot, slice_id, &one.anchor, basis)
+        };
+        let wanted = candidates.iter().filter_map(question).collect();
+        let answers = self.workspace.measure_kept(self.snapshot, wanted)?;
+        let hold = candidates.into_iter().filter_map(|mut one| {
+            let answer = answers.get(&question(&one)?.key())?;
+            one.is_old |= !answer.is_new;
+            (answer.verdict == Verdict::Verified).then_some(one)
+        });
+        Ok(hold.collect())
     }
-    let facts = workspace.measure(&wanted, Some(snapshot))?;
-    let hold = candidates.into_iter().filter_map(|mut one| {
-        let answer = facts.anchors.get(&question(&one)?.key())?;
-        one.is_old |= !answer.is_new;
-        (answer.verdict == Verdict::Verified).then_some(one)
-    });
-    Ok(hold.collect())
 }
 
 fn list_words(text: &str) -> BTreeSet<String> {

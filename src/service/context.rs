@@ -2,17 +2,11 @@
 //! have no shell either: whatever they decide by stands here, or is named with the command
 //! that shows it.
 
-use super::candidates::list_candidates;
 use super::dispatch::find_head;
-use super::past::Past;
-use super::past::list_told;
-use super::past::list_unclaimed;
-use super::past::{Foreign, find_foreign, list_foreign, list_others};
 use super::workspace::Workspace;
-use crate::measure::gate_commands;
 use cook_mutants::{Class, classify};
 use cook_protocol::diagnostic::{Failure, Lines, clean, count_noun, without_escapes};
-use cook_protocol::machine::{AnchorQuestion, FactSet, Facts, Head, short};
+use cook_protocol::machine::{AnchorQuestion, CommitSeen, Facts, Head, list_others_since, short};
 use cook_protocol::model::{
     ActiveStatus, Evidence, EvidenceClaim, Offer, Place, Receipt, Role, SliceStatus, Snapshot,
     StrengthNote, TestChange, USER_COMMANDS, Verdict, WHOLE, surface_matches,
@@ -29,6 +23,19 @@ const FILE_DIFF: usize = 12_000;
 /// Bytes of the whole diff.
 const WHOLE_DIFF: usize = 90_000;
 
+/// What a role is shown, as far as it is written, and what it is written from.
+pub(super) struct Context<'a> {
+    pub text: String,
+    pub workspace: &'a Workspace,
+    /// The log's documents.
+    pub logged: &'a Snapshot,
+    /// Those that a report finds.
+    pub snapshot: &'a Snapshot,
+    pub facts: &'a Facts,
+    pub head: &'a Head,
+    pub role: Role,
+}
+
 /// The context of a role's prompt, of the log's documents and of those that a report finds.
 ///
 /// # Errors
@@ -39,205 +46,189 @@ pub(super) fn context_text(
     facts: &Facts,
     role: Role,
 ) -> Result<String, Failure> {
-    let mut text = String::new();
     let head = find_head(facts)?;
-    let commit = head.commit.as_deref();
-    let commit = commit.unwrap_or("the repository has no commit yet");
-    let _ = writeln!(text, "HEAD: {commit}");
-    let span = span(snapshot, facts, head.commit.as_deref());
-    let slices = snapshot.plan.candidate_slices.iter();
-    let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
-    let gates = gate_commands(workspace.config()?, commands);
-    let edits = match &span {
-        Some((basis, upto)) => workspace.repo.edits(basis, upto)?,
-        None => Vec::new(),
+    let mut context = Context {
+        text: String::new(),
+        workspace,
+        logged,
+        snapshot,
+        facts,
+        head: &head,
+        role,
     };
-    let foreign = match &span {
-        Some((basis, upto)) => find_foreign(workspace, snapshot, facts, (basis, upto))?,
-        None => Foreign::default(),
-    };
-    if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
-        let _ = write!(
-            text,
-            "slice {id} from its basis {} to {}: ",
-            short(basis),
-            short(upto)
-        );
-        list_paths(&mut text, (basis, upto), &edits, &gates, &foreign);
-        list_foreign(&mut text, workspace, &foreign)?;
-    }
-    if role == Role::Regrounder {
-        list_others(&mut text, workspace, logged, facts, &foreign)?;
-        list_untrusted(&mut text, workspace, snapshot)?;
-    }
-    let judges_the_whole = matches!(role, Role::Auditor | Role::StopJudge);
-    if judges_the_whole || role == Role::Regrounder {
-        let past = Past::read(workspace, snapshot, &head)?;
-        if judges_the_whole {
-            list_unclaimed(&mut text, workspace, snapshot, &head, &past, &foreign)?;
-        }
-        list_told(&mut text, logged, &past, role);
-    }
-    add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
-    add_runs(&mut text, workspace, snapshot, &head, role)?;
-    if role != Role::Implementer {
-        list_criteria(&mut text, workspace, logged, role)?;
-        list_offers(&mut text, workspace, snapshot)?;
-    }
-    if let (Some((basis, _)), Role::Regrounder, ActiveStatus::Committed) =
-        (&span, role, snapshot.active.status)
-    {
-        let work = (basis.as_str(), edits.as_slice());
-        list_candidates(&mut text, workspace, snapshot, facts, work, &gates)?;
-    }
-    let opened = snapshot.ledger.scripted_commands.0;
-    if opened > 0 && role != Role::Implementer {
-        let commands = list_scripted_commands(workspace, snapshot)?;
-        let _ = writeln!(
-            text,
-            "user-only commands by a script: {}",
-            describe_scripted(opened, &commands)
-        );
-    }
-    if let (Some((basis, upto)), true) = (&span, role != Role::Implementer) {
-        add_diff(&mut text, &edits, (basis, upto), &foreign)?;
-    }
-    Ok(text)
+    context.write_all()?;
+    Ok(context.text)
 }
 
-/// From where to where the slice in work goes, if both ends are there.
-fn span(snapshot: &Snapshot, facts: &Facts, head: Option<&str>) -> Option<(String, String)> {
-    let handoff = snapshot.active.handoff.as_ref()?;
-    let id = snapshot.active.slice_id.as_ref()?;
-    let basis = &handoff.basis_commit;
-    let own = snapshot.ledger.slices.get(id)?.head.clone();
-    let upto = own.or_else(|| head.map(str::to_owned))?;
-    facts
-        .ranges
-        .get(basis)
-        .is_some_and(|range| range.resolves)
-        .then(|| (basis.clone(), upto))
-}
-
-fn list_paths(
-    text: &mut String,
-    (basis, upto): (&str, &str),
-    edits: &[Edit],
-    gates: &[String],
-    foreign: &Foreign,
-) {
-    let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
-    for edit in edits {
-        *by_class
-            .entry(classify(&edit.change.path, gates))
-            .or_default() += 1;
-    }
-    let classes: Vec<String> = by_class
-        .iter()
-        .map(|(class, count)| format!("{count} {class}"))
-        .collect();
-    let _ = match edits.len() {
-        0 => writeln!(text, "no file differs"),
-        1 => writeln!(text, "1 file differs: {}", classes.join(", ")),
-        files => writeln!(text, "{files} files differ: {}", classes.join(", ")),
-    };
-    for edit in edits.iter().take(LISTED) {
-        let kind = match edit.change.kind {
-            ChangeKind::Added => "added",
-            ChangeKind::Modified => "modified",
-            ChangeKind::Deleted => "deleted",
+impl Context<'_> {
+    fn write_all(&mut self) -> Result<(), Failure> {
+        let (workspace, snapshot) = (self.workspace, self.snapshot);
+        let commit = self.head.commit.as_deref();
+        let commit = commit.unwrap_or("the repository has no commit yet");
+        let _ = writeln!(self.text, "HEAD: {commit}");
+        let gates = workspace.list_gate_commands(snapshot)?;
+        let span = self.find_span();
+        let (edits, foreign) = match &span {
+            Some((basis, upto)) => (
+                workspace.repo.edits(basis, upto)?,
+                self.find_foreign((basis, upto))?,
+            ),
+            None => Default::default(),
         };
-        let class = classify(&edit.change.path, gates);
-        let mark = foreign.mark(&edit.change.path);
-        let path = clean(&edit.change.path, Lines::Fold);
-        let _ = writeln!(text, "  {kind:<8} {class:<6} {path}{mark}");
+        if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
+            let (from, to) = (short(basis), short(upto));
+            let _ = write!(self.text, "slice {id} from its basis {from} to {to}: ");
+            self.list_paths((basis, upto), &edits, &gates, &foreign);
+            self.list_foreign(&foreign)?;
+        }
+        if self.role == Role::Regrounder {
+            self.list_others(&foreign)?;
+            self.list_untrusted()?;
+        }
+        self.list_past(&foreign)?;
+        self.add_slice_rows()?;
+        self.add_runs()?;
+        if self.role == Role::Implementer {
+            return Ok(());
+        }
+        self.list_criteria()?;
+        self.list_offers()?;
+        if let (Some((basis, _)), Role::Regrounder, ActiveStatus::Committed) =
+            (&span, self.role, snapshot.active.status)
+        {
+            self.list_candidates((basis, &edits), &gates)?;
+        }
+        let opened = snapshot.ledger.scripted_commands.0;
+        if opened > 0 {
+            let commands = list_scripted_commands(workspace, snapshot)?;
+            let told = describe_scripted(opened, &commands);
+            let _ = writeln!(self.text, "user-only commands by a script: {told}");
+        }
+        if let Some((basis, upto)) = &span {
+            add_diff(&mut self.text, &edits, (basis, upto), &foreign)?;
+        }
+        Ok(())
     }
-    if edits.len() > LISTED {
-        let _ = writeln!(
-            text,
-            "  and {} more (`git diff --stat {basis} {upto}` shows all)",
-            edits.len() - LISTED
-        );
-    }
-}
 
-/// Each criterion of slices that are in work or done, and what its proof is worth now by the
-/// receipts that are kept: no gate is run for a prompt. Judges are shown all of them, other roles
-/// those that do not simply stand.
-fn list_criteria(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    role: Role,
-) -> Result<(), Failure> {
-    let active = snapshot.active.slice_id.as_deref();
-    let slices = snapshot.plan.candidate_slices.iter().filter(|slice| {
-        slice.status == SliceStatus::Done || Some(slice.slice_id.as_str()) == active
-    });
-    let mut wanted = FactSet {
-        head: true,
-        existing_receipts_only: true,
-        ..FactSet::default()
-    };
-    let mut rows = Vec::new();
-    for slice in slices {
-        for criterion in &slice.acceptance_criteria {
-            let records = slice.evidence.iter().filter_map(Evidence::record);
-            let questions: Vec<AnchorQuestion> = records
-                .filter(|record| record.criterion == *criterion)
-                .map(|record| AnchorQuestion::ask_stored(slice, record))
-                .collect();
-            wanted.anchors.extend(questions.iter().cloned());
-            rows.push((slice, criterion, questions));
+    /// From where to where the slice in work goes, if both ends are there.
+    fn find_span(&self) -> Option<(String, String)> {
+        let basis = &self.snapshot.active.handoff.as_ref()?.basis_commit;
+        let id = self.snapshot.active.slice_id.as_ref()?;
+        let own = self.snapshot.ledger.slices.get(id)?.head.clone();
+        let upto = own.or_else(|| self.head.commit.clone())?;
+        let range = self.facts.ranges.get(basis)?;
+        range.resolves.then(|| (basis.clone(), upto))
+    }
+
+    fn list_paths(
+        &mut self,
+        (basis, upto): (&str, &str),
+        edits: &[Edit],
+        gates: &[String],
+        foreign: &Foreign,
+    ) {
+        let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
+        for edit in edits {
+            *by_class
+                .entry(classify(&edit.change.path, gates))
+                .or_default() += 1;
+        }
+        let classes: Vec<String> = by_class
+            .iter()
+            .map(|(class, count)| format!("{count} {class}"))
+            .collect();
+        let _ = match edits.len() {
+            0 => writeln!(self.text, "no file differs"),
+            1 => writeln!(self.text, "1 file differs: {}", classes.join(", ")),
+            files => writeln!(self.text, "{files} files differ: {}", classes.join(", ")),
+        };
+        for edit in edits.iter().take(LISTED) {
+            let kind = match edit.change.kind {
+                ChangeKind::Added => "added",
+                ChangeKind::Modified => "modified",
+                ChangeKind::Deleted => "deleted",
+            };
+            let class = classify(&edit.change.path, gates);
+            let mark = foreign.mark(&edit.change.path);
+            let path = clean(&edit.change.path, Lines::Fold);
+            let _ = writeln!(self.text, "  {kind:<8} {class:<6} {path}{mark}");
+        }
+        if edits.len() > LISTED {
+            let _ = writeln!(
+                self.text,
+                "  and {} more (`git diff --stat {basis} {upto}` shows all)",
+                edits.len() - LISTED
+            );
         }
     }
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let facts = match wanted.anchors.is_empty() {
-        true => Facts::default(),
-        false => workspace.measure(&wanted, Some(snapshot))?,
-    };
-    let is_judge = role == Role::StopJudge;
-    let mut standing = 0_u64;
-    let mut shown = String::new();
-    for (slice, criterion, questions) in rows {
-        let known = questions.iter().filter_map(|question| {
-            let answer = facts.anchors.get(&question.key())?;
-            Some((answer.verdict, &question.anchor))
+
+    /// Each criterion of slices that are in work or done, and what its proof is worth now by the
+    /// receipts that are kept: no gate is run for a prompt. Judges are shown all of them, other roles
+    /// those that do not simply stand.
+    fn list_criteria(&mut self) -> Result<(), Failure> {
+        let active = self.logged.active.slice_id.as_deref();
+        let slices = self.logged.plan.candidate_slices.iter().filter(|slice| {
+            slice.status == SliceStatus::Done || Some(slice.slice_id.as_str()) == active
         });
-        let known: Vec<_> = known.collect();
-        let mut verdicts = known.iter().map(|(verdict, _)| *verdict);
-        let stands = verdicts.all(|verdict| verdict == Verdict::Verified);
-        if stands && !known.is_empty() && !is_judge {
-            standing += 1;
-            continue;
-        }
-        // Before a slice is accepted nobody gives proof.
-        if known.is_empty() && slice.status != SliceStatus::Done {
-            continue;
-        }
-        let proofs = match known.is_empty() {
-            true => "no proof is given".to_owned(),
-            false => {
-                let proofs = known.iter();
-                let proofs = proofs.map(|(verdict, anchor)| format!("{} ({anchor})", verdict.id()));
-                proofs.collect::<Vec<_>>().join(", ")
+        let mut wanted = BTreeSet::new();
+        let mut rows = Vec::new();
+        for slice in slices {
+            for criterion in &slice.acceptance_criteria {
+                let records = slice.evidence.iter().filter_map(Evidence::record);
+                let questions: Vec<AnchorQuestion> = records
+                    .filter(|record| record.criterion == *criterion)
+                    .map(|record| AnchorQuestion::ask_stored(slice, record))
+                    .collect();
+                wanted.extend(questions.iter().cloned());
+                rows.push((slice, criterion, questions));
             }
-        };
-        let _ = writeln!(shown, "  {}: {criterion}: {proofs}", slice.slice_id);
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let answers = self.workspace.measure_kept(self.logged, wanted)?;
+        let is_judge = self.role == Role::StopJudge;
+        let mut standing = 0_u64;
+        let mut shown = String::new();
+        for (slice, criterion, questions) in rows {
+            let known = questions.iter().filter_map(|question| {
+                let answer = answers.get(&question.key())?;
+                Some((answer.verdict, &question.anchor))
+            });
+            let known: Vec<_> = known.collect();
+            let mut verdicts = known.iter().map(|(verdict, _)| *verdict);
+            let stands = verdicts.all(|verdict| verdict == Verdict::Verified);
+            if stands && !known.is_empty() && !is_judge {
+                standing += 1;
+                continue;
+            }
+            // Before a slice is accepted nobody gives proof.
+            if known.is_empty() && slice.status != SliceStatus::Done {
+                continue;
+            }
+            let proofs = match known.is_empty() {
+                true => "no proof is given".to_owned(),
+                false => {
+                    let proofs = known.iter();
+                    let proofs =
+                        proofs.map(|(verdict, anchor)| format!("{} ({anchor})", verdict.id()));
+                    proofs.collect::<Vec<_>>().join(", ")
+                }
+            };
+            let _ = writeln!(shown, "  {}: {criterion}: {proofs}", slice.slice_id);
+        }
+        if standing > 0 {
+            let _ = writeln!(
+                self.text,
+                "proofs that simply stand: {standing} (`cook brief check` lists all)"
+            );
+        }
+        if !shown.is_empty() {
+            let _ = writeln!(self.text, "criteria and what their proof is worth now:");
+            self.text.push_str(&shown);
+        }
+        Ok(())
     }
-    if standing > 0 {
-        let _ = writeln!(
-            text,
-            "proofs that simply stand: {standing} (`cook brief check` lists all)"
-        );
-    }
-    if !shown.is_empty() {
-        let _ = writeln!(text, "criteria and what their proof is worth now:");
-        text.push_str(&shown);
-    }
-    Ok(())
 }
 
 /// The diff, file by file; what is too much of it is named with the command that shows it. Files that
@@ -317,172 +308,159 @@ fn cut_at_line(text: &str, bytes: usize) -> &str {
 // What a prompt says of the slice in work out of settings and worktree: attempts, the gates
 // that will decide, and whose what is uncommitted would be.
 
-/// Paths that are named of each kind.
-const NAMED: usize = 20;
-
-/// Adds the rows that this role decides on; none where no slice is in work.
-pub(super) fn add_slice_rows(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    facts: &Facts,
-    role: Role,
-) -> Result<(), Failure> {
-    let Some(id) = snapshot.find_slice_in_work() else {
-        return Ok(());
-    };
-    if matches!(role, Role::Implementer | Role::Regrounder) {
-        let limits = &workspace.config()?.limits();
-        let allowed = limits.add_attempts(&snapshot.counters.granted);
-        let spent = snapshot.counters.attempts.get(id);
-        let spent = spent.map_or(0, |spent| spent.0);
-        let left = allowed.saturating_sub(spent);
-        let _ = writeln!(text, "attempts left at slice {id}: {left} of {allowed}");
-    }
-    list_vanished(text, workspace, snapshot, facts, id)?;
-    match role {
-        Role::Implementer => list_gates(text, workspace, snapshot, facts),
-        Role::Regrounder => {
-            split_dirty(text, snapshot, facts, id);
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Commits that were reported for the slice and are not there any more.
-fn list_vanished(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    facts: &Facts,
-    id: &str,
-) -> Result<(), Failure> {
-    let (Some(ledger), Some(head)) = (snapshot.ledger.slices.get(id), &facts.head) else {
-        return Ok(());
-    };
-    let reported = [&ledger.head, &ledger.reported].into_iter().flatten();
-    let reported: BTreeSet<&String> = reported.chain(&ledger.claimed).collect();
-    let mut gone = Vec::new();
-    for commit in reported {
-        if !workspace.repo.on_head(head, commit)? {
-            gone.push(commit.as_str());
-        }
-    }
-    if !gone.is_empty() {
-        let _ = writeln!(
-            text,
-            "reported for slice {id} and not on HEAD any more, so nothing of it counts as committed: {}",
-            gone.join(", ")
-        );
-    }
-    Ok(())
-}
-
-/// The gates that run at the commit, whether they may, and how long they took last.
-fn list_gates(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    facts: &Facts,
-) -> Result<(), Failure> {
-    let handoff = snapshot.active.handoff.as_ref();
-    let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
-    let gates = merge_gates(
-        workspace.config()?.gate_specs(),
-        &commands.unwrap_or_default(),
-    );
-    let trust = workspace.trust()?;
-    let receipts = Receipts::of(&workspace.repo)?;
-    let tree = facts.head.as_ref().and_then(|head| head.tree.as_deref());
-    for gate in gates {
-        let mut about = Vec::new();
-        about.push(match gate.place {
-            Place::CleanRoom => "runs at your commit, in a clean checkout",
-            Place::Worktree => "runs in the worktree",
-        });
-        if !gate.required {
-            about.push("may fail");
-        }
-        if gate.must_fail_at_basis {
-            about.push("must fail at the basis");
-        }
-        about.push(match trust.is_trusted(&gate.run) {
-            true => "is trusted here",
-            false => "is not trusted here yet, so it does not run",
-        });
-        let _ = write!(text, "gate `{}`: {}", gate.run, about.join(", "));
-        let runs = snapshot.evidence.runs.iter().rev();
-        let of_slice = runs.into_iter().find(|run| run.command == gate.run);
-        let at_head = match (of_slice, tree) {
-            (None, Some(tree)) => receipts.find(&gate.run, tree)?,
-            _ => None,
+impl Context<'_> {
+    /// Adds the rows that this role decides on; none where no slice is in work.
+    pub(super) fn add_slice_rows(&mut self) -> Result<(), Failure> {
+        let Some(id) = self.snapshot.find_slice_in_work() else {
+            return Ok(());
         };
-        let _ = match of_slice.or(at_head.as_ref()) {
-            Some(run) => write!(text, "; took {} ms last", run.duration_ms.0),
-            None => write!(text, "; has not run at this HEAD"),
+        if matches!(self.role, Role::Implementer | Role::Regrounder) {
+            let limits = &self.workspace.config()?.limits();
+            let allowed = limits.add_attempts(&self.snapshot.counters.granted);
+            let spent = self.snapshot.counters.attempts.get(id);
+            let spent = spent.map_or(0, |spent| spent.0);
+            let left = allowed.saturating_sub(spent);
+            let _ = writeln!(
+                self.text,
+                "attempts left at slice {id}: {left} of {allowed}"
+            );
+        }
+        self.list_vanished(id)?;
+        match self.role {
+            Role::Implementer => self.list_gates(),
+            Role::Regrounder => {
+                self.split_dirty(id);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Commits that were reported for the slice and are not there any more.
+    fn list_vanished(&mut self, id: &str) -> Result<(), Failure> {
+        let (Some(ledger), Some(head)) = (self.snapshot.ledger.slices.get(id), &self.facts.head)
+        else {
+            return Ok(());
         };
-        text.push('\n');
+        let reported = [&ledger.head, &ledger.reported].into_iter().flatten();
+        let reported: BTreeSet<&String> = reported.chain(&ledger.claimed).collect();
+        let mut gone = Vec::new();
+        for commit in reported {
+            if !self.workspace.repo.on_head(head, commit)? {
+                gone.push(commit.as_str());
+            }
+        }
+        if !gone.is_empty() {
+            let _ = writeln!(
+                self.text,
+                "reported for slice {id} and not on HEAD any more, so nothing of it counts as committed: {}",
+                gone.join(", ")
+            );
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Commands of the settings and of open slices that this machine does not trust: the work stops for them
-/// until the user does.
-///
-/// # Errors
-/// Settings or trust that cannot be read.
-pub(super) fn list_untrusted(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<(), Failure> {
-    let trust = workspace.trust()?;
-    let gates = workspace.config()?.gate_specs().into_iter();
-    let gates = gates.map(|gate| gate.run);
-    let slices = snapshot.plan.open_slices();
-    let planned = slices.flat_map(|slice| slice.verification_commands.iter().flatten().cloned());
-    let untrusted: BTreeSet<String> = gates
-        .chain(planned)
-        .filter(|command| !trust.is_trusted(command))
-        .collect();
-    for command in untrusted {
-        let _ = writeln!(
-            text,
-            "gate `{command}`: is not trusted here yet; the work stops until the user trusts it"
+    /// The gates that run at the commit, whether they may, and how long they took last.
+    fn list_gates(&mut self) -> Result<(), Failure> {
+        let handoff = self.snapshot.active.handoff.as_ref();
+        let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
+        let gates = merge_gates(
+            self.workspace.config()?.gate_specs(),
+            &commands.unwrap_or_default(),
         );
+        let trust = self.workspace.trust()?;
+        let receipts = Receipts::of(&self.workspace.repo)?;
+        let tree = self
+            .facts
+            .head
+            .as_ref()
+            .and_then(|head| head.tree.as_deref());
+        for gate in gates {
+            let mut about = Vec::new();
+            about.push(match gate.place {
+                Place::CleanRoom => "runs at your commit, in a clean checkout",
+                Place::Worktree => "runs in the worktree",
+            });
+            if !gate.required {
+                about.push("may fail");
+            }
+            if gate.must_fail_at_basis {
+                about.push("must fail at the basis");
+            }
+            about.push(match trust.is_trusted(&gate.run) {
+                true => "is trusted here",
+                false => "is not trusted here yet, so it does not run",
+            });
+            let _ = write!(self.text, "gate `{}`: {}", gate.run, about.join(", "));
+            let runs = self.snapshot.evidence.runs.iter().rev();
+            let of_slice = runs.into_iter().find(|run| run.command == gate.run);
+            let at_head = match (of_slice, tree) {
+                (None, Some(tree)) => receipts.find(&gate.run, tree)?,
+                _ => None,
+            };
+            let _ = match of_slice.or(at_head.as_ref()) {
+                Some(run) => write!(self.text, "; took {} ms last", run.duration_ms.0),
+                None => write!(self.text, "; has not run at this HEAD"),
+            };
+            self.text.push('\n');
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// What is uncommitted on the slice's surfaces, and what beside them.
-fn split_dirty(text: &mut String, snapshot: &Snapshot, facts: &Facts, id: &str) {
-    let Some(worktree) = facts.worktree.as_ref().filter(|tree| !tree.is_clean()) else {
-        return;
-    };
-    let handoff = snapshot.active.handoff.as_ref();
-    let surfaces = handoff.and_then(|handoff| handoff.implementation_surfaces.as_ref());
-    let surfaces = surfaces.map(Vec::as_slice).unwrap_or_default();
-    let is_own = |path: &&String| {
-        surfaces
-            .iter()
-            .any(|surface| surface_matches(surface, path))
-    };
-    let (own, beside): (Vec<_>, Vec<_>) = worktree.dirty.iter().partition(is_own);
-    let mut list = |label: &str, paths: &[&String], more: u64| {
-        if paths.is_empty() {
+    /// Commands of the settings and of open slices that this machine does not trust: the work stops for them
+    /// until the user does.
+    ///
+    /// # Errors
+    /// Settings or trust that cannot be read.
+    pub(super) fn list_untrusted(&mut self) -> Result<(), Failure> {
+        let trust = self.workspace.trust()?;
+        let gates = self.workspace.config()?.gate_specs().into_iter();
+        let gates = gates.map(|gate| gate.run);
+        let slices = self.snapshot.plan.open_slices();
+        let planned =
+            slices.flat_map(|slice| slice.verification_commands.iter().flatten().cloned());
+        let untrusted: BTreeSet<String> = gates
+            .chain(planned)
+            .filter(|command| !trust.is_trusted(command))
+            .collect();
+        for command in untrusted {
+            let _ = writeln!(
+                self.text,
+                "gate `{command}`: is not trusted here yet; the work stops until the user trusts it"
+            );
+        }
+        Ok(())
+    }
+
+    /// What is uncommitted on the slice's surfaces, and what beside them.
+    fn split_dirty(&mut self, id: &str) {
+        let Some(worktree) = self.facts.worktree.as_ref().filter(|tree| !tree.is_clean()) else {
             return;
-        }
-        let named: Vec<&str> = paths.iter().take(NAMED).map(|path| path.as_str()).collect();
-        let more = more + (paths.len() - named.len()) as u64;
-        let _ = write!(text, "{label}: {}", named.join(", "));
-        let _ = match more {
-            0 => writeln!(text),
-            more => writeln!(text, " and {more} more (`git status` shows all)"),
         };
-    };
-    list(&format!("uncommitted on the surfaces of {id}"), &own, 0);
-    list("uncommitted beside them", &beside, worktree.more);
+        let handoff = self.snapshot.active.handoff.as_ref();
+        let surfaces = handoff.and_then(|handoff| handoff.implementation_surfaces.as_ref());
+        let surfaces = surfaces.map(Vec::as_slice).unwrap_or_default();
+        let is_own = |path: &&String| {
+            surfaces
+                .iter()
+                .any(|surface| surface_matches(surface, path))
+        };
+        let (own, beside): (Vec<_>, Vec<_>) = worktree.dirty.iter().partition(is_own);
+        let mut list = |label: &str, paths: &[&String], more: u64| {
+            if paths.is_empty() {
+                return;
+            }
+            let named: Vec<&str> = paths.iter().take(NAMED).map(|path| path.as_str()).collect();
+            let more = more + (paths.len() - named.len()) as u64;
+            let _ = write!(self.text, "{label}: {}", named.join(", "));
+            let _ = match more {
+                0 => writeln!(self.text),
+                more => writeln!(self.text, " and {more} more (`git status` shows all)"),
+            };
+        };
+        list(&format!("uncommitted on the surfaces of {id}"), &own, 0);
+        list("uncommitted beside them", &beside, worktree.more);
+    }
 }
 
 // The runs of gates that a prompt shows, with where each was and what a red one printed.
@@ -490,164 +468,157 @@ fn split_dirty(text: &mut String, snapshot: &Snapshot, facts: &Facts, id: &str) 
 /// Last lines of a red gate's output.
 const OUTPUT: usize = 40;
 
-/// Adds the runs that this role decides on.
-///
-/// # Errors
-/// Unreadable state.
-pub(super) fn add_runs(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    head: &Head,
-    role: Role,
-) -> Result<(), Failure> {
-    let shown = match snapshot.find_slice_in_work() {
-        // It is decided at its own commit.
-        Some(_) => snapshot.evidence.runs.clone(),
-        None => list_newest_at_head(workspace, snapshot, head, role)?,
-    };
-    for run in &shown {
-        add_run(text, run, head);
-    }
-    add_strength(text, snapshot, role);
-    match role {
-        Role::Regrounder | Role::Implementer => {
-            add_red_at_head(text, workspace, head, role, &shown)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
-/// HEAD's tree; where it has none, the one at that slice's commit.
-fn list_newest_at_head(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    head: &Head,
-    role: Role,
-) -> Result<Vec<Receipt>, Failure> {
-    let evidence = &snapshot.evidence;
-    let Some(tree) = head.tree.as_deref() else {
-        return Ok(evidence.runs.clone());
-    };
-    let receipts = Receipts::of(&workspace.repo)?;
-    let mut shown: Vec<Receipt> = Vec::new();
-    for run in &evidence.runs {
-        let is_of_basis = run.head_sha.is_some() && run.head_sha == evidence.basis_commit;
-        let newest = match is_of_basis {
-            true => None,
-            false => receipts.find(&run.command, tree)?,
+impl Context<'_> {
+    /// Adds the runs that this role decides on.
+    ///
+    /// # Errors
+    /// Unreadable state.
+    pub(super) fn add_runs(&mut self) -> Result<(), Failure> {
+        let shown = match self.snapshot.find_slice_in_work() {
+            // It is decided at its own commit.
+            Some(_) => self.snapshot.evidence.runs.clone(),
+            None => self.list_newest_at_head()?,
         };
-        shown.push(newest.unwrap_or_else(|| run.clone()));
+        for run in &shown {
+            self.add_run(run);
+        }
+        self.add_strength();
+        match self.role {
+            Role::Regrounder | Role::Implementer => self.add_red_at_head(&shown),
+            _ => Ok(()),
+        }
     }
-    if role == Role::StopJudge {
-        let gates = workspace.config()?.gate_specs().into_iter();
-        for gate in gates.filter(|gate| gate.required) {
-            let is_shown = shown.iter().any(|run| run.command == gate.run);
-            if !is_shown && let Some(found) = receipts.find(&gate.run, tree)? {
-                shown.push(found);
+
+    /// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
+    /// HEAD's tree; where it has none, the one at that slice's commit.
+    fn list_newest_at_head(&self) -> Result<Vec<Receipt>, Failure> {
+        let evidence = &self.snapshot.evidence;
+        let Some(tree) = self.head.tree.as_deref() else {
+            return Ok(evidence.runs.clone());
+        };
+        let receipts = Receipts::of(&self.workspace.repo)?;
+        let mut shown: Vec<Receipt> = Vec::new();
+        for run in &evidence.runs {
+            let is_of_basis = run.head_sha.is_some() && run.head_sha == evidence.basis_commit;
+            let newest = match is_of_basis {
+                true => None,
+                false => receipts.find(&run.command, tree)?,
+            };
+            shown.push(newest.unwrap_or_else(|| run.clone()));
+        }
+        if self.role == Role::StopJudge {
+            let gates = self.workspace.config()?.gate_specs().into_iter();
+            for gate in gates.filter(|gate| gate.required) {
+                let is_shown = shown.iter().any(|run| run.command == gate.run);
+                if !is_shown && let Some(found) = receipts.find(&gate.run, tree)? {
+                    shown.push(found);
+                }
             }
         }
+        Ok(shown)
     }
-    Ok(shown)
-}
 
-/// How a gate ended, and where; of a red one with the last lines that it printed.
-fn add_run(text: &mut String, run: &Receipt, head: &Head) {
-    let how = if run.has_passed() { "passed" } else { "failed" };
-    let at = match (
-        &run.head_sha,
-        run.tree_oid.is_some() && run.tree_oid == head.tree,
-    ) {
-        (at, true) if *at == head.commit => "at HEAD".to_owned(),
-        (Some(at), true) => format!("at {}, which has HEAD's tree", short(at)),
-        (None, true) => "at HEAD's tree".to_owned(),
-        (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
-        (None, false) => "NOT at HEAD".to_owned(),
-    };
-    let _ = writeln!(
-        text,
-        "gate `{}` {how} {at} (receipt:{})",
-        run.command, run.id
-    );
-    if !run.has_passed() {
-        let tail = without_escapes(&run.tail);
-        let lines: Vec<&str> = tail.lines().collect();
-        for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
-            let _ = writeln!(text, "  | {line}");
-        }
-    }
-}
-
-/// What planted defects say of the gates: of the slice in work each that no gate notices, of the others a
-/// line.
-fn add_strength(text: &mut String, snapshot: &Snapshot, role: Role) {
-    let in_work = snapshot.find_slice_in_work();
-    for (id, ledger) in &snapshot.ledger.slices {
-        add_test_changes(text, id, &ledger.test_changes, role);
-        let head = match &ledger.accepted {
-            Some(accepted) => Some(&accepted.head),
-            None => ledger.head.as_ref().or(ledger.last_head.as_ref()),
+    /// How a gate ended, and where; of a red one with the last lines that it printed.
+    fn add_run(&mut self, run: &Receipt) {
+        let how = if run.has_passed() { "passed" } else { "failed" };
+        let at = match (
+            &run.head_sha,
+            run.tree_oid.is_some() && run.tree_oid == self.head.tree,
+        ) {
+            (at, true) if *at == self.head.commit => "at HEAD".to_owned(),
+            (Some(at), true) => format!("at {}, which has HEAD's tree", short(at)),
+            (None, true) => "at HEAD's tree".to_owned(),
+            (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
+            (None, false) => "NOT at HEAD".to_owned(),
         };
-        let note = ledger.strength.as_ref();
-        let Some(note) = note.filter(|note| head == Some(&note.commit)) else {
-            continue;
-        };
-        let told = note.tell();
         let _ = writeln!(
-            text,
-            "strength of the gates over slice `{id}` at {}: {told}",
-            short(&note.commit)
+            self.text,
+            "gate `{}` {how} {at} (receipt:{})",
+            run.command, run.id
         );
-        for waiver in &note.waived {
-            let why = without_escapes(&waiver.why);
-            let _ = writeln!(text, "  waived `{}`: {why}", waiver.id);
-        }
-        if in_work != Some(id.as_str()) {
-            continue;
-        }
-        let is_waived = |id: &str| note.waived.iter().any(|waiver| waiver.id == id);
-        for defect in note.defects.iter().filter(|defect| !is_waived(&defect.id)) {
-            let (id, line, what) = (&defect.id, defect.line.0, &defect.what);
-            let path = &defect.path;
-            let _ = writeln!(
-                text,
-                "  `{id}` {path}:{line}, {what}: every gate passes with this change"
-            );
-            for line in without_escapes(&defect.diff).lines() {
-                let _ = writeln!(text, "  | {line}");
+        if !run.has_passed() {
+            let tail = without_escapes(&run.tail);
+            let lines: Vec<&str> = tail.lines().collect();
+            for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
+                let _ = writeln!(self.text, "  | {line}");
             }
         }
-        if role == Role::Reviewer {
-            text.push_str(&how_to_waive(note));
-        }
     }
-}
 
-/// Changes of tests that commits of a slice declare, that could not be compared, or that are gone.
-fn add_test_changes(text: &mut String, slice: &str, changes: &[TestChange], role: Role) {
-    if changes.is_empty() {
-        return;
-    }
-    let _ = writeln!(
-        text,
-        "changes of tests in slice `{slice}`, by running the tests of its basis on its code:"
-    );
-    for change in changes {
-        let what = without_escapes(&change.what);
-        let _ = writeln!(text, "  `{}` [{}] {what}", change.id, change.code);
-        match &change.declared {
-            Some(why) => {
-                let _ = writeln!(text, "  | its commit says: {}", without_escapes(why));
+    /// What planted defects say of the gates: of the slice in work each that no gate notices, of the others a
+    /// line.
+    fn add_strength(&mut self) {
+        let in_work = self.snapshot.find_slice_in_work();
+        for (id, ledger) in &self.snapshot.ledger.slices {
+            self.add_test_changes(id, &ledger.test_changes);
+            let head = match &ledger.accepted {
+                Some(accepted) => Some(&accepted.head),
+                None => ledger.head.as_ref().or(ledger.last_head.as_ref()),
+            };
+            let note = ledger.strength.as_ref();
+            let Some(note) = note.filter(|note| head == Some(&note.commit)) else {
+                continue;
+            };
+            let told = note.tell();
+            let _ = writeln!(
+                self.text,
+                "strength of the gates over slice `{id}` at {}: {told}",
+                short(&note.commit)
+            );
+            for waiver in &note.waived {
+                let why = without_escapes(&waiver.why);
+                let _ = writeln!(self.text, "  waived `{}`: {why}", waiver.id);
             }
-            None => text.push_str("  | no commit says why\n"),
-        }
-        if let Some(answer) = &change.answered {
-            let _ = writeln!(text, "  | the review says: {}", without_escapes(answer));
+            if in_work != Some(id.as_str()) {
+                continue;
+            }
+            let is_waived = |id: &str| note.waived.iter().any(|waiver| waiver.id == id);
+            for defect in note.defects.iter().filter(|defect| !is_waived(&defect.id)) {
+                let (id, line, what) = (&defect.id, defect.line.0, &defect.what);
+                let path = &defect.path;
+                let _ = writeln!(
+                    self.text,
+                    "  `{id}` {path}:{line}, {what}: every gate passes with this change"
+                );
+                for line in without_escapes(&defect.diff).lines() {
+                    let _ = writeln!(self.text, "  | {line}");
+                }
+            }
+            if self.role == Role::Reviewer {
+                self.text.push_str(&how_to_waive(note));
+            }
         }
     }
-    if role == Role::Reviewer {
-        text.push_str("  A yes answers for each of them by a line of `Findings`: `WAIVE ID: why`. A no needs none.\n");
+
+    /// Changes of tests that commits of a slice declare, that could not be compared, or that are gone.
+    fn add_test_changes(&mut self, slice: &str, changes: &[TestChange]) {
+        if changes.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            self.text,
+            "changes of tests in slice `{slice}`, by running the tests of its basis on its code:"
+        );
+        for change in changes {
+            let what = without_escapes(&change.what);
+            let _ = writeln!(self.text, "  `{}` [{}] {what}", change.id, change.code);
+            match &change.declared {
+                Some(why) => {
+                    let _ = writeln!(self.text, "  | its commit says: {}", without_escapes(why));
+                }
+                None => self.text.push_str("  | no commit says why\n"),
+            }
+            if let Some(answer) = &change.answered {
+                let _ = writeln!(
+                    self.text,
+                    "  | the review says: {}",
+                    without_escapes(answer)
+                );
+            }
+        }
+        if self.role == Role::Reviewer {
+            self.text.push_str("  A yes answers for each of them by a line of `Findings`: `WAIVE ID: why`. A no needs none.\n");
+        }
     }
 }
 
@@ -673,40 +644,36 @@ fn how_to_waive(note: &StrengthNote) -> String {
     )
 }
 
-/// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
-/// regrounder the stop verifier as well.
-fn add_red_at_head(
-    text: &mut String,
-    workspace: &Workspace,
-    head: &Head,
-    role: Role,
-    shown: &[Receipt],
-) -> Result<(), Failure> {
-    let Some(tree) = head.tree.as_deref() else {
-        return Ok(());
-    };
-    let receipts = Receipts::of(&workspace.repo)?;
-    let mut gates = workspace.config()?.gate_specs();
-    gates.retain(|gate| gate.required);
-    let commands = gates.iter().map(|gate| gate.run.as_str());
-    for command in commands {
-        let found = receipts.find(command, tree)?;
-        let is_shown = |found: &Receipt| {
-            let mut runs = shown.iter();
-            runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
+impl Context<'_> {
+    /// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
+    /// regrounder the stop verifier as well.
+    fn add_red_at_head(&mut self, shown: &[Receipt]) -> Result<(), Failure> {
+        let Some(tree) = self.head.tree.as_deref() else {
+            return Ok(());
         };
-        if let Some(red) = found.filter(|found| !found.has_passed() && !is_shown(found)) {
-            add_run(text, &red, head);
+        let receipts = Receipts::of(&self.workspace.repo)?;
+        let mut gates = self.workspace.config()?.gate_specs();
+        gates.retain(|gate| gate.required);
+        let commands = gates.iter().map(|gate| gate.run.as_str());
+        for command in commands {
+            let found = receipts.find(command, tree)?;
+            let is_shown = |found: &Receipt| {
+                let mut runs = shown.iter();
+                runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
+            };
+            if let Some(red) = found.filter(|found| !found.has_passed() && !is_shown(found)) {
+                self.add_run(&red);
+            }
         }
+        let verifier = match self.role {
+            Role::Regrounder => receipts.find_stop_verifier(tree)?,
+            _ => None,
+        };
+        if let Some(red) = verifier.filter(|found| !found.has_passed()) {
+            self.add_run(&red);
+        }
+        Ok(())
     }
-    let verifier = match role {
-        Role::Regrounder => receipts.find_stop_verifier(tree)?,
-        _ => None,
-    };
-    if let Some(red) = verifier.filter(|found| !found.has_passed()) {
-        add_run(text, &red, head);
-    }
-    Ok(())
 }
 
 // Commands of the user's that a script gave in their place.
@@ -762,57 +729,193 @@ pub fn describe_scripted(opened: u64, commands: &[(u64, String)]) -> String {
 // What an implementer says proves each criterion, and what that is worth now: for whoever weighs
 // its commit. Nothing is run for it.
 
-/// Lists the criteria of the slice in work; none where its implementer gave no evidence.
-pub(super) fn list_offers(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<(), Failure> {
-    let id = snapshot.find_slice_in_work().unwrap_or_default();
-    let ledger = snapshot.ledger.slices.get(id);
-    let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
-    let slice = snapshot.plan.slice(id);
-    let (Some(slice), false) = (slice, offered.is_empty()) else {
-        return Ok(());
-    };
-    let question = |offer: &Offer| {
-        let claim = EvidenceClaim::of_offer(id, offer);
-        AnchorQuestion::ask_claimed(snapshot, id, &claim.anchor, claim.basis)
-    };
-    let wanted = FactSet {
-        head: true,
-        existing_receipts_only: true,
-        anchors: offered.iter().filter_map(question).collect(),
-        ..FactSet::default()
-    };
-    let facts = workspace.measure(&wanted, Some(snapshot))?;
-    let worth = |offer: &Offer| {
-        let answer = question(offer).and_then(|asked| facts.anchors.get(&asked.key()));
-        let Some(answer) = answer else {
-            return "not looked at".to_owned();
+impl Context<'_> {
+    /// Lists the criteria of the slice in work; none where its implementer gave no evidence.
+    pub(super) fn list_offers(&mut self) -> Result<(), Failure> {
+        let id = self.snapshot.find_slice_in_work().unwrap_or_default();
+        let ledger = self.snapshot.ledger.slices.get(id);
+        let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
+        let slice = self.snapshot.plan.slice(id);
+        let (Some(slice), false) = (slice, offered.is_empty()) else {
+            return Ok(());
         };
-        let mut worth = answer.verdict.id().to_owned();
-        if !answer.is_new {
-            worth.push_str(", held at the basis too");
+        let question = |offer: &Offer| {
+            let claim = EvidenceClaim::of_offer(id, offer);
+            AnchorQuestion::ask_claimed(self.snapshot, id, &claim.anchor, claim.basis)
+        };
+        let wanted = offered.iter().filter_map(question).collect();
+        let answers = self.workspace.measure_kept(self.snapshot, wanted)?;
+        let worth = |offer: &Offer| {
+            let answer = question(offer).and_then(|asked| answers.get(&asked.key()));
+            let Some(answer) = answer else {
+                return "not looked at".to_owned();
+            };
+            let mut worth = answer.verdict.id().to_owned();
+            if !answer.is_new {
+                worth.push_str(", held at the basis too");
+            }
+            worth
+        };
+        let _ = writeln!(
+            self.text,
+            "what the implementer says proves each criterion, and what that is worth now:"
+        );
+        for criterion in &slice.acceptance_criteria {
+            let given = offered.iter().filter(|offer| offer.criterion == *criterion);
+            let given: Vec<String> = given
+                .map(|offer| format!("{} ({})", offer.anchor, worth(offer)))
+                .collect();
+            let shown = match given.is_empty() {
+                true => "nothing is given".to_owned(),
+                false => given.join(", "),
+            };
+            let _ = writeln!(self.text, "  {criterion}: {shown}");
         }
-        worth
-    };
-    let _ = writeln!(
-        text,
-        "what the implementer says proves each criterion, and what that is worth now:"
-    );
-    for criterion in &slice.acceptance_criteria {
-        let given = offered.iter().filter(|offer| offer.criterion == *criterion);
-        let given: Vec<String> = given
-            .map(|offer| format!("{} ({})", offer.anchor, worth(offer)))
-            .collect();
-        let shown = match given.is_empty() {
-            true => "nothing is given".to_owned(),
-            false => given.join(", "),
-        };
-        let _ = writeln!(text, "  {criterion}: {shown}");
+        Ok(())
     }
-    Ok(())
+}
+
+// Commits that are nobody's slice's or another's, told apart from the slice in work: named by id,
+// author and subject, with the files of its range that are not its own.
+
+/// What is named of each kind, and characters of what a commit says.
+pub(super) const NAMED: usize = 20;
+const SUBJECT: usize = 100;
+/// Commits whose paths are read.
+const LOOKED_AT: usize = 200;
+
+/// What of a slice's range is whose.
+#[derive(Debug, Default)]
+pub(super) struct Foreign {
+    /// Commits of the range that are not the slice's, oldest first.
+    pub commits: Vec<String>,
+    /// Paths that the slice's own commits write.
+    own: BTreeSet<String>,
+    /// Paths that the others write.
+    theirs: BTreeSet<String>,
+}
+
+impl Foreign {
+    /// No commit of the slice wrote it.
+    pub fn is_theirs(&self, path: &str) -> bool {
+        !self.commits.is_empty() && !self.own.contains(path)
+    }
+
+    /// What stands beside a path of the range.
+    pub fn mark(&self, path: &str) -> &'static str {
+        match (self.is_theirs(path), self.theirs.contains(path)) {
+            (true, _) => " (of no commit of the slice)",
+            (false, true) => " (partly of other commits)",
+            (false, false) => "",
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Tells the commits of a slice's range apart; nothing where all are its own.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub(super) fn find_foreign(&self, (basis, upto): (&str, &str)) -> Result<Foreign, Failure> {
+        let mut found = Foreign::default();
+        let Some(id) = self.snapshot.active.slice_id.as_deref() else {
+            return Ok(found);
+        };
+        let ledger = self.snapshot.ledger.slices.get(id);
+        let claimed = ledger.map_or(&[][..], |ledger| ledger.claimed.as_slice());
+        let is_own = |commit: &CommitSeen| {
+            commit.slice.as_deref() == Some(id) || claimed.contains(&commit.id)
+        };
+        let to_head = self
+            .facts
+            .ranges
+            .get(basis)
+            .map(|range| range.commits.as_slice());
+        if to_head.is_some_and(|commits| commits.iter().all(is_own)) {
+            return Ok(found);
+        }
+        let end = Head {
+            commit: Some(upto.to_owned()),
+            tree: None,
+            branch: None,
+        };
+        let range = self.workspace.repo.range(&end, basis, false)?;
+        let (own, others): (Vec<&CommitSeen>, Vec<_>) =
+            range.commits.iter().partition(|it| is_own(it));
+        for commit in own {
+            found
+                .own
+                .extend(self.workspace.repo.list_written_paths(&commit.id)?);
+        }
+        for commit in others.iter().rev().take(LOOKED_AT) {
+            found
+                .theirs
+                .extend(self.workspace.repo.list_written_paths(&commit.id)?);
+        }
+        found.commits = others.into_iter().map(|commit| commit.id.clone()).collect();
+        Ok(found)
+    }
+
+    /// Names the commits of the range that are not the slice's.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub(super) fn list_foreign(&mut self, found: &Foreign) -> Result<(), Failure> {
+        let title = "commits in that range that are not the slice's (what they wrote is not its work; `git show ID` shows one):";
+        self.list_commits(title, &found.commits)
+    }
+
+    /// Commits that are not the slice's and that no re-ground has seen, with who made them; those of its
+    /// range stand there already.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub(super) fn list_others(&mut self, in_range: &Foreign) -> Result<(), Failure> {
+        let others = list_others_since(self.logged, self.facts).into_iter();
+        let others = others.map(|commit| commit.id.clone());
+        let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
+        let title = "commits of nobody's slice since the last re-ground (`git show ID` shows one):";
+        self.list_commits(title, &others)
+    }
+
+    /// The newest first; their words are their authors'.
+    fn list_commits(&mut self, title: &str, commits: &[String]) -> Result<(), Failure> {
+        let lines = commits.iter().rev().take(NAMED);
+        let lines = lines.map(|id| self.name_commit(id));
+        let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
+        self.add_lines(title, &lines, commits.len(), BY_GIT);
+        Ok(())
+    }
+
+    pub(super) fn name_commit(&self, id: &str) -> Result<String, Failure> {
+        let (author, subject) = self.workspace.repo.heading(id)?;
+        let subject = match subject.char_indices().nth(SUBJECT) {
+            Some((end, _)) => format!("{} …", &subject[..end]),
+            None => subject,
+        };
+        let words = clean(&format!("by {author}: {subject}"), Lines::Fold);
+        Ok(format!("{} {words}", short(id)))
+    }
+}
+
+/// What shows all commits.
+pub(super) const BY_GIT: &str = "`git log` shows all";
+
+impl Context<'_> {
+    /// The newest of all, one a line.
+    pub(super) fn add_lines(&mut self, title: &str, newest: &[String], all: usize, how: &str) {
+        if newest.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.text, "{title}");
+        for line in newest {
+            let _ = writeln!(self.text, "  {line}");
+        }
+        if all > newest.len() {
+            let more = all - newest.len();
+            let _ = writeln!(self.text, "  and {more} before them ({how})");
+        }
+    }
 }
 
 #[cfg(test)]

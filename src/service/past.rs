@@ -1,11 +1,10 @@
 //! What the log holds of the whole job where its documents do not: another mission and `cook undo` clear
 //! those, and no commit that was made.
 
+use super::context::{BY_GIT, Context, Foreign, NAMED};
 use super::workspace::Workspace;
 use cook_protocol::diagnostic::{Failure, Lines, clean, without_attribution};
-use cook_protocol::machine::{
-    CommitSeen, Facts, Head, list_other_ratings, list_others_since, short,
-};
+use cook_protocol::machine::{CommitSeen, list_other_ratings};
 use cook_protocol::model::{
     Conclude, Event, Policy, Role, Slice, SliceRecordType, SliceStatus, Snapshot, Verdicts,
 };
@@ -73,7 +72,12 @@ impl Past {
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
-    pub fn read(workspace: &Workspace, snapshot: &Snapshot, head: &Head) -> Result<Self, Failure> {
+    fn read(context: &Context) -> Result<Self, Failure> {
+        let Context {
+            workspace,
+            snapshot,
+            ..
+        } = context;
         let store = workspace.store()?;
         let mut past = Self {
             base: None,
@@ -92,7 +96,7 @@ impl Past {
             }
             let event = store.event(&meta.commit)?;
             if is_end(&event) && !past.is_undone(meta.seq) {
-                past.base = end_on_head(workspace, head, &meta.commit)?;
+                past.base = context.end_on_head(&meta.commit)?;
             }
             if past.base.is_some() {
                 past.begins_at_end = true;
@@ -225,19 +229,33 @@ fn is_end(event: &Event) -> bool {
     }
 }
 
-/// The HEAD that was found done, where the HEAD of now goes on from it.
-fn end_on_head(
-    workspace: &Workspace,
-    head: &Head,
-    transition: &str,
-) -> Result<Option<String>, Failure> {
-    let then = workspace.store()?.entry(transition)?.snapshot;
-    let is_done = then.state.continuation_policy == Policy::Done;
-    let Some(found) = then.ledger.head_seen.filter(|_| is_done) else {
-        return Ok(None);
-    };
-    let is_on_head = workspace.repo.on_head(head, &found)?;
-    Ok(is_on_head.then_some(found))
+impl Context<'_> {
+    /// What the log holds of the job beside the documents, for whoever weighs more than a slice.
+    ///
+    /// # Errors
+    /// A log or a repository that cannot be read.
+    pub(super) fn list_past(&mut self, in_range: &Foreign) -> Result<(), Failure> {
+        let judges_the_whole = matches!(self.role, Role::Auditor | Role::StopJudge);
+        if judges_the_whole || self.role == Role::Regrounder {
+            let past = Past::read(self)?;
+            if judges_the_whole {
+                self.list_unclaimed(&past, in_range)?;
+            }
+            self.list_told(&past);
+        }
+        Ok(())
+    }
+
+    /// The HEAD that was found done, where the HEAD of now goes on from it.
+    fn end_on_head(&self, transition: &str) -> Result<Option<String>, Failure> {
+        let then = self.workspace.store()?.entry(transition)?.snapshot;
+        let is_done = then.state.continuation_policy == Policy::Done;
+        let Some(found) = then.ledger.head_seen.filter(|_| is_done) else {
+            return Ok(None);
+        };
+        let is_on_head = self.workspace.repo.on_head(self.head, &found)?;
+        Ok(is_on_head.then_some(found))
+    }
 }
 
 /// The first HEAD that the log has seen; its transitions are given newest first.
@@ -251,161 +269,6 @@ fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>, F
     Ok(None)
 }
 
-// Commits that are nobody's slice's or another's, told apart from the slice in work: named by id,
-// author and subject, with the files of its range that are not its own.
-
-/// What is named of each kind, and characters of what a commit says.
-const NAMED: usize = 20;
-const SUBJECT: usize = 100;
-/// Commits whose paths are read.
-const LOOKED_AT: usize = 200;
-
-/// What of a slice's range is whose.
-#[derive(Debug, Default)]
-pub(super) struct Foreign {
-    /// Commits of the range that are not the slice's, oldest first.
-    pub commits: Vec<String>,
-    /// Paths that the slice's own commits write.
-    own: BTreeSet<String>,
-    /// Paths that the others write.
-    theirs: BTreeSet<String>,
-}
-
-impl Foreign {
-    /// No commit of the slice wrote it.
-    pub fn is_theirs(&self, path: &str) -> bool {
-        !self.commits.is_empty() && !self.own.contains(path)
-    }
-
-    /// What stands beside a path of the range.
-    pub fn mark(&self, path: &str) -> &'static str {
-        match (self.is_theirs(path), self.theirs.contains(path)) {
-            (true, _) => " (of no commit of the slice)",
-            (false, true) => " (partly of other commits)",
-            (false, false) => "",
-        }
-    }
-}
-
-/// Tells the commits of a slice's range apart; nothing where all are its own.
-///
-/// # Errors
-/// When the repository cannot be read.
-pub(super) fn find_foreign(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    facts: &Facts,
-    (basis, upto): (&str, &str),
-) -> Result<Foreign, Failure> {
-    let mut found = Foreign::default();
-    let Some(id) = snapshot.active.slice_id.as_deref() else {
-        return Ok(found);
-    };
-    let ledger = snapshot.ledger.slices.get(id);
-    let claimed = ledger.map_or(&[][..], |ledger| ledger.claimed.as_slice());
-    let is_own =
-        |commit: &CommitSeen| commit.slice.as_deref() == Some(id) || claimed.contains(&commit.id);
-    let to_head = facts
-        .ranges
-        .get(basis)
-        .map(|range| range.commits.as_slice());
-    if to_head.is_some_and(|commits| commits.iter().all(is_own)) {
-        return Ok(found);
-    }
-    let end = Head {
-        commit: Some(upto.to_owned()),
-        tree: None,
-        branch: None,
-    };
-    let range = workspace.repo.range(&end, basis, false)?;
-    let (own, others): (Vec<&CommitSeen>, Vec<_>) = range.commits.iter().partition(|it| is_own(it));
-    for commit in own {
-        found
-            .own
-            .extend(workspace.repo.list_written_paths(&commit.id)?);
-    }
-    for commit in others.iter().rev().take(LOOKED_AT) {
-        found
-            .theirs
-            .extend(workspace.repo.list_written_paths(&commit.id)?);
-    }
-    found.commits = others.into_iter().map(|commit| commit.id.clone()).collect();
-    Ok(found)
-}
-
-/// Names the commits of the range that are not the slice's.
-///
-/// # Errors
-/// When the repository cannot be read.
-pub(super) fn list_foreign(
-    text: &mut String,
-    workspace: &Workspace,
-    found: &Foreign,
-) -> Result<(), Failure> {
-    let title = "commits in that range that are not the slice's (what they wrote is not its work; `git show ID` shows one):";
-    list_commits(text, workspace, title, &found.commits)
-}
-
-/// Commits that are not the slice's and that no re-ground has seen, with who made them; those of its
-/// range stand there already.
-///
-/// # Errors
-/// When the repository cannot be read.
-pub(super) fn list_others(
-    text: &mut String,
-    workspace: &Workspace,
-    logged: &Snapshot,
-    facts: &Facts,
-    in_range: &Foreign,
-) -> Result<(), Failure> {
-    let others = list_others_since(logged, facts).into_iter();
-    let others = others.map(|commit| commit.id.clone());
-    let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
-    let title = "commits of nobody's slice since the last re-ground (`git show ID` shows one):";
-    list_commits(text, workspace, title, &others)
-}
-
-/// The newest first; their words are their authors'.
-fn list_commits(
-    text: &mut String,
-    workspace: &Workspace,
-    title: &str,
-    commits: &[String],
-) -> Result<(), Failure> {
-    let lines = commits.iter().rev().take(NAMED);
-    let lines = lines.map(|id| name_commit(workspace, id));
-    let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
-    add_lines(text, title, &lines, commits.len(), BY_GIT);
-    Ok(())
-}
-
-pub(super) fn name_commit(workspace: &Workspace, id: &str) -> Result<String, Failure> {
-    let (author, subject) = workspace.repo.heading(id)?;
-    let subject = match subject.char_indices().nth(SUBJECT) {
-        Some((end, _)) => format!("{} …", &subject[..end]),
-        None => subject,
-    };
-    let words = clean(&format!("by {author}: {subject}"), Lines::Fold);
-    Ok(format!("{} {words}", short(id)))
-}
-
-/// What shows all commits.
-const BY_GIT: &str = "`git log` shows all";
-
-/// The newest of all, one a line.
-fn add_lines(text: &mut String, title: &str, newest: &[String], all: usize, how: &str) {
-    if newest.is_empty() {
-        return;
-    }
-    let _ = writeln!(text, "{title}");
-    for line in newest {
-        let _ = writeln!(text, "  {line}");
-    }
-    if all > newest.len() {
-        let _ = writeln!(text, "  and {} before them ({how})", all - newest.len());
-    }
-}
-
 // What reports told that no document holds any more: deviations and risks of slices that are closed,
 // blockers that a later report cleared, what `cook undo` took back with a re-ground.
 
@@ -415,25 +278,30 @@ const WHAT: usize = 400;
 const DEVIATIONS: &str = "canonical_blockers_or_deviations";
 const HANDOFF: &str = "exact_handoff_payload";
 
-/// Adds what whoever judges the whole reads of it; a regrounder reads what was taken back, the rest
-/// stands in its own parts.
-pub(super) fn list_told(text: &mut String, snapshot: &Snapshot, past: &Past, role: Role) {
-    let of_regrounds = list_deviations(past, role);
-    if role != Role::Regrounder {
+impl Context<'_> {
+    /// Adds what whoever judges the whole reads of it; a regrounder reads what was taken back, the rest
+    /// stands in its own parts.
+    pub(super) fn list_told(&mut self, past: &Past) {
+        let of_regrounds = self.list_deviations(past);
+        if self.role != Role::Regrounder {
+            let title =
+                "what implementers told of the plan and of risks (judge whether each is settled):";
+            self.add_told(title, &self.list_remarks(past));
+        }
         let title =
-            "what implementers told of the plan and of risks (judge whether each is settled):";
-        add_told(text, title, &list_remarks(snapshot, past));
+            "what re-grounds told as blockers or deviations (judge whether each is settled):";
+        self.add_told(title, &of_regrounds);
+        let title = "what re-grounds named as missing and what became of it:";
+        self.add_told(title, &self.list_cleared(past));
     }
-    let title = "what re-grounds told as blockers or deviations (judge whether each is settled):";
-    add_told(text, title, &of_regrounds);
-    let title = "what re-grounds named as missing and what became of it:";
-    add_told(text, title, &list_cleared(snapshot, past));
 }
 
-fn add_told(text: &mut String, title: &str, newest: &[String]) {
-    let named = &newest[..newest.len().min(NAMED)];
-    let how = "`cook log` lists the reports, `cook log N` shows one";
-    add_lines(text, title, named, newest.len(), how);
+impl Context<'_> {
+    fn add_told(&mut self, title: &str, newest: &[String]) {
+        let named = &newest[..newest.len().min(NAMED)];
+        let how = "`cook log` lists the reports, `cook log N` shows one";
+        self.add_lines(title, named, newest.len(), how);
+    }
 }
 
 /// A role's words, and what shows the rest of them.
@@ -442,42 +310,44 @@ fn words(what: &str, seq: u64) -> String {
     cut(&what, WHAT, &format!("`cook log {seq}` shows the whole"))
 }
 
-/// By slice, newest first; the one in work stands in a part of its own.
-fn list_remarks(snapshot: &Snapshot, past: &Past) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut seen = Vec::new();
-    for passed in past.events.iter().rev() {
-        let Some(submission) = passed.event.submission() else {
-            continue;
-        };
-        let report = &submission.report;
-        let (Role::Implementer, Some(said)) = (report.role, return_reason(report)) else {
-            continue;
-        };
-        let id = report.fields.get("slice_id").cloned().unwrap_or_default();
-        let is_earlier = past.is_of_earlier_mission(passed.seq);
-        let is_in_work = snapshot.find_slice_in_work() == Some(id.as_str()) && !is_earlier;
-        let key = (id, said);
-        if is_in_work || seen.contains(&key) {
-            continue;
+impl Context<'_> {
+    /// By slice, newest first; the one in work stands in a part of its own.
+    fn list_remarks(&self, past: &Past) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut seen = Vec::new();
+        for passed in past.events.iter().rev() {
+            let Some(submission) = passed.event.submission() else {
+                continue;
+            };
+            let report = &submission.report;
+            let (Role::Implementer, Some(said)) = (report.role, return_reason(report)) else {
+                continue;
+            };
+            let id = report.fields.get("slice_id").cloned().unwrap_or_default();
+            let is_earlier = past.is_of_earlier_mission(passed.seq);
+            let is_in_work = self.logged.find_slice_in_work() == Some(id.as_str()) && !is_earlier;
+            let key = (id, said);
+            if is_in_work || seen.contains(&key) {
+                continue;
+            }
+            let (id, said) = &key;
+            let status = self.logged.plan.slice(id).map(|slice| slice.status.id());
+            let status = match (is_earlier, status) {
+                (true, _) => "of an earlier mission",
+                (false, Some(status)) => status,
+                (false, None) => "no more in the plan",
+            };
+            lines.push(format!(
+                "slice {} ({status}), in {}{}: {}",
+                clean(id, Lines::Fold),
+                passed.seq,
+                mark_undone(past, passed.seq),
+                words(said, passed.seq)
+            ));
+            seen.push(key);
         }
-        let (id, said) = &key;
-        let status = snapshot.plan.slice(id).map(|slice| slice.status.id());
-        let status = match (is_earlier, status) {
-            (true, _) => "of an earlier mission",
-            (false, Some(status)) => status,
-            (false, None) => "no more in the plan",
-        };
-        lines.push(format!(
-            "slice {} ({status}), in {}{}: {}",
-            clean(id, Lines::Fold),
-            passed.seq,
-            mark_undone(past, passed.seq),
-            words(said, passed.seq)
-        ));
-        seen.push(key);
+        lines
     }
-    lines
 }
 
 fn mark_undone(past: &Past, seq: u64) -> &'static str {
@@ -487,99 +357,103 @@ fn mark_undone(past: &Past, seq: u64) -> &'static str {
     }
 }
 
-/// Newest first. What the last re-ground tells stands in an auditor's prompt as its advice; a regrounder
-/// is told those that stand in no report that counts.
-fn list_deviations(past: &Past, role: Role) -> Vec<String> {
-    let is_reground = |passed: &&Passed| {
-        matches!(passed.event, Event::Regrounded { .. }) && !past.is_undone(passed.seq)
-    };
-    let last = past.events.iter().rev().find(is_reground);
-    let last = last
-        .map(|passed| passed.seq)
-        .filter(|_| role == Role::Auditor);
-    let mut lines = Vec::new();
-    let mut seen = Vec::new();
-    for passed in past.events.iter().rev() {
-        let Event::Regrounded { submission, .. } = &passed.event else {
-            continue;
+impl Context<'_> {
+    /// Newest first. What the last re-ground tells stands in an auditor's prompt as its advice; a regrounder
+    /// is told those that stand in no report that counts.
+    fn list_deviations(&self, past: &Past) -> Vec<String> {
+        let is_reground = |passed: &&Passed| {
+            matches!(passed.event, Event::Regrounded { .. }) && !past.is_undone(passed.seq)
         };
-        for item in list_items(&submission.report, DEVIATIONS) {
-            if seen.contains(&item) {
+        let last = past.events.iter().rev().find(is_reground);
+        let last = last
+            .map(|passed| passed.seq)
+            .filter(|_| self.role == Role::Auditor);
+        let mut lines = Vec::new();
+        let mut seen = Vec::new();
+        for passed in past.events.iter().rev() {
+            let Event::Regrounded { submission, .. } = &passed.event else {
                 continue;
+            };
+            for item in list_items(&submission.report, DEVIATIONS) {
+                if seen.contains(&item) {
+                    continue;
+                }
+                let is_wanted = self.role != Role::Regrounder || past.is_undone(passed.seq);
+                if is_wanted && last != Some(passed.seq) {
+                    lines.push(format!(
+                        "in {}{}: {}",
+                        passed.seq,
+                        mark_undone(past, passed.seq),
+                        words(&item, passed.seq)
+                    ));
+                }
+                seen.push(item);
             }
-            let is_wanted = role != Role::Regrounder || past.is_undone(passed.seq);
-            if is_wanted && last != Some(passed.seq) {
-                lines.push(format!(
-                    "in {}{}: {}",
-                    passed.seq,
-                    mark_undone(past, passed.seq),
-                    words(&item, passed.seq)
-                ));
-            }
-            seen.push(item);
         }
+        lines
     }
-    lines
 }
 
 /// A blocker or a gap, by what it says.
 type Names = BTreeMap<(&'static str, String), u64>;
 
-/// What was named and is not any more, newest first: by whom it was cleared, and why.
-fn list_cleared(snapshot: &Snapshot, past: &Past) -> Vec<String> {
-    let mut named = Names::new();
-    let mut cleared: Vec<((&'static str, String), String)> = Vec::new();
-    for passed in &past.events {
-        let seq = passed.seq;
-        let before = named.clone();
-        let by = match &passed.event {
-            Event::Regrounded { block, submission } => {
-                take(&mut named, BLOCKER, block.release_blocker_ids.as_ref(), seq);
-                take(&mut named, GAP, block.high_value_gaps.as_ref(), seq);
-                let why = list_items(&submission.report, HANDOFF).join("; ");
-                match why.is_empty() {
-                    true => format!("the re-ground {seq}, which says nothing of why"),
-                    false => format!("the re-ground {seq}, which says: {}", words(&why, seq)),
+impl Context<'_> {
+    /// What was named and is not any more, newest first: by whom it was cleared, and why.
+    fn list_cleared(&self, past: &Past) -> Vec<String> {
+        let mut named = Names::new();
+        let mut cleared: Vec<((&'static str, String), String)> = Vec::new();
+        for passed in &past.events {
+            let seq = passed.seq;
+            let before = named.clone();
+            let by = match &passed.event {
+                Event::Regrounded { block, submission } => {
+                    take(&mut named, BLOCKER, block.release_blocker_ids.as_ref(), seq);
+                    take(&mut named, GAP, block.high_value_gaps.as_ref(), seq);
+                    let why = list_items(&submission.report, HANDOFF).join("; ");
+                    match why.is_empty() {
+                        true => format!("the re-ground {seq}, which says nothing of why"),
+                        false => format!("the re-ground {seq}, which says: {}", words(&why, seq)),
+                    }
                 }
-            }
-            Event::RegroundedByCook { block, .. } => {
-                take(&mut named, BLOCKER, block.release_blocker_ids.as_ref(), seq);
-                take(&mut named, GAP, block.high_value_gaps.as_ref(), seq);
-                format!("cook itself in {seq}")
-            }
-            Event::Refocused { .. } => {
-                named.clear();
-                format!("the user with `cook plan refocus` in {seq}")
-            }
-            Event::Undone { to, .. } => {
-                take(
-                    &mut named,
-                    BLOCKER,
-                    Some(&to.state.release_blocker_ids),
-                    seq,
+                Event::RegroundedByCook { block, .. } => {
+                    take(&mut named, BLOCKER, block.release_blocker_ids.as_ref(), seq);
+                    take(&mut named, GAP, block.high_value_gaps.as_ref(), seq);
+                    format!("cook itself in {seq}")
+                }
+                Event::Refocused { .. } => {
+                    named.clear();
+                    format!("the user with `cook plan refocus` in {seq}")
+                }
+                Event::Undone { to, .. } => {
+                    take(
+                        &mut named,
+                        BLOCKER,
+                        Some(&to.state.release_blocker_ids),
+                        seq,
+                    );
+                    take(&mut named, GAP, Some(&to.ledger.high_value_gaps), seq);
+                    format!("the user with `cook undo` in {seq}")
+                }
+                _ => continue,
+            };
+            for (name, at) in before.iter().filter(|(name, _)| !named.contains_key(*name)) {
+                let (kind, what) = name;
+                let line = format!(
+                    "{kind} `{}`, named in {at}, was cleared by {by}",
+                    words(what, *at)
                 );
-                take(&mut named, GAP, Some(&to.ledger.high_value_gaps), seq);
-                format!("the user with `cook undo` in {seq}")
+                // What was cleared again was named again.
+                cleared.retain(|(before, _)| before != name);
+                cleared.push((name.clone(), line));
             }
-            _ => continue,
-        };
-        for (name, at) in before.iter().filter(|(name, _)| !named.contains_key(*name)) {
-            let (kind, what) = name;
-            let line = format!(
-                "{kind} `{}`, named in {at}, was cleared by {by}",
-                words(what, *at)
-            );
-            // What was cleared again was named again.
-            cleared.retain(|(before, _)| before != name);
-            cleared.push((name.clone(), line));
         }
+        let stands = |(kind, what): &(&str, String)| match *kind {
+            BLOCKER => self.logged.state.release_blocker_ids.contains(what),
+            _ => self.logged.ledger.high_value_gaps.contains(what),
+        };
+        let gone = cleared.into_iter().rev().filter(|(name, _)| !stands(name));
+        gone.map(|(_, line)| line).collect()
     }
-    let stands = |(kind, what): &(&str, String)| match *kind {
-        BLOCKER => snapshot.state.release_blocker_ids.contains(what),
-        _ => snapshot.ledger.high_value_gaps.contains(what),
-    };
-    let gone = cleared.into_iter().rev().filter(|(name, _)| !stands(name));
-    gone.map(|(_, line)| line).collect()
 }
 
 const BLOCKER: &str = "release blocker";
@@ -603,70 +477,70 @@ const PATHS: usize = 5;
 /// Characters of what a review said.
 const SAID: usize = 160;
 
-/// Commits since the job began that are no work of a slice that is done or in work. A re-ground notes a
-/// commit once, and another mission or `cook undo` clears the plan that it was made under; whoever judges
-/// the whole comes later, and is shown all of them.
-///
-/// # Errors
-/// When the repository cannot be read.
-pub(super) fn list_unclaimed(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    head: &Head,
-    past: &Past,
-    in_range: &Foreign,
-) -> Result<(), Failure> {
-    let Some(base) = find_base(workspace, snapshot, past)? else {
-        return Ok(());
-    };
-    let range = workspace.repo.range(head, &base, false)?;
-    let mut lines = Vec::new();
-    let (mut others, mut accepted) = (0, 0);
-    for commit in range.commits.iter().rev() {
-        let claimant = find_claimant(snapshot, &commit.id);
-        let counts = claimant.is_some_and(|slice| {
-            slice.status == SliceStatus::Done
-                || Some(slice.slice_id.as_str()) == snapshot.find_slice_in_work()
-        });
-        if counts || in_range.commits.contains(&commit.id) {
-            continue;
-        }
-        let whose = past.find_whose(&commit.id, claimant.map(|slice| slice.slice_id.as_str()));
-        let is_accepted = |whose: &Whose| whose.is_of_earlier_mission && whose.accepted.is_some();
-        if whose.as_ref().is_some_and(is_accepted) {
-            accepted += 1;
-            continue;
-        }
-        if lines.len() == NAMED {
+impl Context<'_> {
+    /// Commits since the job began that are no work of a slice that is done or in work. A re-ground notes a
+    /// commit once, and another mission or `cook undo` clears the plan that it was made under; whoever judges
+    /// the whole comes later, and is shown all of them.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub(super) fn list_unclaimed(
+        &mut self,
+        past: &Past,
+        in_range: &Foreign,
+    ) -> Result<(), Failure> {
+        let Some(base) = self.find_base(past)? else {
+            return Ok(());
+        };
+        let range = self.workspace.repo.range(self.head, &base, false)?;
+        let mut lines = Vec::new();
+        let (mut others, mut accepted) = (0, 0);
+        for commit in range.commits.iter().rev() {
+            let claimant = find_claimant(self.snapshot, &commit.id);
+            let counts = claimant.is_some_and(|slice| {
+                slice.status == SliceStatus::Done
+                    || Some(slice.slice_id.as_str()) == self.snapshot.find_slice_in_work()
+            });
+            if counts || in_range.commits.contains(&commit.id) {
+                continue;
+            }
+            let whose = past.find_whose(&commit.id, claimant.map(|slice| slice.slice_id.as_str()));
+            let is_accepted =
+                |whose: &Whose| whose.is_of_earlier_mission && whose.accepted.is_some();
+            if whose.as_ref().is_some_and(is_accepted) {
+                accepted += 1;
+                continue;
+            }
+            if lines.len() == NAMED {
+                others += 1;
+                continue;
+            }
+            let paths = self.workspace.repo.list_written_paths(&commit.id)?;
+            if whose.is_none() && is_contract(&paths) {
+                continue;
+            }
             others += 1;
-            continue;
+            let mut line = self.name_commit(&commit.id)?;
+            if let Some(about) = self.tell_whose(past, commit, whose.as_ref()) {
+                let _ = write!(line, " ({about})");
+            }
+            let named: Vec<&str> = paths.iter().take(PATHS).map(String::as_str).collect();
+            let _ = write!(line, ": {}", clean(&named.join(", "), Lines::Fold));
+            if paths.len() > named.len() {
+                let _ = write!(line, " and {} more", paths.len() - named.len());
+            }
+            lines.push(line);
         }
-        let paths = workspace.repo.list_written_paths(&commit.id)?;
-        if whose.is_none() && is_contract(&paths) {
-            continue;
+        let title = "commits since the job began that are no work of a slice that is done or in work (`git show ID` shows what one changed):";
+        self.add_lines(title, &lines, others, BY_GIT);
+        if accepted > 0 {
+            let _ = writeln!(
+                self.text,
+                "commits of slices that were accepted under an earlier mission: {accepted} (`cook log` lists the reports)"
+            );
         }
-        others += 1;
-        let mut line = name_commit(workspace, &commit.id)?;
-        if let Some(about) = tell_whose(snapshot, past, commit, whose.as_ref()) {
-            let _ = write!(line, " ({about})");
-        }
-        let named: Vec<&str> = paths.iter().take(PATHS).map(String::as_str).collect();
-        let _ = write!(line, ": {}", clean(&named.join(", "), Lines::Fold));
-        if paths.len() > named.len() {
-            let _ = write!(line, " and {} more", paths.len() - named.len());
-        }
-        lines.push(line);
+        Ok(())
     }
-    let title = "commits since the job began that are no work of a slice that is done or in work (`git show ID` shows what one changed):";
-    add_lines(text, title, &lines, others, BY_GIT);
-    if accepted > 0 {
-        let _ = writeln!(
-            text,
-            "commits of slices that were accepted under an earlier mission: {accepted} (`cook log` lists the reports)"
-        );
-    }
-    Ok(())
 }
 
 /// What `cook init` writes, and the user commits: nobody's work, and changes of settings are asked about.
@@ -676,50 +550,53 @@ fn is_contract(paths: &BTreeSet<String>) -> bool {
     paths.iter().any(is_own) && all.all(|path| is_own(path) || path == ".gitignore")
 }
 
-/// Whose it is, by reports or by its trailer, and what review and audit said of it.
-fn tell_whose(
-    snapshot: &Snapshot,
-    past: &Past,
-    commit: &CommitSeen,
-    whose: Option<&Whose>,
-) -> Option<String> {
-    let Some(whose) = whose else {
-        let id = clean(commit.slice.as_deref()?, Lines::Fold);
-        return Some(format!(
-            "its trailer names slice `{id}`, no report of it does"
-        ));
-    };
-    let id = clean(&whose.slice, Lines::Fold);
-    let status = snapshot
-        .plan
-        .slice(&whose.slice)
-        .map(|slice| slice.status.id());
-    let undone = whose.report.filter(|seq| past.is_undone(*seq));
-    let of = match (whose.is_of_earlier_mission, undone, status) {
-        (true, _, _) => format!("slice `{id}` of an earlier mission"),
-        (false, Some(seq), _) => {
-            format!("reported for slice `{id}` in {seq}, which was taken back with `cook undo`")
-        }
-        (false, None, Some(status)) => format!("slice `{id}`, {status}"),
-        (false, None, None) => format!("slice `{id}`, no more in the plan"),
-    };
-    let [review, audit] = past.find_looks(whose);
-    let reviewed = match review {
-        None => "never reviewed".to_owned(),
-        Some((seq, verdicts)) => tell_look("reviewed", ["yes", "no"], seq, verdicts),
-    };
-    let audited = audit.map(|(seq, verdicts)| {
-        let says = ["nothing open", "something open"];
-        format!("; {}", tell_look("audited", says, seq, verdicts))
-    });
-    let accepted = whose
-        .accepted
-        .map(|seq| format!("; accepted in {seq}, before it was taken up again"));
-    let more = [audited, accepted]
-        .into_iter()
-        .flatten()
-        .collect::<String>();
-    Some(format!("{of}: {reviewed}{more}"))
+impl Context<'_> {
+    /// Whose it is, by reports or by its trailer, and what review and audit said of it.
+    fn tell_whose(
+        &self,
+        past: &Past,
+        commit: &CommitSeen,
+        whose: Option<&Whose>,
+    ) -> Option<String> {
+        let Some(whose) = whose else {
+            let id = clean(commit.slice.as_deref()?, Lines::Fold);
+            return Some(format!(
+                "its trailer names slice `{id}`, no report of it does"
+            ));
+        };
+        let id = clean(&whose.slice, Lines::Fold);
+        let status = self
+            .snapshot
+            .plan
+            .slice(&whose.slice)
+            .map(|slice| slice.status.id());
+        let undone = whose.report.filter(|seq| past.is_undone(*seq));
+        let of = match (whose.is_of_earlier_mission, undone, status) {
+            (true, _, _) => format!("slice `{id}` of an earlier mission"),
+            (false, Some(seq), _) => {
+                format!("reported for slice `{id}` in {seq}, which was taken back with `cook undo`")
+            }
+            (false, None, Some(status)) => format!("slice `{id}`, {status}"),
+            (false, None, None) => format!("slice `{id}`, no more in the plan"),
+        };
+        let [review, audit] = past.find_looks(whose);
+        let reviewed = match review {
+            None => "never reviewed".to_owned(),
+            Some((seq, verdicts)) => tell_look("reviewed", ["yes", "no"], seq, verdicts),
+        };
+        let audited = audit.map(|(seq, verdicts)| {
+            let says = ["nothing open", "something open"];
+            format!("; {}", tell_look("audited", says, seq, verdicts))
+        });
+        let accepted = whose
+            .accepted
+            .map(|seq| format!("; accepted in {seq}, before it was taken up again"));
+        let more = [audited, accepted]
+            .into_iter()
+            .flatten()
+            .collect::<String>();
+        Some(format!("{of}: {reviewed}{more}"))
+    }
 }
 
 fn tell_look(how: &str, says: [&str; 2], seq: u64, verdicts: &Verdicts) -> String {
@@ -747,30 +624,28 @@ fn find_claimant<'a>(snapshot: &'a Snapshot, commit: &String) -> Option<&'a Slic
     snapshot.plan.slice(id)
 }
 
-/// Where the job began: a plan that was taken in with its work began before its log did.
-fn find_base(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    past: &Past,
-) -> Result<Option<String>, Failure> {
-    let bases = snapshot.plan.candidate_slices.iter();
-    let bases = bases.filter_map(|slice| slice.basis_commit.clone());
-    // A shallow clone lacks what is older than it.
-    let mut first = match &past.base {
-        Some(base) => workspace.repo.resolve(base)?,
-        None => None,
-    };
-    for basis in bases.filter(|_| !past.begins_at_end) {
-        let Some(basis) = workspace.repo.resolve(&basis)? else {
-            continue;
+impl Context<'_> {
+    /// Where the job began: a plan that was taken in with its work began before its log did.
+    fn find_base(&self, past: &Past) -> Result<Option<String>, Failure> {
+        let bases = self.snapshot.plan.candidate_slices.iter();
+        let bases = bases.filter_map(|slice| slice.basis_commit.clone());
+        // A shallow clone lacks what is older than it.
+        let mut first = match &past.base {
+            Some(base) => self.workspace.repo.resolve(base)?,
+            None => None,
         };
-        let is_older = match &first {
-            Some(first) => workspace.repo.is_ancestor(&basis, first)?,
-            None => true,
-        };
-        if is_older {
-            first = Some(basis);
+        for basis in bases.filter(|_| !past.begins_at_end) {
+            let Some(basis) = self.workspace.repo.resolve(&basis)? else {
+                continue;
+            };
+            let is_older = match &first {
+                Some(first) => self.workspace.repo.is_ancestor(&basis, first)?,
+                None => true,
+            };
+            if is_older {
+                first = Some(basis);
+            }
         }
+        Ok(first)
     }
-    Ok(first)
 }

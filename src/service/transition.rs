@@ -7,7 +7,6 @@
 use super::carriage;
 use super::dispatch::{dispatch_now, find_head, follow};
 use super::workspace::Workspace;
-use crate::measure::gate_commands;
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_protocol::machine::{self, Dispatch, FactSet, Facts, MOST_BY_COOK, Step};
 use cook_protocol::model::{
@@ -796,9 +795,7 @@ fn measure_without_running(
         facts.gates = Some(Vec::new());
         assumed.push("the gates at the commit".to_owned());
     }
-    let slices = snapshot.plan.candidate_slices.iter();
-    let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
-    let gates = gate_commands(workspace.config()?, commands);
+    let gates = workspace.list_gate_commands(snapshot)?;
     for question in &wanted.anchors {
         let runs = match Anchor::parse(&question.anchor) {
             Ok(Anchor::Test(_)) => !gates.is_empty(),

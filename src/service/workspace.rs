@@ -2,7 +2,7 @@
 
 use crate::anchor::MadeTests;
 use crate::init::{Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale};
-use crate::measure::{Claim, Reran, World, measure, wants_gates};
+use crate::measure::{Claim, Reran, World, gate_commands, measure, wants_gates};
 use crate::trial::Bundle;
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_protocol::machine::{
@@ -435,6 +435,31 @@ impl Workspace {
         self.in_world(config, wants_gates(set), snapshot, |world| {
             measure(set, world)
         })
+    }
+
+    /// What anchors are worth by receipts that are kept, by the questions' keys: no gate is run.
+    pub(super) fn measure_kept(
+        &self,
+        snapshot: &Snapshot,
+        anchors: BTreeSet<AnchorQuestion>,
+    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+        let wanted = FactSet {
+            head: true,
+            existing_receipts_only: true,
+            anchors,
+            ..FactSet::default()
+        };
+        match wanted.anchors.is_empty() {
+            true => Ok(BTreeMap::new()),
+            false => Ok(self.measure(&wanted, Some(snapshot))?.anchors),
+        }
+    }
+
+    /// The commands whose receipts may prove a test: gates, and those of slices.
+    pub(super) fn list_gate_commands(&self, snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
+        let slices = snapshot.plan.candidate_slices.iter();
+        let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
+        Ok(gate_commands(self.config()?, own))
     }
 
     /// Runs gates at HEAD in a clean room, where no receipt answers for them.
