@@ -1,7 +1,7 @@
 //! The verdict on an anchor (`protocol/completion.md#acceptance-criteria`).
 
-use super::place::{find_place, find_symbol};
-use super::sources::{Sources, Text, answer, recall};
+use super::place::{answer_moved, find_place, find_symbol};
+use super::sources::{Sources, Text, answer, recall, say};
 use super::tests::{Said, find_test};
 use crate::trial;
 use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};
@@ -27,7 +27,7 @@ impl Sources<'_> {
             Ok(anchor) if fits(question.basis, &anchor) => anchor,
             Ok(_) => {
                 let why = "its form does not fit its basis";
-                return Ok(answer(Verdict::Malformed, why, &question.anchor));
+                return say(question, Verdict::Malformed, why);
             }
             Err(why) => return Ok(answer(Verdict::Malformed, why.0, &question.anchor)),
         };
@@ -40,7 +40,7 @@ impl Sources<'_> {
             }
             Anchor::Doc { .. } => {
                 let why = "a document outside of the repository cannot be read here";
-                Ok(answer(Verdict::Unverifiable, why, &question.anchor))
+                say(question, Verdict::Unverifiable, why)
             }
             Anchor::Test(name) => self.judge_test(question, name, gates),
             Anchor::Command { command, text } => self.judge_command(question, command, text),
@@ -55,7 +55,7 @@ impl Sources<'_> {
     fn judge_commit(&self, question: &AnchorQuestion, id: &str) -> Result<AnchorAnswer, Failure> {
         let Some(commit) = self.repo.resolve(id)? else {
             let why = "there is no such commit here";
-            return Ok(answer(Verdict::Missing, why, &question.anchor));
+            return say(question, Verdict::Missing, why);
         };
         let (verdict, why) = match self.repo.on_head(self.head, &commit)? {
             true => (Verdict::Verified, "it is on HEAD"),
@@ -247,25 +247,6 @@ fn find_context<'l>(lines: &'l [String], range: &Range<usize>) -> &'l [String] {
     &lines[range.start.saturating_sub(1)..(range.end + 1).min(lines.len())]
 }
 
-fn answer_moved(anchor: &Anchor, path: &str, range: &Range<usize>) -> AnchorAnswer {
-    let (first, last) = (range.start + 1, range.end);
-    let now = match anchor {
-        Anchor::Symbol { symbol, .. } => format!("{path}:{symbol}"),
-        Anchor::Doc {
-            section: Some(section),
-            ..
-        } => format!("doc:{path}#{section}"),
-        Anchor::Doc { .. } => format!("doc:{path}"),
-        _ if first == last => format!("{path}:{first}"),
-        _ => format!("{path}:{first}-{last}"),
-    };
-    let why = format!("the text stands at `{path}` line {first} now");
-    let target = format!("{path}#{first}-{last}");
-    let mut answer = answer(Verdict::Moved, why, &target);
-    answer.now = Some(now);
-    answer
-}
-
 /// A word of the path is or ends with `test` or `spec`, as test runners look for them.
 fn is_test_file(path: &str) -> bool {
     let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
@@ -329,7 +310,7 @@ impl Sources<'_> {
         head: &str,
         files: Vec<(String, String)>,
     ) -> Result<Said, Failure> {
-        let modes = recall(&self.files, head.to_owned(), || self.repo.files(head))?;
+        let modes = recall(&self.known.files, head.to_owned(), || self.repo.files(head))?;
         let puts: BTreeMap<String, Put> = files
             .into_iter()
             .filter_map(|(path, text)| {
@@ -339,7 +320,7 @@ impl Sources<'_> {
             .collect();
         let commit = self.repo.make_mixed(head, &puts)?;
         let key = (gate.run.clone(), commit.clone());
-        let told = recall(&self.on_other_code, key, || {
+        let told = recall(&self.known.on_other_code, key, || {
             Ok(Some(trial::run_at(runner, &commit, gate)?.into()))
         })?;
         Ok(match &*told {

@@ -11,4 +11,4 @@ mod sources;
 mod tests;
 
 pub(crate) use cook_protocol::model::Anchor;
-pub(crate) use sources::{KeptTests, MadeTests, SourceParts, Sources, describe_failed, read_line};
+pub(crate) use sources::{KeptTests, MadeTests, Sources, describe_failed, read_line};

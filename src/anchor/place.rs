@@ -1,6 +1,6 @@
 //! Anchors at text: lines of a file, a symbol, a section, and what is gone.
 
-use super::sources::{NO_COMMIT, Sources, Text, answer};
+use super::sources::{NO_COMMIT, Sources, Text, answer, say};
 use cook_protocol::diagnostic::{Failure, count_noun};
 use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
 use cook_protocol::model::{Anchor, KeptProof, Verdict};
@@ -16,7 +16,7 @@ impl Sources<'_> {
         path: &str,
     ) -> Result<AnchorAnswer, Failure> {
         let Some(head) = &self.head.commit else {
-            return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
+            return say(question, Verdict::Missing, NO_COMMIT);
         };
         if let Required::Accepted(kept) = &question.required {
             return self.look_for_kept(question, anchor, (head, path), kept);
@@ -25,15 +25,11 @@ impl Sources<'_> {
         let lines = match &*text {
             Text::Lines(lines) => lines,
             Text::Gone => {
-                return Ok(answer(
-                    Verdict::Missing,
-                    report_gone(path),
-                    &question.anchor,
-                ));
+                return say(question, Verdict::Missing, report_gone(path));
             }
             Text::No(why) => {
                 let why = format!("`{path}` cannot be anchored in: {why}");
-                return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+                return say(question, Verdict::Unverifiable, why);
             }
         };
         let Some(range) = find_place(lines, anchor) else {
@@ -45,12 +41,12 @@ impl Sources<'_> {
                     count_noun(lines.len() as u64, "line")
                 ),
             };
-            return Ok(answer(Verdict::Missing, why, &question.anchor));
+            return say(question, Verdict::Missing, why);
         };
         let shown = &lines[range.clone()];
         if !says_something(shown) {
             let why = "these lines hold no letter and no digit, so they prove nothing";
-            return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+            return say(question, Verdict::Unverifiable, why);
         }
         let target = format!("{path}#{}-{}", range.start + 1, range.end);
         let mut answer = answer(Verdict::Verified, "it stands at HEAD", &target);
@@ -78,7 +74,7 @@ impl Sources<'_> {
     ) -> Result<AnchorAnswer, Failure> {
         let Some(text) = &kept.text else {
             let why = "the log does not hold the text that was accepted";
-            return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+            return say(question, Verdict::Unverifiable, why);
         };
         if let Text::Lines(lines) = &*self.text(head, path)? {
             let found = find_text(lines, text);
@@ -104,7 +100,7 @@ impl Sources<'_> {
             Some(to) => format!("its text is gone from `{path}`, which is `{to}` now"),
             None => format!("its text is gone from `{path}`"),
         };
-        Ok(answer(Verdict::Missing, why, &question.anchor))
+        say(question, Verdict::Missing, why)
     }
 
     /// The file in the tree that a link in its place leads to.
@@ -141,14 +137,14 @@ impl Sources<'_> {
         line: Option<&str>,
     ) -> Result<AnchorAnswer, Failure> {
         let Some(head) = &self.head.commit else {
-            return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
+            return say(question, Verdict::Missing, NO_COMMIT);
         };
         if self.is_there(head, path, line)? {
             let why = match line {
                 Some(_) => format!("`{path}` holds that line at HEAD"),
                 None => format!("`{path}` is in HEAD's tree"),
             };
-            return Ok(answer(Verdict::Missing, why, &question.anchor));
+            return say(question, Verdict::Missing, why);
         }
         let mut answer = answer(Verdict::Verified, "it is gone at HEAD", &question.anchor);
         answer.text = Some(line.map(str::to_owned).into_iter().collect());
@@ -182,24 +178,20 @@ impl Sources<'_> {
         path: &str,
     ) -> Result<AnchorAnswer, Failure> {
         let Some(head) = &self.head.commit else {
-            return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
+            return say(question, Verdict::Missing, NO_COMMIT);
         };
         let entry = |commit: &str| -> Result<Option<String>, Failure> {
             let found = self.repo.tree_entry(commit, path)?;
             Ok(found.map(|entry| format!("{} {}", entry.mode, entry.id)))
         };
         let Some(now) = entry(head)? else {
-            return Ok(answer(
-                Verdict::Missing,
-                report_gone(path),
-                &question.anchor,
-            ));
+            return say(question, Verdict::Missing, report_gone(path));
         };
         if let Required::Accepted(kept) = &question.required
             && kept.text.as_deref() != Some(std::slice::from_ref(&now))
         {
             let why = format!("`{path}` is another file now");
-            return Ok(answer(Verdict::Missing, why, &question.anchor));
+            return say(question, Verdict::Missing, why);
         }
         let mut answer = answer(
             Verdict::Verified,
@@ -240,6 +232,30 @@ pub(super) fn find_place(lines: &[String], anchor: &Anchor) -> Option<Range<usiz
     }
 }
 
+/// The anchor at the place where its text stands now.
+pub(super) fn name_place(anchor: &Anchor, path: &str, at: &Range<usize>) -> String {
+    let (first, last) = (at.start + 1, at.end);
+    match anchor {
+        Anchor::Symbol { symbol, .. } => format!("{path}:{symbol}"),
+        Anchor::Doc {
+            section: Some(section),
+            ..
+        } => format!("doc:{path}#{section}"),
+        Anchor::Doc { .. } => format!("doc:{path}"),
+        _ if first == last => format!("{path}:{first}"),
+        _ => format!("{path}:{first}-{last}"),
+    }
+}
+
+/// Its text stands at another place now.
+pub(super) fn answer_moved(anchor: &Anchor, path: &str, at: &Range<usize>) -> AnchorAnswer {
+    let (first, last) = (at.start + 1, at.end);
+    let why = format!("its text stands at `{path}` line {first} now");
+    let mut answer = answer(Verdict::Moved, why, &format!("{path}#{first}-{last}"));
+    answer.now = Some(name_place(anchor, path, at));
+    answer
+}
+
 fn answer_at(
     question: &AnchorQuestion,
     anchor: &Anchor,
@@ -247,25 +263,12 @@ fn answer_at(
     at: &Range<usize>,
     was: &str,
 ) -> AnchorAnswer {
-    let (first, last) = (at.start + 1, at.end);
-    let target = format!("{path}#{first}-{last}");
-    let now = match anchor {
-        Anchor::Lines { .. } if first == last => format!("{path}:{first}"),
-        Anchor::Lines { .. } => format!("{path}:{first}-{last}"),
-        Anchor::Symbol { symbol, .. } => format!("{path}:{symbol}"),
-        Anchor::Doc {
-            section: Some(section),
-            ..
-        } if path != was => format!("doc:{path}#{section}"),
-        _ => question.anchor.clone(),
-    };
-    if now == question.anchor {
-        return answer(Verdict::Verified, "its text stands at HEAD", &target);
+    let is_same_document = path == was && matches!(anchor, Anchor::Doc { .. });
+    if !is_same_document && name_place(anchor, path, at) != question.anchor {
+        return answer_moved(anchor, path, at);
     }
-    let why = format!("its text stands at `{path}` line {first} now");
-    let mut answer = answer(Verdict::Moved, why, &target);
-    answer.now = Some(now);
-    answer
+    let target = format!("{path}#{}-{}", at.start + 1, at.end);
+    answer(Verdict::Verified, "its text stands at HEAD", &target)
 }
 
 fn report_gone(path: &str) -> String {

@@ -1,6 +1,6 @@
 //! Anchors at what a gate printed, and at a receipt: held against kept receipts.
 
-use super::sources::{Said, Sources, answer, read_line};
+use super::sources::{Said, Sources, answer, read_line, say};
 use cook_protocol::diagnostic::{Failure, with_plain_marks, without_tags};
 use cook_protocol::digest::sha256;
 use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
@@ -27,7 +27,7 @@ impl Sources<'_> {
                     "no trusted gate has run this command",
                 ),
             };
-            return Ok(answer(verdict, why, &question.anchor));
+            return say(question, verdict, why);
         };
         let (verdict, why, target) = self.read_said(&receipt, text)?;
         let mut answer = answer_from(&receipt, verdict, why, &target);
@@ -84,7 +84,7 @@ impl Sources<'_> {
     ) -> Result<AnchorAnswer, Failure> {
         let Some(receipt) = self.receipts.get(id)? else {
             let why = "no receipt has that id";
-            return Ok(answer(Verdict::Missing, why, &question.anchor));
+            return say(question, Verdict::Missing, why);
         };
         let tree = self.head.tree.as_deref().unwrap_or_default();
         if matches!(question.required, Required::Accepted(_)) && receipt.tree_oid != self.head.tree
@@ -206,7 +206,7 @@ impl Sources<'_> {
     /// # Errors
     /// A log that cannot be read.
     pub fn judge_message(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
-        let messages = self.messages()?;
+        let messages = self.list_messages()?;
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (verdict, why) = match (messages.get(id), quote) {
             (None, _) => (Verdict::Missing, "no message of the user's has that id"),

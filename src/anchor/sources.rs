@@ -2,7 +2,7 @@
 
 use crate::trial::{Accepted, Bundle};
 use cook_protocol::diagnostic::{Failure, without_escapes};
-use cook_protocol::machine::{AnchorAnswer, Head};
+use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Head};
 use cook_protocol::model::{Config, Receipt, TreeEntry, Verdict};
 use cook_protocol::trials::TestResult;
 use cook_protocol::trials::outcomes::{Material, Outcomes};
@@ -26,23 +26,29 @@ pub(crate) type KeptTests<'a> = &'a dyn Fn(&str) -> Result<Option<Bundle>, Failu
 pub(crate) type MadeTests = RefCell<BTreeMap<String, Vec<u8>>>;
 
 /// What anchors are held against.
-pub struct Sources<'a> {
-    pub(super) repo: &'a Repo,
-    pub(super) receipts: &'a Receipts,
-    pub(super) head: &'a Head,
-    pub(super) config: &'a Config,
+pub(crate) struct Sources<'a> {
+    pub repo: &'a Repo,
+    pub receipts: &'a Receipts,
+    pub head: &'a Head,
+    pub config: &'a Config,
     /// What runs trials; none where only kept receipts may answer.
-    pub(super) runner: Option<&'a Gates<'a>>,
-    pub(super) kept_tests: KeptTests<'a>,
+    pub runner: Option<&'a Gates<'a>>,
+    pub messages: Messages<'a>,
+    pub kept_tests: KeptTests<'a>,
     /// Bundles of tests that are accepted, by id.
-    pub(super) accepted: &'a BTreeSet<String>,
-    /// Their files.
-    pub(super) accepted_files: Kept<(), Accepted>,
-    pub(super) made_tests: &'a MadeTests,
-    recall: Messages<'a>,
-    read: Kept<String, Said>,
+    pub accepted: &'a BTreeSet<String>,
+    pub made_tests: &'a MadeTests,
+    pub known: Known,
+}
+
+/// What was read for one anchor, and is not read again for the next: nothing is before an anchor needs it.
+#[derive(Default)]
+pub(crate) struct Known {
+    outputs: Kept<String, Said>,
     messages: Kept<(), BTreeMap<String, String>>,
     texts: Kept<(String, String), Text>,
+    /// The files of tests that are accepted.
+    pub(super) accepted: Kept<(), Accepted>,
     /// Made commits, by the id of the accepted tests and the gate's command.
     pub(super) mixed: Kept<(String, String), String>,
     /// The tests of a commit.
@@ -76,50 +82,14 @@ pub(super) enum Text {
     No(&'static str),
 }
 
-/// What sources are made of.
-pub(crate) struct SourceParts<'a> {
-    pub repo: &'a Repo,
-    pub receipts: &'a Receipts,
-    pub head: &'a Head,
-    pub config: &'a Config,
-    pub runner: Option<&'a Gates<'a>>,
-    pub messages: Messages<'a>,
-    pub kept_tests: KeptTests<'a>,
-    pub accepted: &'a BTreeSet<String>,
-    pub made_tests: &'a MadeTests,
-}
-
-impl<'a> Sources<'a> {
-    /// Nothing is read before an anchor needs it.
-    pub(crate) fn new(material: SourceParts<'a>) -> Self {
-        Self {
-            repo: material.repo,
-            receipts: material.receipts,
-            head: material.head,
-            config: material.config,
-            runner: material.runner,
-            kept_tests: material.kept_tests,
-            accepted: material.accepted,
-            accepted_files: RefCell::default(),
-            made_tests: material.made_tests,
-            recall: material.messages,
-            read: RefCell::default(),
-            messages: RefCell::default(),
-            texts: RefCell::default(),
-            mixed: RefCell::default(),
-            bundles: RefCell::default(),
-            on_other_code: RefCell::default(),
-            files: RefCell::default(),
-        }
-    }
-
+impl Sources<'_> {
     /// The user's messages that count.
-    pub(super) fn messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
-        recall(&self.messages, (), self.recall)
+    pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
+        recall(&self.known.messages, (), self.messages)
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
-        recall(&self.read, receipt.id.clone(), || {
+        recall(&self.known.outputs, receipt.id.clone(), || {
             let output = self.receipts.output(receipt)?;
             let outcomes = self.receipts.outcomes(receipt)?;
             let plain = without_escapes(&output.text);
@@ -133,7 +103,7 @@ impl<'a> Sources<'a> {
     /// A file's lines, read once.
     pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>, Failure> {
         let key = (commit.to_owned(), path.to_owned());
-        recall(&self.texts, key, || self.read_text(commit, path))
+        recall(&self.known.texts, key, || self.read_text(commit, path))
     }
 
     fn read_text(&self, commit: &str, path: &str) -> Result<Text, Failure> {
@@ -185,6 +155,15 @@ pub(super) fn answer(verdict: Verdict, why: impl Into<String>, target: &str) -> 
         text: None,
         tests: None,
     }
+}
+
+/// What is said of an anchor that names nothing more exact than itself.
+pub(super) fn say(
+    question: &AnchorQuestion,
+    verdict: Verdict,
+    why: impl Into<String>,
+) -> Result<AnchorAnswer, Failure> {
+    Ok(answer(verdict, why, &question.anchor))
 }
 
 // What a gate's run says of its tests, and in which lines.

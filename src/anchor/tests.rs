@@ -2,7 +2,7 @@
 //! accepted then on HEAD's code.
 
 use super::runs::{answer_from, red};
-use super::sources::{Sources, Told, answer, recall};
+use super::sources::{Sources, Told, answer, recall, say};
 use crate::trial::{self, Accepted, Bundle};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
@@ -164,7 +164,7 @@ impl Sources<'_> {
     fn keep_bundle(&self, commit: &str, runs: &[Ran]) -> Result<(String, Rc<Bundle>), Failure> {
         let specs: Vec<GateSpec> = runs.iter().map(|run| self.spec(run.command)).collect();
         let printed = list_files(runs);
-        let bundle = recall(&self.bundles, commit.to_owned(), || {
+        let bundle = recall(&self.known.bundles, commit.to_owned(), || {
             Bundle::read(self.repo, commit, self.config, &specs, &printed, &[])
         })?;
         let id = bundle.id()?;
@@ -249,7 +249,7 @@ impl Sources<'_> {
         tests: &str,
     ) -> Result<Option<(bool, String)>, Failure> {
         let key = (run.command.clone(), format!("{basis} {tests}"));
-        let then = recall(&self.on_other_code, key, || {
+        let then = recall(&self.known.on_other_code, key, || {
             let Some(runner) = self.runner else {
                 let tree = self.repo.find_tree(basis)?;
                 return match self.receipts.find(run.command, &tree)? {
@@ -305,7 +305,7 @@ impl Sources<'_> {
         };
         let Some(bundle) = (self.kept_tests)(id)? else {
             let why = "the log does not hold the tests that were accepted";
-            return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+            return say(question, Verdict::Unverifiable, why);
         };
         let named = runs.iter().flat_map(|run| &run.outcomes.tests);
         let mut named = named.filter(|(full, _)| *full == name || names(full, name));
@@ -364,7 +364,7 @@ impl Sources<'_> {
         for command in shown.gates {
             let spec = self.spec(command);
             let key = (id.to_owned(), command.clone());
-            let mixed = recall(&self.mixed, key, || {
+            let mixed = recall(&self.known.mixed, key, || {
                 let laid = (bundle, head.as_str());
                 trial::lay_down(self.repo, self.config, &spec, laid, &others, &printed)
             });
@@ -421,7 +421,7 @@ impl Sources<'_> {
     }
 
     fn list_accepted(&self) -> Result<Rc<Accepted>, Failure> {
-        recall(&self.accepted_files, (), || {
+        recall(&self.known.accepted, (), || {
             let mut files = Accepted::new();
             for id in self.accepted {
                 let bundle = (self.kept_tests)(id)?;

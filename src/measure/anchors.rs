@@ -2,7 +2,7 @@
 
 use super::gates::{ending, explain_untrusted};
 use super::world::World;
-use crate::anchor::{Anchor, SourceParts, Sources};
+use crate::anchor::{Anchor, Sources};
 use cook_protocol::brief::{is_users, mentions, quotes};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::machine::{
@@ -95,7 +95,7 @@ impl World<'_> {
         head: &'s Head,
         runner: Option<&'s Gates<'s>>,
     ) -> Result<Sources<'s>, Failure> {
-        Ok(Sources::new(SourceParts {
+        Ok(Sources {
             repo: self.repo,
             receipts: self.gates_here()?.0,
             head,
@@ -105,7 +105,8 @@ impl World<'_> {
             kept_tests: self.kept_tests,
             accepted: self.accepted,
             made_tests: self.made_tests,
-        }))
+            known: Default::default(),
+        })
     }
 
     /// What is asked of done slices where HEAD moved: by what is kept, and run where gates run at HEAD before

@@ -94,7 +94,7 @@ impl World<'_> {
             }
             None => Ok(gates
                 .into_iter()
-                .map(|gate| not_run(gate, "there is no such commit to run it at"))
+                .map(|gate| make_run(gate, None, Some("there is no such commit to run it at")))
                 .collect()),
         }
     }
@@ -123,12 +123,12 @@ impl World<'_> {
                         && receipt.preparation_sha256 == runner.preparation()
             });
             if let Some(why) = explain_untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
-                done.insert(place, not_run(gate, &why));
+                done.insert(place, make_run(gate, None, Some(&why)));
             } else if let Some(receipt) = known.filter(|_| !gate.must_fail_at_basis) {
-                let mut run = not_run(gate, "");
-                run.remarks.extend(runner.tell_chance(&receipt)?);
-                run.remarks.extend(runner.remark_on(&receipt)?);
-                (run.receipt, run.problem) = (Some(receipt), None);
+                let told = runner.tell_chance(&receipt)?.into_iter();
+                let remarks = told.chain(runner.remark_on(&receipt)?).collect();
+                let mut run = make_run(gate, Some(receipt), None);
+                run.remarks = remarks;
                 done.insert(place, run);
             } else {
                 due.push((place, gate));
@@ -157,10 +157,9 @@ impl World<'_> {
             };
             match known {
                 Some(receipt) => {
-                    let mut run = not_run(gate, "");
-                    run.remarks.extend(runner.remark_on(&receipt)?);
-                    (run.receipt, run.problem) = (Some(receipt), None);
-                    runs.push(run);
+                    let remarks = runner.remark_on(&receipt)?.into_iter().collect();
+                    let run = make_run(gate, Some(receipt), None);
+                    runs.push(GateRun { remarks, ..run });
                 }
                 None => runs.extend(self.run_trusted(commit, None, vec![gate])?),
             }
@@ -290,11 +289,11 @@ pub(super) fn explain_untrusted(trust: &Trust, command: &str) -> Option<String> 
         .then(|| format!("`{command}` is not trusted on this machine: {}", hint()))
 }
 
-fn not_run(gate: GateSpec, why: &str) -> GateRun {
+pub(super) fn make_run(gate: GateSpec, receipt: Option<Receipt>, problem: Option<&str>) -> GateRun {
     GateRun {
         gate,
-        receipt: None,
-        problem: Some(why.to_owned()),
+        receipt,
+        problem: problem.map(str::to_owned),
         remarks: Vec::new(),
         at_basis: None,
         failed: Vec::new(),

@@ -4,7 +4,7 @@
 //! Invariants: nothing runs that this machine does not trust; hidden files are laid down in rooms of their own, whose caches go with them; nothing that a run
 //! over them printed is kept.
 
-use super::gates::explain_untrusted;
+use super::gates::{explain_untrusted, make_run};
 use super::planted::{Field, Green, plant_defects};
 use super::world::World;
 use crate::trial::{Accepted, Bundle, lay_down, list_paths};
@@ -12,7 +12,7 @@ use cook_protocol::diagnostic::{Code, Failure, Lines, clean, count_noun, without
 use cook_protocol::digest::sha256;
 use cook_protocol::machine::{GateRun, quote_word};
 use cook_protocol::model::{
-    Caches, CheckRun, CheckVerdict, Config, GateSpec, Goal, GoalCheck, GoalFound, Place, Receipt,
+    Caches, CheckRun, CheckVerdict, Config, GateSpec, Goal, GoalCheck, GoalFound, Place,
 };
 use cook_protocol::trials::{Outcomes, TestResult, Weight};
 use cook_repo::disk::{self, Links};
@@ -95,7 +95,7 @@ impl World<'_> {
                     told = not_known(why, format!("git diff {}", goal.base));
                 }
                 let receipt = told.receipt.clone();
-                runs.extend(receipt.map(|receipt| make_run(&gate, Some(receipt), None)));
+                runs.extend(receipt.map(|receipt| make_run(gate.clone(), Some(receipt), None)));
             }
             found.checks.push(told);
         }
@@ -177,7 +177,11 @@ impl World<'_> {
         let mut files = Vec::new();
         for hidden in &goal.hidden {
             let Some(bytes) = find_hidden(self.hidden, &hidden.sha256) else {
-                return Ok(make_run(gate, None, Some("a hidden file is not here")));
+                return Ok(make_run(
+                    gate.clone(),
+                    None,
+                    Some("a hidden file is not here"),
+                ));
             };
             files.push(TakenBack {
                 path: hidden.path.clone(),
@@ -189,7 +193,9 @@ impl World<'_> {
         let mut runs = self
             .runner()?
             .run_without(commit, &files, gates, Caches::Empty)?;
-        Ok(runs.pop().unwrap_or_else(|| make_run(gate, None, None)))
+        Ok(runs
+            .pop()
+            .unwrap_or_else(|| make_run(gate.clone(), None, None)))
     }
 
     /// Why a green check says nothing: a file that it names came with the work, and notices no defect.
@@ -262,17 +268,6 @@ fn find_hidden(dir: &Path, digest: &str) -> Option<Vec<u8>> {
 pub(crate) fn read_settings(goal: &Goal) -> Result<Config, Failure> {
     Config::parse(&goal.settings)
         .map_err(|why| Failure::state(Code::LogUnreadable, format!("the goal's settings: {why}")))
-}
-
-fn make_run(gate: &GateSpec, receipt: Option<Receipt>, problem: Option<&str>) -> GateRun {
-    GateRun {
-        gate: gate.clone(),
-        receipt,
-        problem: problem.map(str::to_owned),
-        remarks: Vec::new(),
-        at_basis: None,
-        failed: Vec::new(),
-    }
 }
 
 fn not_known(why: String, next: String) -> CheckRun {

@@ -3,7 +3,7 @@
 
 use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
-use crate::anchor::{SourceParts, Sources};
+use crate::anchor::Sources;
 use crate::init::{read_text_file, write_text_file};
 use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
@@ -376,7 +376,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
     let messages = || workspace.messages();
     let kept_tests = |id: &str| workspace.read_kept_tests(id);
     let no_tests = std::collections::BTreeSet::new();
-    let sources = Sources::new(SourceParts {
+    let sources = Sources {
         repo: &workspace.repo,
         receipts: &receipts,
         head: &head,
@@ -386,7 +386,8 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
         kept_tests: &kept_tests,
         accepted: &no_tests,
         made_tests: &workspace.made_tests,
-    });
+        known: Default::default(),
+    };
     let gates = workspace.list_gate_commands(&snapshot)?;
     for entry in &stored.entries {
         let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {
