@@ -22,3 +22,25 @@ pub mod tracker;
 mod trial;
 mod verify;
 pub mod view;
+
+/// What most modules name: the nouns of the protocol, where things are kept, and collections.
+mod prelude {
+    pub(crate) use cook_protocol::diagnostic::{
+        Code, Failure, FailureKind, Finding, Lines, Refusal, clean, count_noun, without_escapes,
+    };
+    pub(crate) use cook_protocol::digest::sha256;
+    pub(crate) use cook_protocol::machine::{
+        AnchorAnswer, AnchorQuestion, Dispatch, FactSet, Facts, GateRun, Head, Required, short,
+    };
+    pub(crate) use cook_protocol::model::{
+        Caches, Config, Evidence, GateSpec, Policy, Receipt, Role, Slice, SliceStatus, Snapshot,
+    };
+    pub(crate) use cook_protocol::trials::TestResult;
+    pub(crate) use cook_repo::disk::{self, Durable, Links, NewFile};
+    pub(crate) use cook_repo::git::Repo;
+    pub(crate) use cook_repo::receipt::{Gates, Receipts, merge_gates, words};
+    pub(crate) use cook_repo::store::{Store, Tip};
+    pub(crate) use std::collections::{BTreeMap, BTreeSet};
+    pub(crate) use std::path::{Path, PathBuf};
+    pub(crate) use std::time::Duration;
+}

@@ -3,14 +3,11 @@
 use super::place::{answer_moved, find_place, find_symbol};
 use super::sources::{Sources, Text, answer, recall, say};
 use super::tests::{Said, find_test};
+use crate::prelude::*;
 use crate::trial;
 use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required, short};
-use cook_protocol::model::{Anchor, Basis, Count, GateSpec, Stamp, Verdict, fits};
+use cook_protocol::model::{Anchor, Basis, Count, Stamp, Verdict, fits};
 use cook_repo::git::{Edit, Entry, Put, digest_lines, find_digest, is_telling};
-use cook_repo::receipt::Gates;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 impl Sources<'_> {

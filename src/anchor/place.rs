@@ -1,8 +1,7 @@
 //! Anchors at text: lines of a file, a symbol, a section, and what is gone.
 
 use super::sources::{NO_COMMIT, Sources, Text, answer, say};
-use cook_protocol::diagnostic::{Failure, count_noun};
-use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
+use crate::prelude::*;
 use cook_protocol::model::{Anchor, KeptProof, Verdict};
 use cook_repo::git::{Entry, find_text, says_something};
 use std::ops::Range;

@@ -1,11 +1,9 @@
 //! Anchors at what a gate printed, and at a receipt: held against kept receipts.
 
 use super::sources::{Said, Sources, answer, read_line, say};
-use cook_protocol::diagnostic::{Failure, with_plain_marks, without_tags};
-use cook_protocol::digest::sha256;
-use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
-use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID, Receipt, Verdict};
-use cook_protocol::trials::TestResult;
+use crate::prelude::*;
+use cook_protocol::diagnostic::{with_plain_marks, without_tags};
+use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID, Verdict};
 
 /// Characters by which a longer line may be named.
 const BEGINNING: usize = 8;

@@ -1,15 +1,12 @@
 //! What anchors are held against, each read once.
 
+use crate::prelude::*;
 use crate::trial::{Accepted, Bundle};
-use cook_protocol::diagnostic::{Failure, without_escapes};
-use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Head};
-use cook_protocol::model::{Config, Receipt, TreeEntry, Verdict};
-use cook_protocol::trials::TestResult;
+use cook_protocol::model::{TreeEntry, Verdict};
 use cook_protocol::trials::outcomes::{Material, Outcomes};
-use cook_repo::git::{Entry, Repo};
-use cook_repo::receipt::{Gates, Receipts};
+use cook_repo::git::Entry;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
 

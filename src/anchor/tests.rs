@@ -3,14 +3,12 @@
 
 use super::runs::{answer_from, red};
 use super::sources::{Sources, Told, answer, recall, say};
+use crate::prelude::*;
 use crate::trial::{self, Accepted, Bundle};
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::{AnchorAnswer, AnchorQuestion, Required};
-use cook_protocol::model::{GateSpec, KeptProof, Receipt, Verdict};
+use cook_protocol::model::{KeptProof, Verdict};
+use cook_protocol::trials::Outcomes;
 use cook_protocol::trials::outcomes::names;
-use cook_protocol::trials::{Outcomes, TestResult};
 use cook_repo::receipt::{TrialRun, plan_gate};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Names that are shown where several fit.

@@ -8,16 +8,15 @@
 use crate::demo::Demo;
 use crate::judges::{Answered, Identity, Kept};
 use crate::measure::texts;
+use crate::prelude::*;
 use crate::run::{Keeping, Observer, RoleAgent, Unseen, first_agent, hold_once};
 use crate::service::{self, ByCookOutcome, Workspace, find_place};
 use cook_mutants::{Fault, FaultKind, faults};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Refusal};
 use cook_protocol::machine::quote_word;
-use cook_protocol::model::{Actor, Event, Role, SliceStatus, Verdicts};
+use cook_protocol::model::{Actor, Event, Verdicts};
 use cook_repo::disk::TemporaryDir;
 use cook_repo::store::Meta;
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 // Makes cases, asks about them, counts: planted and clean ones by turns, so that what is cut in the

@@ -3,17 +3,14 @@
 
 use crate::init::SETTINGS;
 use crate::measure::{Green, list_packages, missing, read_settings_at};
+use crate::prelude::*;
 use crate::service::Workspace;
 use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
 use cook_protocol::change::code_of;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_protocol::machine::{GateRun, quote_word, short};
-use cook_protocol::model::{GateSpec, Place};
+use cook_protocol::machine::quote_word;
+use cook_protocol::model::Place;
 use cook_protocol::trials::{Side, TrialLine, Weight, Word, fits_path};
-use cook_repo::git::Repo;
-use cook_repo::receipt::{merge_gates, words};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// Gates of the settings, those of these names alone where there are any.
 fn choose(

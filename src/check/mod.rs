@@ -12,13 +12,12 @@ pub(crate) use gate_check::{
     require_green,
 };
 
+use crate::prelude::*;
 use crate::service::Workspace;
 use cook_mutants::{Touch, list_touched_tests};
-use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_protocol::trials::Weight;
-use cook_repo::git::{MAX_EDITS, Repo};
+use cook_repo::git::MAX_EDITS;
 use gate_check::{NAMED, some};
-use std::collections::BTreeMap;
 
 /// Checks HEAD's commit, or the one that is named.
 ///

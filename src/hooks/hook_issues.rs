@@ -5,6 +5,7 @@
 //! Invariants: where no workspace is, no program is looked for and none is started;
 //! an entry reaches its issue once, through the replay queue; what is away is named.
 
+use crate::prelude::*;
 use crate::service::Workspace;
 use crate::tracker::{
     self, Actor, Beads, Bounds, Brief, Comment, Entry, Found, Issue, IssueStatus, Link, Memory,
@@ -12,11 +13,10 @@ use crate::tracker::{
     with_parents_type,
 };
 use cook_agents::hooks::{ClosedIssue, Item, Kind};
-use cook_protocol::digest::sha256;
 use cook_protocol::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
 use cook_repo::thread;
 use std::cell::{OnceCell, RefCell};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Ready issues that are named.
 const READY: usize = 3;

@@ -3,26 +3,21 @@
 
 use super::hook_issues::{Issues, Wanted, find_tracker, key};
 use super::respond::{Called, HookError, LOOK_BACK, SWITCH, child, give};
+use crate::prelude::*;
 use crate::service::{self, Workspace};
 use crate::tracker::{is_id, is_own_file, list_issues};
 use cook_agents::hooks::{
     Agent, CHECKPOINTS, Due, Item, Kind, Owner, Recovery, SessionState, Situation, StateDir, Wants,
     Workflow, ago, begins, find_directory, find_inside, first_line, issue_call, segments,
 };
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding};
-use cook_protocol::digest::sha256;
-use cook_protocol::machine::{Dispatch, Head, Rule};
+use cook_protocol::machine::Rule;
 use cook_protocol::model::{
-    ActiveStatus, Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Role, SchemaVersion, Snapshot,
-    Timestamp,
+    ActiveStatus, Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp,
 };
 use cook_repo::clock::Clock;
-use cook_repo::disk::{self, Links};
 use cook_repo::git::Entry;
 use cook_repo::process::{INVOCATION_VARIABLE, agent_around, session_around};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::Path;
 
 fn unwritable(error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").with_cause(error)

@@ -6,18 +6,16 @@
 
 use super::hook_issues::{Issues, find_tracker, list_owed};
 use crate::check::{Ask, Line, check};
+use crate::prelude::*;
 use crate::service::{self, Taker, Workspace};
 use cook_agents::hooks::{
     Agent, Effects, Event, False, Kind, Outcome, Owed, Owner, Row, SessionState, Situation,
     StateDir, answer, check_stop, find_directory, is_checked, read, step, wants,
 };
-use cook_protocol::diagnostic::{Code, Failure, Lines, clean};
-use cook_protocol::machine::short;
-use cook_protocol::model::{BriefSync, CheckVerdict, Checkpoint, Role, Snapshot};
+use cook_protocol::model::{BriefSync, CheckVerdict, Checkpoint};
 use cook_protocol::trials::Weight;
 use cook_repo::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 
 /// Entries of the trail that are looked through.
 pub(super) const LOOK_BACK: usize = 2_000;

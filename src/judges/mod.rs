@@ -1,19 +1,14 @@
 //! What is known of judges: how many planted faults each caught where `cook calibrate` measured it,
 //! and whose word each verdict of the log is.
 
+use crate::prelude::*;
 use crate::service::Workspace;
 use cook_mutants::{Answer, FaultKind, Interval, Joint, Record, Share, joint};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, count_noun};
-use cook_protocol::machine::{Head, list_votes};
-use cook_protocol::model::{Role, SliceStatus, Snapshot};
+use cook_protocol::machine::list_votes;
 use cook_protocol::{digest, prompt};
-use cook_repo::disk::{self, Links};
 use cook_repo::session::{CallRecord, GitStore, Ref};
 use serde::{Deserialize, Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// What is known of a judge: how many planted faults it caught, and how much clean work it refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

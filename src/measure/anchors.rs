@@ -3,17 +3,10 @@
 use super::gates::{ending, explain_untrusted};
 use super::world::World;
 use crate::anchor::{Anchor, Sources};
+use crate::prelude::*;
 use cook_protocol::brief::{is_users, mentions, quotes};
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::machine::{
-    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, FactSet, Facts, GateRun, Head,
-    Required,
-};
-use cook_protocol::model::{
-    BriefLine, BriefStanding, Caches, GateSpec, KeptProof, Place, Slot, Verdict,
-};
-use cook_repo::receipt::{Gates, merge_gates, words};
-use std::collections::{BTreeMap, BTreeSet};
+use cook_protocol::machine::{BriefFacts, BriefQuestion};
+use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot, Verdict};
 
 impl World<'_> {
     /// Judges anchors, after the trusted gates that they rest on have a receipt of

@@ -2,12 +2,11 @@
 
 use super::world::World;
 use crate::init::SETTINGS;
+use crate::prelude::*;
 use crate::trial::{Span, Tried, try_change};
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::{CommitFacts, ConfigFacts, FactSet, Facts, GateQuestion, GateRun};
-use cook_protocol::model::Config;
-use cook_protocol::trials::{TestResult, TrialLine};
-use cook_repo::git::{Entry, Repo};
+use cook_protocol::machine::{CommitFacts, ConfigFacts, GateQuestion};
+use cook_protocol::trials::TrialLine;
+use cook_repo::git::Entry;
 
 /// Measures what is asked, and nothing else.
 ///

@@ -2,17 +2,13 @@
 
 use super::world::World;
 use crate::init::{self, stop_script};
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::{FactSet, Facts, GateQuestion, GateRun, Head, StopVerifierRun};
-use cook_protocol::model::{
-    Caches, Config, GateSpec, Place, Receipt, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
-};
-use cook_repo::disk::{self, AtPath, Links};
-use cook_repo::git::{Entry, Repo};
+use crate::prelude::*;
+use cook_protocol::machine::{GateQuestion, StopVerifierRun};
+use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_repo::disk::AtPath;
+use cook_repo::git::Entry;
 use cook_repo::process::on_path;
-use cook_repo::receipt::{Receipts, Trust, merge_gates, words};
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use cook_repo::receipt::Trust;
 
 /// Bytes of a script, at most.
 const MAX_SCRIPT: u64 = 1 << 20;

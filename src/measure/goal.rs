@@ -7,18 +7,12 @@
 use super::gates::{explain_untrusted, make_run};
 use super::planted::{Field, Green, plant_defects};
 use super::world::World;
+use crate::prelude::*;
 use crate::trial::{Accepted, Bundle, lay_down, list_paths};
-use cook_protocol::diagnostic::{Code, Failure, Lines, clean, count_noun, without_escapes};
-use cook_protocol::digest::sha256;
-use cook_protocol::machine::{GateRun, quote_word};
-use cook_protocol::model::{
-    Caches, CheckRun, CheckVerdict, Config, GateSpec, Goal, GoalCheck, GoalFound, Place,
-};
-use cook_protocol::trials::{Outcomes, TestResult, Weight};
-use cook_repo::disk::{self, Links};
+use cook_protocol::machine::quote_word;
+use cook_protocol::model::{CheckRun, CheckVerdict, Goal, GoalCheck, GoalFound, Place};
+use cook_protocol::trials::{Outcomes, Weight};
 use cook_repo::receipt::{TakenBack, TrialRoom, plan_gate};
-use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Bytes of a hidden file.
 pub(crate) const MAX_HIDDEN: u64 = 1 << 20;

@@ -4,19 +4,18 @@
 //! Invariant: no defect is ever written where the user works, and what was not tried counts as nothing.
 
 use super::world::{World, deciding};
+use crate::prelude::*;
 use cook_mutants::{
     Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, classify_texts,
     is_in_tests, plant, subject, with_comment, without_change,
 };
-use cook_protocol::diagnostic::{
-    Code, Failure, Lines, Refusal, clean, count_noun, list_with_verb, without_escapes,
-};
-use cook_protocol::machine::{GateQuestion, GateRun};
-use cook_protocol::model::{Count, GateSpec, StrengthNote, StrengthRule, UnnoticedDefect};
-use cook_repo::git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT, Repo};
+use cook_protocol::diagnostic::list_with_verb;
+use cook_protocol::machine::GateQuestion;
+use cook_protocol::model::{Count, StrengthNote, StrengthRule, UnnoticedDefect};
+use cook_repo::git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT};
 use cook_repo::receipt::TakenBack;
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Tries defects in a change that is green, so many at most, and begins none after so many minutes.
 ///

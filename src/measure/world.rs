@@ -1,15 +1,11 @@
 //! Everything that can be looked at, and the gates that are known there.
 
 use crate::anchor::{KeptTests, MadeTests};
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::machine::{FactSet, OutsideEdit};
-use cook_protocol::model::{Caches, Config};
+use crate::prelude::*;
+use cook_protocol::machine::OutsideEdit;
 use cook_repo::clock::Clock;
-use cook_repo::git::{Edit, Entry, Repo};
-use cook_repo::receipt::{Gates, Receipts, Trust, merge_gates};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
+use cook_repo::git::{Edit, Entry};
+use cook_repo::receipt::Trust;
 
 /// Everything that can be looked at.
 pub struct World<'a> {

@@ -4,13 +4,13 @@ use super::mirror::TAKEN;
 use super::run_loop::Driver;
 use super::run_order::{Ended, RoleAgent, RunEvent, Step};
 use super::session_guard::{Violation, Watch, unwritable, watches};
+use crate::prelude::*;
 use crate::service::{self, ByCookOutcome, Prompts, Taker, Workspace};
 use cook_agents::{
     AgentFailure, AgentSupplier, Bounds, FailureClass, Progress, Report, Sandbox, workflow_mark,
 };
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
-use cook_protocol::machine::{self, Dispatch, Head};
-use cook_protocol::model::{Actor, Event, Role, Snapshot};
+use cook_protocol::machine;
+use cook_protocol::model::{Actor, Event};
 use cook_protocol::prompt;
 use cook_protocol::report::{self, Provenance, Reported};
 use cook_repo::git::{Identity, Throwaway};
@@ -21,7 +21,6 @@ use cook_repo::session::{
 use cook_repo::store::History;
 use cook_repo::thread;
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 

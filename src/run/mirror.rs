@@ -7,19 +7,15 @@
 
 use super::run_order::was_alive;
 use super::session_guard::{Violation, Watch, list_directory, unwritable};
+use crate::prelude::*;
 use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
 use cook_agents::{PutBack, end_left};
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_repo::disk::{self, Links};
-use cook_repo::git::{Difference, Repo};
+use cook_repo::git::Difference;
 use cook_repo::process::is_alive;
 use cook_repo::session::{Action, GitStore};
-use cook_repo::store::{Place, Store};
+use cook_repo::store::Place;
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 use std::{fs, io};
 
 /// Bytes of a ref, at most.

@@ -2,25 +2,17 @@
 
 use super::run_order::{Limits, Operator, Order, RoleAgent, RoleAssignment, paths_are};
 use crate::judges::find_known;
+use crate::prelude::*;
 use crate::service::{self, Workspace};
 use cook_agents::{
     AgentSupplier, Found, Preset, Sandbox, Spent, describe_error, find, presets, probe_version,
 };
-use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Lines, Refusal, clean, count_noun,
-};
-use cook_protocol::machine::{Dispatch, quote_word};
-use cook_protocol::model::{
-    Access, Config, Limits as Budgets, Role, RoleConfig, SandboxMode, Snapshot, SocketPath,
-};
-use cook_repo::git::Repo;
+use cook_protocol::machine::quote_word;
+use cook_protocol::model::{Access, Limits as Budgets, RoleConfig, SandboxMode, SocketPath};
 use cook_repo::process::Clocks;
 use cook_repo::room::Bubblewrap;
 use cook_repo::session::{Action, CallRecord, GitStore, Ref, RefKind, Supplier, Turn};
 use cook_repo::thread;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
 
 /// Roles that agents play here.
 pub const PLAYED: [Role; 5] = [

@@ -13,19 +13,16 @@ use super::run_order::{
     last_sign,
 };
 use super::session_guard::{Watch, all_watches, list_directory, unreadable, watches};
+use crate::prelude::*;
 use crate::service::{self, Applied, Workspace};
 use cook_agents::{Bounds, Spent, end_left, settle_left};
-use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::machine::{current_audit, current_review};
-use cook_protocol::model::{Actor, Event, Role, Snapshot};
+use cook_protocol::model::{Actor, Event};
 use cook_repo::clock::Clock;
-use cook_repo::git::Repo;
 use cook_repo::process::Patience;
 use cook_repo::session::{CallRecord, GitStore};
 use cook_repo::store::Lease;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Sessions in a row that may come to nothing.
 const FAILURES: u32 = 3;

@@ -1,21 +1,17 @@
 //! What was asked for when a run was begun, and the person who asked.
 
 use super::session_guard::{Violation, unwritable};
+use crate::prelude::*;
 use crate::service::{Applied, Workspace};
 use cook_agents::{Preset, Progress, Spent};
-use cook_protocol::diagnostic::{Failure, Finding, without_tokens};
-use cook_protocol::machine::Dispatch;
-use cook_protocol::model::{Access, Policy, Price, Role};
+use cook_protocol::diagnostic::without_tokens;
+use cook_protocol::model::{Access, Price};
 use cook_repo::clock::Clock;
-use cook_repo::disk::{self, Durable, Links, NewFile};
-use cook_repo::git::Repo;
 use cook_repo::process::{Alarm, Clocks};
 use cook_repo::store::Recovery;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]

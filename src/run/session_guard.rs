@@ -4,17 +4,14 @@
 //! Invariant: nothing is put back before it was kept. What cannot be put back is named and
 //! left as it is.
 
+use crate::prelude::*;
 use crate::service::{self, Workspace};
-use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::machine::OutsideEdit;
-use cook_protocol::model::{BRIEF_FILE, BriefSync, CONTRACT_FILES, Role, SETTINGS_FILES};
-use cook_repo::disk::{self, Links};
-use cook_repo::git::{Baseline, Difference, Ignored, Repo};
-use cook_repo::store::{MAX_KEPT, Store, rescue_keep};
+use cook_protocol::model::{BRIEF_FILE, BriefSync, CONTRACT_FILES, SETTINGS_FILES};
+use cook_repo::git::{Baseline, Difference, Ignored};
+use cook_repo::store::{MAX_KEPT, rescue_keep};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// Bytes of a note, at most.
 const MAX_NOTE: u64 = 64 << 20;

@@ -8,16 +8,11 @@ use super::run_order::{
     RunEvent, Step, paths_are,
 };
 use super::session_guard::unwritable;
+use crate::prelude::*;
 use crate::service::{self, Workspace};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Refusal, count_noun};
-use cook_protocol::machine::{Dispatch, Head};
-use cook_protocol::model::{Policy, Role, Snapshot};
-use cook_repo::disk::{Durable, NewFile};
 use cook_repo::git::Unparked;
 use cook_repo::remote::{Manner, Pulled, Remote, Side};
-use cook_repo::store::{Lease, Tip, fresh_id};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use cook_repo::store::{Lease, fresh_id};
 
 /// What a run came to, and how it left the worktree.
 #[derive(Debug)]

@@ -5,20 +5,16 @@ use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
 use crate::anchor::Sources;
 use crate::init::{read_text_file, write_text_file};
+use crate::prelude::*;
 use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
 };
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_protocol::machine::{
-    self, AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, Dispatch, FactSet, Facts,
-    GateRun,
-};
+use cook_protocol::machine::{self, BriefFacts, BriefQuestion};
 use cook_protocol::model::{
     Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event,
-    Evidence, EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
+    EvidenceRecord, SliceRecord, SliceRecordType, Timestamp, Verdict,
 };
-use cook_repo::receipt::Receipts;
 use serde::Serialize;
 
 /// Bytes of a brief that is not asked for in full.

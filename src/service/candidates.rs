@@ -4,13 +4,11 @@
 
 use super::context::Context;
 use crate::anchor::read_line;
-use cook_protocol::diagnostic::{Failure, count_noun, without_escapes};
-use cook_protocol::machine::AnchorQuestion;
-use cook_protocol::model::{Anchor, Receipt, Verdict};
-use cook_protocol::trials::{Outcomes, TestResult};
+use crate::prelude::*;
+use cook_protocol::model::{Anchor, Verdict};
+use cook_protocol::trials::Outcomes;
 use cook_repo::git::{Edit, hunks, split_lines};
-use cook_repo::receipt::{Output, Receipts};
-use std::collections::BTreeSet;
+use cook_repo::receipt::Output;
 use std::fmt::Write;
 
 /// Anchors of a kind that are held against HEAD.

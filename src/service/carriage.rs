@@ -1,14 +1,12 @@
 //! The log on its way to a remote and from one.
 
 use super::workspace::{LogSource, Workspace, elsewhere};
+use crate::prelude::*;
 use cook_agents::find_secrets;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
 use cook_protocol::digest::hex;
-use cook_protocol::model::Snapshot;
 use cook_repo::remote::{Elsewhere, Kept, Mark, Plan, Remote, Restore, Side};
-use cook_repo::store::{Contents, Store};
+use cook_repo::store::Contents;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 
 /// The remote that is named, else that of the settings, else the one that git would take.
 ///

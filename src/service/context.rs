@@ -4,16 +4,14 @@
 
 use super::dispatch::find_head;
 use super::workspace::Workspace;
+use crate::prelude::*;
 use cook_mutants::{Class, classify};
-use cook_protocol::diagnostic::{Failure, Lines, clean, count_noun, without_escapes};
-use cook_protocol::machine::{AnchorQuestion, CommitSeen, Facts, Head, list_others_since, short};
+use cook_protocol::machine::{CommitSeen, list_others_since};
 use cook_protocol::model::{
-    ActiveStatus, Evidence, EvidenceClaim, Offer, Place, Receipt, Role, SliceStatus, Snapshot,
-    StrengthNote, TestChange, USER_COMMANDS, Verdict, WHOLE, surface_matches,
+    ActiveStatus, EvidenceClaim, Offer, Place, StrengthNote, TestChange, USER_COMMANDS, Verdict,
+    WHOLE, surface_matches,
 };
 use cook_repo::git::{ChangeKind, Edit, make_unified_diff};
-use cook_repo::receipt::{Receipts, merge_gates};
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Paths that are listed.

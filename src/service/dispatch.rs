@@ -1,9 +1,9 @@
 //! Who is due, by what the repository is now.
 
 use super::workspace::{Workspace, elsewhere};
-use cook_protocol::diagnostic::{Code, Failure, Finding};
-use cook_protocol::machine::{self, Dispatch, FactSet, Facts, Found, Head, Rule, Worktree};
-use cook_protocol::model::{Event, Plan, Policy, Role, RoomCheck, Snapshot};
+use crate::prelude::*;
+use cook_protocol::machine::{self, Found, Rule, Worktree};
+use cook_protocol::model::{Event, Plan, RoomCheck};
 use cook_repo::run_again;
 use shell_words::quote;
 use std::borrow::Cow;

@@ -1,25 +1,17 @@
 //! A goal: set, asked, dropped (`docs/goal.md`).
 
 use super::carriage::remote;
-use super::transition::Applied;
-use super::transition::transition;
+use super::transition::{Applied, transition};
 use super::workspace::Workspace;
 use crate::measure::{MAX_HIDDEN, read_settings, spec_of};
+use crate::prelude::*;
 use crate::trial::{Bundle, list_paths};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
-use cook_protocol::digest::sha256;
-use cook_protocol::machine::{self, GateRun};
+use cook_protocol::machine;
 use cook_protocol::model::{
-    Actor, CheckVerdict, Config, Count, Event, GateSpec, Goal, GoalCheck, GoalFound, HiddenFile,
-    Policy, SETTINGS_FILES, Snapshot, TreeEntry, WaitingKind,
+    Actor, CheckVerdict, Count, Event, Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES,
+    TreeEntry, WaitingKind,
 };
-use cook_repo::disk::{self, Durable, Links, NewFile};
-use cook_repo::receipt::words;
 use cook_repo::remote::Side;
-use cook_repo::store::Store;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Bytes of the settings.
 const MAX_SETTINGS: u64 = 1 << 20;

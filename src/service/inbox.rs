@@ -9,18 +9,18 @@
 use super::prompting::fits;
 use super::transition::{apply_without_gates, transition};
 use super::workspace::Workspace;
+use crate::prelude::*;
 use cook_protocol::brief::not_user;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redact};
+use cook_protocol::diagnostic::redact;
 use cook_protocol::machine;
 use cook_protocol::model::{
-    Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, Role,
-    SchemaVersion, Timestamp,
+    Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, SchemaVersion,
+    Timestamp,
 };
 use cook_protocol::report::{self, Provenance, Reported};
-use cook_repo::disk::{self, Durable, Links, NewFile, is_directory};
+use cook_repo::disk::is_directory;
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
 
 /// Largest file that is read, and how many at once.
 const MAX_FILE: u64 = 2 << 20;

@@ -3,15 +3,12 @@
 
 use super::context::{BY_GIT, Context, Foreign, NAMED};
 use super::workspace::Workspace;
-use cook_protocol::diagnostic::{Failure, Lines, clean, without_attribution};
+use crate::prelude::*;
+use cook_protocol::diagnostic::without_attribution;
 use cook_protocol::machine::{CommitSeen, list_other_ratings};
-use cook_protocol::model::{
-    Conclude, Event, Policy, Role, Slice, SliceRecordType, SliceStatus, Snapshot, Verdicts,
-};
+use cook_protocol::model::{Conclude, Event, SliceRecordType, Verdicts};
 use cook_protocol::prompt::cut;
 use cook_protocol::report::{list_items, return_reason};
-use cook_repo::store::Store;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Events that are read whole.

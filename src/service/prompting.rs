@@ -5,14 +5,13 @@ use super::brief::{DEFAULT_BYTES, put_together};
 use super::context::context_text;
 use super::dispatch::{dispatch_now, find_head, find_state, find_uncommitted, tell_uncommitted};
 use super::workspace::Workspace;
+use crate::prelude::*;
 use cook_agents::prompt_tokens;
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_protocol::machine::{self, Dispatch, Facts, Found, Head, Rule, Selection, VERIFY_STOP};
-use cook_protocol::model::{Assurance, Role, Snapshot};
+use cook_protocol::machine::{self, Found, Rule, Selection, VERIFY_STOP};
+use cook_protocol::model::Assurance;
 use cook_protocol::prompt::{self, PromptInput};
 use cook_protocol::report;
 use cook_repo::session::CallRecord;
-use cook_repo::store::Tip;
 use serde::Serialize;
 
 /// The ticket for the state that was looked at; changes of the brief leave it as it was.

@@ -7,19 +7,15 @@
 use super::carriage;
 use super::dispatch::{dispatch_now, find_head, follow};
 use super::workspace::Workspace;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
-use cook_protocol::machine::{self, Dispatch, FactSet, Facts, MOST_BY_COOK, Step};
-use cook_protocol::model::{
-    Actor, Anchor, CitedExchange, Event, Exchanges, Role, Said, Snapshot, Sync, Verdict,
-};
+use crate::prelude::*;
+use cook_protocol::machine::{self, MOST_BY_COOK, Step};
+use cook_protocol::model::{Actor, Anchor, CitedExchange, Event, Exchanges, Said, Sync, Verdict};
 use cook_protocol::prompt;
 use cook_repo::process::{ProcessError, Short, capture};
-use cook_repo::receipt::words;
 use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
 use cook_repo::session::{Exchange, GitStore, Ref, RefKind, load_episode};
-use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Store, Tip, Transition};
+use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Transition};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// How long a writer waits for another one.
 const LOCK_WAIT: Duration = Duration::from_secs(10);

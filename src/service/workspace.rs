@@ -3,26 +3,19 @@
 use crate::anchor::MadeTests;
 use crate::init::{Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale};
 use crate::measure::{Claim, Reran, World, gate_commands, measure, wants_gates};
+use crate::prelude::*;
 use crate::trial::Bundle;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
-use cook_protocol::machine::{
-    AnchorAnswer, AnchorQuestion, CONTRACT_TEXTS, FactSet, Facts, GateRun, Head, OutsideEdit,
-};
+use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    self, BriefRecord, Caches, Cause, CheckpointKind, CleanRoom, Config, Event, GateSpec,
-    PROMPT_ID, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SliceRecord, SliceRecordType,
-    Snapshot,
+    self, BriefRecord, Cause, CheckpointKind, CleanRoom, Event, PROMPT_ID, Profile, STOP_VERIFIER,
+    STOP_VERIFIER_SCRIPTS, SliceRecord, SliceRecordType,
 };
 use cook_protocol::schema;
 use cook_repo::clock::Clock;
-use cook_repo::disk::{self, AtPath, Links};
-use cook_repo::git::Repo;
-use cook_repo::receipt::{Gates, Receipts, TakenBack, Trust};
+use cook_repo::disk::AtPath;
+use cook_repo::receipt::{TakenBack, Trust};
 use cook_repo::remote::Elsewhere;
-use cook_repo::store::{History, Place, Store, Tip};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use cook_repo::store::{History, Place};
 
 /// A worktree, its log, its settings.
 pub struct Workspace {

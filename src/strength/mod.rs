@@ -8,13 +8,10 @@ use crate::check::{Base, Tell, find_base, require_green};
 use crate::measure::{
     Field, Planted, Survivor, deciding, list_unread, plant_defects, tell_unread, texts, why_not,
 };
+use crate::prelude::*;
 use crate::service::Workspace;
 use cook_mutants::{Outcome, Tally, Unread, read_cargo_mutants, read_elements};
-use cook_protocol::diagnostic::{Code, Failure, Refusal, count_noun};
-use cook_protocol::machine::short;
-use cook_repo::disk::{self, Links};
 use cook_repo::git::MAX_EDITS;
-use std::path::Path;
 
 /// Bytes of a report that are read.
 pub(crate) const MAX_REPORT: u64 = 64 << 20;

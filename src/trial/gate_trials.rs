@@ -1,20 +1,15 @@
 //! The trials of one gate, and what they say of each test.
 
-use super::trial_change::Mix;
-use super::trial_change::{Change, End};
-use super::trial_change::{Depth, Recipe};
+use super::trial_change::{Change, Depth, End, Mix, Recipe};
 use super::trial_lines::{Teller, last_line};
+use crate::prelude::*;
 use cook_mutants::Language;
-use cook_protocol::diagnostic::{Failure, count_noun};
-use cook_protocol::machine::GateRun;
-use cook_protocol::model::{Caches, GateSpec};
 use cook_protocol::trials::{
-    Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, TestResult, Tree, TrialLine, Word,
-    cross, fits_path, limit_to_files,
+    Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, Tree, TrialLine, Word, cross,
+    fits_path, limit_to_files,
 };
 use cook_repo::git::{Entry, TreeChange};
-use cook_repo::receipt::{Gates, TrialRoom, TrialRun, words};
-use std::collections::{BTreeMap, BTreeSet};
+use cook_repo::receipt::{TrialRoom, TrialRun};
 
 /// How often old tests are tried again without files that do not load.
 const TRIES: usize = 4;

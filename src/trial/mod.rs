@@ -12,14 +12,9 @@ pub(crate) use accepted_tests::{Accepted, Bundle, lay_down, list_paths, run_at, 
 pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{ADD_GATE, last_line, show_red, show_red_before};
 
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::GateRun;
-use cook_protocol::model::{Config, GateSpec};
+use crate::prelude::*;
 use cook_protocol::trials::{Side, TrialLine, Weight, Word};
-use cook_repo::git::Repo;
-use cook_repo::receipt::Gates;
 use gate_trials::GateTrials;
-use std::collections::BTreeSet;
 use trial_change::Change;
 
 /// Counts what commits of a range declare of these lines.

@@ -1,16 +1,14 @@
 //! What differs between two commits, and on which side of a trial each path stands.
 
+use crate::prelude::*;
 use cook_mutants::{Language, has_tests, without_change};
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::model::{GateSpec, TreeEntry};
+use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::{
     Known, Side, Split, close_scripts, close_targets, first_target, is_among_tests, is_test_file,
     is_whole_setting, list_variables, shadows_runner, side_of, split_of, splits,
 };
-use cook_repo::git::{Entry, Put, Repo, TreeChange};
-use cook_repo::receipt::words;
+use cook_repo::git::{Entry, Put, TreeChange};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a text that is taken apart.
 const MAX_SPLIT: usize = 4 << 20;

@@ -1,9 +1,7 @@
 //! What trials say, in words.
 
 use super::trial_change::{Change, End, Recipe};
-use cook_protocol::diagnostic::{Failure, Lines, clean, count_noun, without_escapes};
-use cook_protocol::machine::{GateRun, short};
-use cook_protocol::model::GateSpec;
+use crate::prelude::*;
 use cook_protocol::trials::{
     Became, Declaration, NamedTest, TrialLine, Weight, Word, read_declarations,
 };

@@ -8,12 +8,12 @@ use crate::check::Line;
 use crate::init::SETTINGS;
 use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
+use crate::prelude::*;
 use crate::service::{self, Judging, Workspace};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
-use cook_protocol::machine::{Head, current_audit, current_review, list_votes, short};
+use cook_protocol::machine::{current_audit, current_review, list_votes};
 use cook_protocol::model::{
-    Accepted, Caches, CheckRun, CheckVerdict, Config, GOAL_SLICE, Goal, GoalCheck, GoalFound,
-    Phase, STOP_VERIFIER, Slice, SliceStatus, Snapshot, StrengthNote,
+    Accepted, CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, STOP_VERIFIER,
+    StrengthNote,
 };
 use cook_protocol::trials::Weight;
 

@@ -6,22 +6,16 @@
 
 use super::criterion_proof::Outcome;
 use crate::init::{SETTINGS, control_plane_script, plans, stop_script};
+use crate::prelude::*;
 use crate::service::{self, Judging, Workspace};
-use cook_protocol::diagnostic::{Code, Failure, Lines, Refusal, clean, count_noun};
-use cook_protocol::digest::sha256;
-use cook_protocol::machine::short;
 use cook_protocol::model::{
-    CONTRACT_FILES, Config, Plan, Profile, STOP_VERIFIER_SCRIPTS, Slice, SliceStatus, Snapshot,
-    TreeEntry, surface_matches,
+    CONTRACT_FILES, Plan, Profile, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches,
 };
 use cook_repo::disk::TemporaryDir;
-use cook_repo::git::Repo;
-use cook_repo::receipt::{TakenBack, words};
+use cook_repo::receipt::TakenBack;
 use cook_repo::remote::{Remote, Side};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Files that are named.
 const MOST_NAMED: usize = 100;

@@ -3,23 +3,20 @@
 use super::criterion_proof::{Outcome, check_proof};
 use super::git_facts::Again;
 use super::verification::{Answered, find_standing};
+use crate::prelude::*;
 use crate::service::{self, Workspace};
-use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
-use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit, short};
+use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    ActiveSlice, ActiveStatus, BriefDocument, CitedExchange, Event, Plan, Profile, Role,
-    SliceRecord, Snapshot, State, StopRecord, VerificationEvidence,
+    ActiveSlice, ActiveStatus, BriefDocument, CitedExchange, Event, Plan, Profile, SliceRecord,
+    State, StopRecord, VerificationEvidence,
 };
 use cook_protocol::prompt;
 use cook_protocol::report::{self, Provenance, Reported};
 use cook_protocol::schema::{self, Documented, MAX_DOCUMENT_BYTES};
-use cook_repo::disk::{self, Links};
 use cook_repo::run_again;
 use cook_repo::session::wrong_citation;
-use cook_repo::store::{Before, Store};
-use std::collections::BTreeMap;
+use cook_repo::store::Before;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 
 /// Paths of a dirty worktree that are named.
 const NAMED: usize = 5;

@@ -4,18 +4,12 @@
 use crate::anchor::Anchor;
 use crate::init::plans::Worth;
 use crate::measure::{Claim, Reran};
+use crate::prelude::*;
 use crate::service::Workspace;
-use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
-use cook_protocol::machine::{
-    AnchorAnswer, AnchorQuestion, FactSet, Head, Required, Verdict, short,
-};
-use cook_protocol::model::{
-    Accepted, Basis, Caches, Evidence, EvidenceRecord, Receipt, Slice, SliceStatus, Snapshot,
-};
-use cook_repo::receipt::Receipts;
+use cook_protocol::machine::Verdict;
+use cook_protocol::model::{Accepted, Basis, EvidenceRecord};
 use serde::Serialize;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What a criterion's proof is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]

@@ -4,12 +4,9 @@ use super::control_plane::check_log;
 use super::criterion_proof::Outcome;
 use super::git_facts::list_accepted;
 use super::verification::{find_done_commit, recognise};
+use crate::prelude::*;
 use crate::service::{self, LogSource, Workspace};
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::model::Snapshot;
-use cook_repo::git::Repo;
 use cook_repo::remote::{Listing, Mark, Remote, RemoteRef, Side, blame, list_cited};
-use cook_repo::store::Store;
 
 /// Logs of other branches that are tried: one call of git each brings the commit.
 const MAX_TRIED: usize = 64;

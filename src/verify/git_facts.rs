@@ -8,15 +8,12 @@ use super::criterion_proof::{Kind, find_kind};
 use crate::anchor::Anchor;
 use crate::init::SETTINGS;
 use crate::measure::read_settings_at;
+use crate::prelude::*;
 use crate::service::Workspace;
-use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_protocol::machine::{
-    AnchorQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head, MAX_PATHS, Range, Required,
-    Verdict, follow, needs, short,
+    CommitFacts, CommitQuestion, MAX_PATHS, Range, Verdict, follow, needs,
 };
-use cook_protocol::model::{Event, Evidence, GateSpec, Snapshot};
-use cook_repo::receipt::merge_gates;
-use std::collections::{BTreeMap, BTreeSet};
+use cook_protocol::model::Event;
 
 /// Asks git again, one transition after the other.
 pub(super) struct Again<'a> {

@@ -2,14 +2,14 @@
 
 use super::base::Compared;
 use super::criterion_proof::{Criterion, Outcome};
+use crate::prelude::*;
 use crate::service::{self, LogSource, Workspace};
 use crate::signature::{self, Blob, NAMESPACE, Signer};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
-use cook_protocol::machine::{self, Head};
-use cook_protocol::model::{Policy, Snapshot, Subject};
-use cook_repo::git::{Entry, MergedFrom, Repo};
+use cook_protocol::machine;
+use cook_protocol::model::Subject;
+use cook_repo::git::{Entry, MergedFrom};
 use cook_repo::remote::{FORMER, Remote, Side};
-use cook_repo::store::{Signed, Tip};
+use cook_repo::store::Signed;
 use serde::{Serialize, Serializer};
 
 /// A question, and what was found out.

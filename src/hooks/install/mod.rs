@@ -4,18 +4,16 @@
 //! run changes no byte; what cook wrote carries its mark, and only that is taken
 //! out; inside the worktree no link is followed.
 
+use crate::prelude::*;
 use crate::service::Workspace;
 use cook_agents::hooks::jsonc::{self, JsoncError};
 use cook_agents::hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
 use cook_agents::hooks::{Agent, Kind, SessionState, StateDir};
-use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::model::StateDirectory;
-use cook_repo::disk::{self, Durable, Links, Mode, NewFile};
+use cook_repo::disk::Mode;
 use cook_repo::process::{Short, capture};
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Beginning and end of a block in a text of others.
 const BEGIN: &str = "<!-- >>> cook-hooks";

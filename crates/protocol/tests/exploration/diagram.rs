@@ -73,7 +73,13 @@ pub fn table(edges: &Edges) -> String {
             let ends = ends.map(|((_, to), events)| format!("{}: {}", name(to), events.join(", ")));
             ends.collect::<Vec<_>>().join("; ")
         };
-        let _ = writeln!(text, "| {} | {} | {} |", name(from), cell(true), cell(false));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            name(from),
+            cell(true),
+            cell(false)
+        );
     }
     text
 }
