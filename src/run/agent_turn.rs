@@ -191,12 +191,12 @@ impl Driver<'_> {
             _ => Identity::new(),
         };
         let mut contexts = Vec::new();
-        for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
+        for (asking, (_, dir)) in askings.iter().zip(&rooms) {
             contexts.push(SessionContext {
                 role,
                 format,
-                agent,
-                slot: self.board.begins(role, agent.preset.name()),
+                asking,
+                slot: self.board.begins(role, asking.agent.preset.name()),
                 dir,
                 at: &at,
                 workflow: workspace.store_id(),
@@ -206,7 +206,7 @@ impl Driver<'_> {
                 sandbox: sandbox.as_ref(),
             });
         }
-        let (heard, breach) = self.converse(&contexts, askings, &watch)?;
+        let (heard, breach) = self.converse(&contexts, &watch)?;
         self.end(watch)?;
         self.board.ends();
         if breach.what.is_empty() && breach.log_moved {
@@ -215,8 +215,7 @@ impl Driver<'_> {
             }
             if breach.user_spoke {
                 let why = "the user said something meanwhile: whoever judges hears it first; its report is in `cook session log`";
-                self.observer
-                    .observe(&RunEvent::CameToNothing { role, why });
+                self.observe_nothing(role, why);
                 return Ok(vec![Step::Moved]);
             }
             return Ok(vec![self.refuse_violation(role, &breach)?]);
@@ -234,7 +233,7 @@ impl Driver<'_> {
                 began.ticket =
                     service::ticket(&workspace, Some((&tip, &snapshot)), &head, Some(role))?;
             }
-            outcomes.push(self.weigh(&workspace, role, agent, heard, &began)?);
+            outcomes.push(self.weigh((&workspace, role), agent, heard, &began)?);
         }
         Ok(outcomes)
     }
@@ -362,7 +361,7 @@ pub(super) struct SessionContext<'a> {
     pub role: Role,
     /// Of the report that it is asked for.
     pub format: &'a str,
-    pub agent: &'a RoleAgent,
+    pub asking: &'a Asking,
     /// Its place on the board.
     pub slot: usize,
     pub dir: &'a Path,
@@ -392,13 +391,10 @@ impl SessionContext<'_> {
         on: Option<On>,
         watched: &mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Asked {
-        let mut supplier = AgentSupplier::new(
-            self.agent.preset.clone(),
-            self.dir,
-            sessions.root(),
-            self.agent.clocks,
-        );
-        supplier.model.clone_from(&self.agent.model);
+        let agent = &self.asking.agent;
+        let preset = agent.preset.clone();
+        let mut supplier = AgentSupplier::new(preset, self.dir, sessions.root(), agent.clocks);
+        supplier.model.clone_from(&agent.model);
         supplier.role = Some(self.role.short().to_owned());
         supplier.workflow = Some(self.workflow.to_owned());
         supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.mark.into())];
@@ -407,8 +403,8 @@ impl SessionContext<'_> {
             .env
             .extend(identity.map(|(name, value)| ((*name).to_owned(), value.into())));
         supplier.bounds = self.bounds;
-        supplier.bounds.price = self.agent.price;
-        supplier.access = Some(self.agent.access);
+        supplier.bounds.price = agent.price;
+        supplier.access = Some(agent.access);
         supplier.sandbox = self.sandbox.cloned();
         supplier.watch = RefCell::new(Box::new(watched));
         let outcome = call(
@@ -463,12 +459,11 @@ impl Driver<'_> {
     pub(super) fn converse(
         &mut self,
         contexts: &[SessionContext],
-        askings: &[Asking],
         watch: &Watch,
     ) -> Result<(Vec<SessionAnswer>, Violation), Failure> {
-        let asked = contexts.iter().zip(askings);
+        let asked = contexts.iter();
         let asked: Vec<_> = asked
-            .map(|(context, asking)| (context, asking.say.as_str(), asking.on))
+            .map(|context| (context, context.asking.say.as_str(), context.asking.on))
             .collect();
         let answers = self.ask(&asked);
         let mut breach = Violation::default();
@@ -619,14 +614,21 @@ const MAX_WHY: usize = 2_000;
 /// Rules that a report breaks which are named one by one.
 const NAMED: usize = 5;
 
+/// Where what a session gave is recorded, and whose it is.
+type At<'a> = (&'a Workspace, Role);
+
+fn list_one(code: Code) -> Vec<String> {
+    vec![code.id().to_owned()]
+}
+
 /// What a session began with.
-pub(super) struct SessionStart {
+struct SessionStart {
     /// The ticket of the state that it was asked about.
-    pub(super) ticket: Option<String>,
+    ticket: Option<String>,
     /// HEAD.
-    pub(super) head: Option<String>,
+    head: Option<String>,
     /// When.
-    pub(super) at: Instant,
+    at: Instant,
 }
 
 impl Driver<'_> {
@@ -640,37 +642,28 @@ impl Driver<'_> {
             return Ok(None);
         }
         let why = "the work was stopped meanwhile; what the session committed stays, and its report is in `cook session log`";
-        self.observer
-            .observe(&RunEvent::CameToNothing { role, why });
+        self.observe_nothing(role, why);
         Ok(Some(Step::Ended(Ended::Policy(dispatch.policy))))
     }
 
     /// The session did what its role may not: its report is not taken.
-    pub(super) fn refuse_violation(
-        &mut self,
-        role: Role,
-        breach: &Violation,
-    ) -> Result<Step, Failure> {
+    fn refuse_violation(&mut self, role: Role, breach: &Violation) -> Result<Step, Failure> {
         self.observer.observe(&RunEvent::Breached { role, breach });
         if breach.log_moved {
-            return Err(Failure::from(cook_protocol::diagnostic::Refusal::new(
-                Code::StaleFacts,
-                format!(
-                    "the log was moved during the session of the {role}: its report no longer fits the log"
-                ),
-            )));
+            let what = format!(
+                "the log was moved during the session of the {role}: its report no longer fits the log"
+            );
+            return Err(Refusal::new(Code::StaleFacts, what).into());
         }
         let why = format!("it did what its role may not: {}", breach.what.join("; "));
         let workspace = self.open()?;
-        let codes = vec![Code::AuthorityBreached.id().to_owned()];
-        self.spend(&workspace, role, codes, why)
+        self.spend((&workspace, role), list_one(Code::AuthorityBreached), why)
     }
 
     /// What a session gave becomes a transition, or an attempt that failed.
-    pub(super) fn weigh(
+    fn weigh(
         &mut self,
-        workspace: &Workspace,
-        role: Role,
+        at: At,
         agent: &RoleAgent,
         answer: SessionAnswer,
         began: &SessionStart,
@@ -680,7 +673,7 @@ impl Driver<'_> {
             SessionAnswer::Taken(_) | SessionAnswer::Malformed(_)
         );
         match answer {
-            SessionAnswer::Taken(report) => self.take(workspace, role, &report, began),
+            SessionAnswer::Taken(report) => self.take(at, &report, began),
             SessionAnswer::Malformed(findings) => {
                 let codes = findings.iter().map(|one| one.code.id().to_owned());
                 let said = findings.iter().take(NAMED);
@@ -690,11 +683,9 @@ impl Driver<'_> {
                 let more = findings.len().saturating_sub(NAMED);
                 said.extend((more > 0).then(|| format!("and {more} more")));
                 let why = format!("the report breaks the rules: {}", said.join("; "));
-                self.refuse(workspace, role, codes.collect(), why)
+                self.refuse(at, codes.collect(), why)
             }
-            SessionAnswer::Nothing(failed, end) => {
-                self.weigh_failure(workspace, role, agent, (&failed, &end))
-            }
+            SessionAnswer::Nothing(failed, end) => self.weigh_failure(at, agent, (&failed, &end)),
             SessionAnswer::Unkept(error) => Ok(Step::Another(error.message)),
         }
     }
@@ -702,18 +693,17 @@ impl Driver<'_> {
     /// Hands a report in, as `cook record` does.
     fn take(
         &mut self,
-        workspace: &Workspace,
-        role: Role,
+        at: At,
         (report, reply): &(report::Report, Reply),
         began: &SessionStart,
     ) -> Result<Step, Failure> {
+        let (workspace, role) = at;
         if role == Role::StopJudge
             && let (_, snapshot) = workspace.require()?
             && let Some(vote) = self.twin(&snapshot, reply)?
         {
             let why = format!("its session is the one that gave vote {vote} already");
-            let codes = vec![Code::JudgeNotIndependent.id().to_owned()];
-            return self.refuse(workspace, role, codes, why);
+            return self.refuse(at, list_one(Code::JudgeNotIndependent), why);
         }
         let provenance = Provenance {
             session: Some(reply.exchange.to_string()),
@@ -741,66 +731,51 @@ impl Driver<'_> {
                     why.push_str("; ");
                     why.push_str(hint);
                 }
-                self.refuse(workspace, role, vec![failure.code.id().to_owned()], why)
+                self.refuse(at, list_one(failure.code), why)
             }
             Err(failure) => Err(failure),
         }
     }
 
     /// Writes down that a session failed by its own doing.
-    fn refuse(
-        &mut self,
-        workspace: &Workspace,
-        role: Role,
-        codes: Vec<String>,
-        why: String,
-    ) -> Result<Step, Failure> {
-        self.observer
-            .observe(&RunEvent::CameToNothing { role, why: &why });
-        self.spend(workspace, role, codes, why)
+    fn refuse(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step, Failure> {
+        self.observe_nothing(at.1, &why);
+        self.spend(at, codes, why)
     }
 
     /// The same where the observer knows it.
-    fn spend(
-        &mut self,
-        workspace: &Workspace,
-        role: Role,
-        codes: Vec<String>,
-        why: String,
-    ) -> Result<Step, Failure> {
+    fn spend(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step, Failure> {
         let refused = Event::Refused {
-            role,
+            role: at.1,
             codes,
             why: why.chars().take(MAX_WHY).collect(),
         };
-        self.record(workspace, &refused)?;
+        self.record(at.0, &refused)?;
         Ok(Step::Nothing(why))
+    }
+
+    fn observe_nothing(&mut self, role: Role, why: &str) {
+        let event = RunEvent::CameToNothing { role, why };
+        self.observer.observe(&event);
     }
 
     fn weigh_failure(
         &mut self,
-        workspace: &Workspace,
-        role: Role,
+        at: At,
         agent: &RoleAgent,
         (failed, end): (&AgentFailure, &str),
     ) -> Result<Step, Failure> {
         let why = format!("{}: {} ({end})", agent.preset.name(), failed.why());
         match failed.class {
             FailureClass::Interrupted => Ok(Step::Ended(Ended::Asked)),
-            FailureClass::Agent => self.refuse(
-                workspace,
-                role,
-                vec![Code::SupplierFailed.id().to_owned()],
-                why,
-            ),
+            FailureClass::Agent => self.refuse(at, list_one(Code::SupplierFailed), why),
             FailureClass::Config | FailureClass::Environment => {
-                self.observer
-                    .observe(&RunEvent::CameToNothing { role, why: &why });
+                self.observe_nothing(at.1, &why);
                 if failed.class == FailureClass::Environment {
                     if let Some(until) = &failed.reset_at {
                         let name = agent.preset.name().to_owned();
                         self.limited.insert(name, until.clone());
-                        return self.wait(workspace, until, why);
+                        return self.wait(at.0, until, why);
                     }
                     // One that never was there may be a wrong address, which no wait mends.
                     if failed.passes() || failed.is_offline() && self.tally.has_heard {
