@@ -61,21 +61,7 @@ impl Sources<'_> {
         // It shows that something was done, and nothing of what.
         Ok(answer(verdict, why, &format!("commit {commit}")))
     }
-}
 
-// Anchors of the brief: stamped when they are written down, looked up at HEAD afterwards.
-
-fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
-    AnchorQuestion {
-        slice_id: String::new(),
-        criterion: String::new(),
-        anchor: anchor.to_owned(),
-        basis,
-        required: Required::AtHead,
-    }
-}
-
-impl Sources<'_> {
     /// What a fresh anchor is worth, and its stamp. `gates` are the commands whose
     /// receipts may prove a `test:` anchor.
     ///
@@ -210,59 +196,7 @@ impl Sources<'_> {
             ),
         })
     }
-}
 
-/// The lines that a stamp is made of: of a symbol also what belongs to the line that names it.
-fn find_block(lines: &[String], anchor: &Anchor) -> Option<Range<usize>> {
-    match anchor {
-        Anchor::Symbol { symbol, .. } => find_symbol(lines, symbol),
-        _ => find_place(lines, anchor),
-    }
-}
-
-/// The one place that is the stamped one: what says little, or stands in several places, is told by the lines
-/// around it.
-fn find_one<'f>(
-    lines: &[String],
-    found: &'f [Range<usize>],
-    stamp: &Stamp,
-) -> Option<&'f Range<usize>> {
-    if let [range] = found
-        && is_telling(&lines[range.clone()])
-    {
-        return Some(range);
-    }
-    let mut around = found.iter().filter(|range| {
-        let context = digest_lines(find_context(lines, range));
-        stamp.context_sha256.as_ref() == Some(&context)
-    });
-    around.next().filter(|_| around.next().is_none())
-}
-
-/// The lines with one before and one after, where there are any.
-fn find_context<'l>(lines: &'l [String], range: &Range<usize>) -> &'l [String] {
-    &lines[range.start.saturating_sub(1)..(range.end + 1).min(lines.len())]
-}
-
-/// A word of the path is or ends with `test` or `spec`, as test runners look for them.
-fn is_test_file(path: &str) -> bool {
-    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| {
-        let word = word.to_ascii_lowercase();
-        let marks = ["test", "tests", "spec", "specs"];
-        marks
-            .iter()
-            .any(|mark| word == *mark || word.strip_suffix(mark).is_some_and(|w| w.len() > 2))
-    })
-}
-
-// A test that cannot be loaded on the code of the basis: whether it notices a defect in the slice's code. It would
-// be without a result there whatever it asks.
-
-/// Defects that are tried, each by one run of the gate that all claims of a slice share.
-const MOST: usize = 8;
-
-impl Sources<'_> {
     /// Whether the test is green with comments in the slice's code, and red with a defect in it; and what was
     /// seen.
     pub(super) fn notices_defect(
@@ -326,6 +260,68 @@ impl Sources<'_> {
         })
     }
 }
+
+// Anchors of the brief: stamped when they are written down, looked up at HEAD afterwards.
+
+fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
+    AnchorQuestion {
+        slice_id: String::new(),
+        criterion: String::new(),
+        anchor: anchor.to_owned(),
+        basis,
+        required: Required::AtHead,
+    }
+}
+
+/// The lines that a stamp is made of: of a symbol also what belongs to the line that names it.
+fn find_block(lines: &[String], anchor: &Anchor) -> Option<Range<usize>> {
+    match anchor {
+        Anchor::Symbol { symbol, .. } => find_symbol(lines, symbol),
+        _ => find_place(lines, anchor),
+    }
+}
+
+/// The one place that is the stamped one: what says little, or stands in several places, is told by the lines
+/// around it.
+fn find_one<'f>(
+    lines: &[String],
+    found: &'f [Range<usize>],
+    stamp: &Stamp,
+) -> Option<&'f Range<usize>> {
+    if let [range] = found
+        && is_telling(&lines[range.clone()])
+    {
+        return Some(range);
+    }
+    let mut around = found.iter().filter(|range| {
+        let context = digest_lines(find_context(lines, range));
+        stamp.context_sha256.as_ref() == Some(&context)
+    });
+    around.next().filter(|_| around.next().is_none())
+}
+
+/// The lines with one before and one after, where there are any.
+fn find_context<'l>(lines: &'l [String], range: &Range<usize>) -> &'l [String] {
+    &lines[range.start.saturating_sub(1)..(range.end + 1).min(lines.len())]
+}
+
+/// A word of the path is or ends with `test` or `spec`, as test runners look for them.
+fn is_test_file(path: &str) -> bool {
+    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        let word = word.to_ascii_lowercase();
+        let marks = ["test", "tests", "spec", "specs"];
+        marks
+            .iter()
+            .any(|mark| word == *mark || word.strip_suffix(mark).is_some_and(|w| w.len() > 2))
+    })
+}
+
+// A test that cannot be loaded on the code of the basis: whether it notices a defect in the slice's code. It would
+// be without a result there whatever it asks.
+
+/// Defects that are tried, each by one run of the gate that all claims of a slice share.
+const MOST: usize = 8;
 
 fn list_sources<'e>(edits: &'e [Edit], command: &str) -> Vec<Edited<'e>> {
     let commands = [command.to_owned()];

@@ -12,7 +12,7 @@ use cook_agents::hooks::{
 };
 use cook_protocol::machine::Rule;
 use cook_protocol::model::{
-    ActiveStatus, Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp,
+    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp,
 };
 use cook_repo::clock::Clock;
 use cook_repo::git::Entry;
@@ -136,7 +136,7 @@ pub fn checkpoint(
 }
 
 fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint, Failure> {
-    let text = cook_protocol::diagnostic::clean(text, cook_protocol::diagnostic::Lines::Keep);
+    let text = clean(text, Lines::Keep);
     let text = text.trim();
     if text.is_empty() {
         return Err(Failure::usage("the checkpoint says nothing"));
@@ -176,7 +176,7 @@ fn current_item(
     let (_, snapshot) = workspace.current()?;
     let slice = snapshot
         .as_ref()
-        .and_then(find_slice_in_work)
+        .and_then(Snapshot::find_slice_in_work)
         .map(str::to_owned);
     if let (None, Some(tracker)) = (claimed.as_ref().or(slice.as_ref()), tracker) {
         let picture = tracker.picture(Wanted::Any);
@@ -264,7 +264,7 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
     });
     let slice = snapshot
         .as_ref()
-        .and_then(find_slice_in_work)
+        .and_then(Snapshot::find_slice_in_work)
         .map(str::to_owned);
     let full = percent.map(|percent| format!("context {percent:.0} %"));
     let parts: Vec<String> = [who, item.or(slice), full].into_iter().flatten().collect();
@@ -461,15 +461,6 @@ fn list_named(words: &[String]) -> impl Iterator<Item = &str> {
 /// How much of a transcript's end is read.
 const TRANSCRIPT: u64 = 64 << 10;
 
-/// The slice in work.
-pub(super) fn find_slice_in_work(snapshot: &Snapshot) -> Option<&str> {
-    let in_work = matches!(
-        snapshot.active.status,
-        ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-    );
-    snapshot.active.slice_id.as_deref().filter(|_| in_work)
-}
-
 /// The workflow as the log has it.
 pub(super) fn describe_workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
     let state = &snapshot.state;
@@ -484,7 +475,7 @@ pub(super) fn describe_workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
     Workflow {
         policy: state.continuation_policy,
         role,
-        slice: find_slice_in_work(snapshot).map(str::to_owned),
+        slice: snapshot.find_slice_in_work().map(str::to_owned),
         surfaces: handoff
             .and_then(|handoff| handoff.implementation_surfaces.clone())
             .unwrap_or_default(),
@@ -579,7 +570,7 @@ pub(super) fn collect_recovery(
     if let Some(tracker) = tracker {
         // The issue whose comments belong to the slice in work.
         let slice =
-            snapshot.and_then(|snapshot| snapshot.plan.slice(find_slice_in_work(snapshot)?));
+            snapshot.and_then(|snapshot| snapshot.plan.slice(snapshot.find_slice_in_work()?));
         let carried = slice.and_then(|slice| list_issues(slice).next());
         ask_tracker(tracker, carried, claimed, &mut recovery, &mut entries);
     }
@@ -651,10 +642,9 @@ fn read_trail(entries: &[Checkpoint], item: &str, now: &str) -> Vec<(String, Str
 
 /// The slice in work, as the message shows it.
 fn item(snapshot: &Snapshot) -> Option<Item> {
-    let id = find_slice_in_work(snapshot)?;
+    let id = snapshot.find_slice_in_work()?;
     let slice = snapshot.plan.slice(id)?;
-    let waits =
-        |other: &&cook_protocol::model::Slice| other.blocked_on.iter().any(|entry| entry == id);
+    let waits = |other: &&Slice| other.blocked_on.iter().any(|entry| entry == id);
     Some(Item {
         id: id.to_owned(),
         title: slice.goal.clone(),

@@ -178,39 +178,11 @@ impl Called {
             followed: self.follow_brief(&facts),
         }))
     }
-}
 
-/// A tool that is only asked about need not be remembered: the guard knows no past.
-fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
-    if kind != Kind::BeforeTool {
-        return before != after;
-    }
-    let mut after = after.clone();
-    after.deliveries.clone_from(&before.deliveries);
-    if after.seen_ms - before.seen_ms < 60_000 {
-        after.seen_ms = before.seen_ms;
-        after.called_ms = before.called_ms;
-    }
-    *before != after
-}
-
-impl Called {
     pub(super) fn state_dir(&self) -> std::io::Result<StateDir> {
         StateDir::of(&self.workspace.repo, self.workspace.store.is_some())
     }
-}
 
-/// cook's own child, and the role it plays.
-pub(super) fn child() -> Option<Option<Role>> {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    set(INVOCATION_VARIABLE)?;
-    Some(set(ROLE_VARIABLE).and_then(|role| Role::parse(&role)))
-}
-
-/// What goes wrong in a hook; it never reaches the agent.
-pub(super) type HookError = Box<dyn std::error::Error>;
-
-impl Called {
     pub(super) fn note_owner(
         &self,
         state_dir: &StateDir,
@@ -313,6 +285,30 @@ impl Called {
     }
 }
 
+/// A tool that is only asked about need not be remembered: the guard knows no past.
+fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
+    if kind != Kind::BeforeTool {
+        return before != after;
+    }
+    let mut after = after.clone();
+    after.deliveries.clone_from(&before.deliveries);
+    if after.seen_ms - before.seen_ms < 60_000 {
+        after.seen_ms = before.seen_ms;
+        after.called_ms = before.called_ms;
+    }
+    *before != after
+}
+
+/// cook's own child, and the role it plays.
+pub(super) fn child() -> Option<Option<Role>> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    set(INVOCATION_VARIABLE)?;
+    Some(set(ROLE_VARIABLE).and_then(|role| Role::parse(&role)))
+}
+
+/// What goes wrong in a hook; it never reaches the agent.
+pub(super) type HookError = Box<dyn std::error::Error>;
+
 /// Gives the tracker the entries of the trail that it does not have yet.
 pub(super) fn give(
     workspace: &Workspace,
@@ -375,7 +371,7 @@ pub fn respond_to_stop(call: &Call) -> Response {
 }
 
 fn play(called: &mut Called) -> Result<Effects, HookError> {
-    let state_dir = StateDir::of(&called.workspace.repo, called.workspace.store.is_some())?;
+    let state_dir = called.state_dir()?;
     let (agent, session) = (called.agent, called.event.session.clone());
     let load = || state_dir.load(agent, &session);
     let mut facts = Situation {

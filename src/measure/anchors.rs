@@ -180,6 +180,91 @@ impl World<'_> {
         facts.messages.retain(|id| !misquoted.contains(id));
         Ok(facts)
     }
+
+    /// Runs what the claims rest on at a commit (full id), in a new clean room where this process did not run it
+    /// there already, and says of each what came of it. A claim names a gate; it is never run because a claim names it.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or cook is interrupted.
+    pub(crate) fn rerun(&self, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>, Failure> {
+        let (receipts, trust) = self.gates_here()?;
+        receipts.believe_own_alone();
+        let mut refused: BTreeMap<String, String> = BTreeMap::new();
+        let mut due: Vec<GateSpec> = Vec::new();
+        let mut of_claims = Vec::new();
+        for claim in claims {
+            let gates = self.list_gates_for(claim);
+            for gate in &gates {
+                let no = explain_untrusted(trust, &gate.run)
+                    .or_else(|| self.explain_untrusted_setup(trust));
+                if let Some(why) = no {
+                    refused.insert(gate.run.clone(), why);
+                } else if !due.iter().any(|known| known.run == gate.run) {
+                    due.push(gate.clone());
+                }
+            }
+            of_claims.push(gates);
+        }
+        let runs = match self.run_trusted(commit, None, due) {
+            Ok(runs) => runs,
+            Err(failure) if failure.code == Code::NotReproducible => {
+                return Ok(vec![Reran::No(failure.message); claims.len()]);
+            }
+            Err(failure) => return Err(failure),
+        };
+        let head = Head {
+            commit: Some(commit.to_owned()),
+            tree: Some(self.repo.find_tree(commit)?),
+            branch: None,
+        };
+        let runner = self.runner()?;
+        let sources = self.sources(&head, Some(&runner))?;
+        let mut answers = Vec::new();
+        for (claim, gates) in claims.iter().zip(of_claims) {
+            answers.push(answer(claim, &gates, &refused, &runs, &sources)?);
+        }
+        Ok(answers)
+    }
+
+    /// What anchors are worth at a commit, by what is kept: no gate is run for them. A claim whose basis is not
+    /// here is not answered.
+    ///
+    /// # Errors
+    /// When the repository or a receipt cannot be read.
+    pub(crate) fn look_up(
+        &self,
+        head: &Head,
+        questions: &BTreeSet<AnchorQuestion>,
+    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+        let sources = self.sources(head, None)?;
+        let mut answers = BTreeMap::new();
+        for question in questions {
+            if let Required::Claimed { basis, .. } = &question.required
+                && self.repo.resolve(basis)?.is_none()
+            {
+                continue;
+            }
+            let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
+            answers.insert(question.key(), answer);
+        }
+        Ok(answers)
+    }
+
+    /// The gates that may prove a claim, as the settings have them now.
+    fn list_gates_for(&self, claim: &Claim) -> Vec<GateSpec> {
+        let own = self.slice_commands.get(&claim.slice);
+        let own: Vec<String> = own.into_iter().flatten().cloned().collect();
+        let mut gates = merge_gates(self.config.gate_specs(), &own);
+        gates.retain(|gate| gate.place == Place::CleanRoom);
+        let named = claim.command.as_deref().and_then(|named| words(named).ok());
+        if let Some(named) = named {
+            gates.retain(|gate| words(&gate.run).is_ok_and(|words| words == named));
+        }
+        for gate in &mut gates {
+            gate.must_fail_at_basis = false;
+        }
+        gates
+    }
 }
 
 /// The basis of a claim that a command proves.
@@ -268,93 +353,6 @@ pub enum Reran {
     Unsaid(String),
     /// It was not run.
     No(String),
-}
-
-impl World<'_> {
-    /// Runs what the claims rest on at a commit (full id), in a new clean room where this process did not run it
-    /// there already, and says of each what came of it. A claim names a gate; it is never run because a claim names it.
-    ///
-    /// # Errors
-    /// When the repository cannot be read, or cook is interrupted.
-    pub(crate) fn rerun(&self, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>, Failure> {
-        let (receipts, trust) = self.gates_here()?;
-        receipts.believe_own_alone();
-        let mut refused: BTreeMap<String, String> = BTreeMap::new();
-        let mut due: Vec<GateSpec> = Vec::new();
-        let mut of_claims = Vec::new();
-        for claim in claims {
-            let gates = self.list_gates_for(claim);
-            for gate in &gates {
-                let no = explain_untrusted(trust, &gate.run)
-                    .or_else(|| self.explain_untrusted_setup(trust));
-                if let Some(why) = no {
-                    refused.insert(gate.run.clone(), why);
-                } else if !due.iter().any(|known| known.run == gate.run) {
-                    due.push(gate.clone());
-                }
-            }
-            of_claims.push(gates);
-        }
-        let runs = match self.run_trusted(commit, None, due) {
-            Ok(runs) => runs,
-            Err(failure) if failure.code == Code::NotReproducible => {
-                return Ok(vec![Reran::No(failure.message); claims.len()]);
-            }
-            Err(failure) => return Err(failure),
-        };
-        let head = Head {
-            commit: Some(commit.to_owned()),
-            tree: Some(self.repo.find_tree(commit)?),
-            branch: None,
-        };
-        let runner = self.runner()?;
-        let sources = self.sources(&head, Some(&runner))?;
-        let mut answers = Vec::new();
-        for (claim, gates) in claims.iter().zip(of_claims) {
-            answers.push(answer(claim, &gates, &refused, &runs, &sources)?);
-        }
-        Ok(answers)
-    }
-
-    /// What anchors are worth at a commit, by what is kept: no gate is run for them. A claim whose basis is not
-    /// here is not answered.
-    ///
-    /// # Errors
-    /// When the repository or a receipt cannot be read.
-    pub(crate) fn look_up(
-        &self,
-        head: &Head,
-        questions: &BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        let sources = self.sources(head, None)?;
-        let mut answers = BTreeMap::new();
-        for question in questions {
-            if let Required::Claimed { basis, .. } = &question.required
-                && self.repo.resolve(basis)?.is_none()
-            {
-                continue;
-            }
-            let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
-            answers.insert(question.key(), answer);
-        }
-        Ok(answers)
-    }
-
-    /// The gates that may prove a claim, as the settings have them now.
-    fn list_gates_for(&self, claim: &Claim) -> Vec<GateSpec> {
-        let own = self.slice_commands.get(&claim.slice);
-        let own: Vec<String> = own.into_iter().flatten().cloned().collect();
-        let mut gates = merge_gates(self.config.gate_specs(), &own);
-        gates.retain(|gate| gate.place == Place::CleanRoom);
-        let named = claim.command.as_deref().and_then(|named| words(named).ok());
-        if let Some(named) = named {
-            gates.retain(|gate| words(&gate.run).is_ok_and(|words| words == named));
-        }
-        for gate in &mut gates {
-            gate.must_fail_at_basis = false;
-        }
-        gates
-    }
 }
 
 fn answer(

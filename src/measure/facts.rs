@@ -126,20 +126,9 @@ impl World<'_> {
         }
         Ok(())
     }
-}
 
-/// The settings that a commit holds; none where they cannot be read.
-pub(crate) fn read_settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>, Failure> {
-    Ok(match repo.entry(commit, SETTINGS)? {
-        Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
-        Entry::Nothing => Some(Config::default()),
-        _ => None,
-    })
-}
+    // What the trials of a change say, for a decision.
 
-// What the trials of a change say, for a decision.
-
-impl World<'_> {
     /// The trials of a slice by its gates, once all that are required are green.
     pub(super) fn trials(
         &self,
@@ -203,4 +192,13 @@ impl World<'_> {
         }
         Ok(())
     }
+}
+
+/// The settings that a commit holds; none where they cannot be read.
+pub(crate) fn read_settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>, Failure> {
+    Ok(match repo.entry(commit, SETTINGS)? {
+        Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
+        Entry::Nothing => Some(Config::default()),
+        _ => None,
+    })
 }

@@ -240,9 +240,7 @@ impl World<'_> {
         self.runner()?.run_at(commit, None, &due, caches)?;
         Ok(())
     }
-}
 
-impl World<'_> {
     /// What is run is the commit's script; what is trusted is the one in the worktree.
     fn other_script(&self, commit: &str) -> Result<Option<String>, Failure> {
         for script in STOP_VERIFIER_SCRIPTS {

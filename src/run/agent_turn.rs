@@ -237,18 +237,7 @@ impl Driver<'_> {
         }
         Ok(outcomes)
     }
-}
 
-fn no_role(dispatch: &Dispatch) -> Failure {
-    Refusal::new(
-        Code::NotInitialised,
-        format!("the contract needs repair: {}", dispatch.reason),
-    )
-    .replace_hints(["run `cook init`"])
-    .into()
-}
-
-impl Driver<'_> {
     /// What a judge is told: the evidence of the wave as an episode to go on from, and the
     /// rest. A wave's evidence is put together once and found again by its name.
     pub(super) fn evidence(
@@ -322,112 +311,7 @@ impl Driver<'_> {
         }
         Ok(ended.unwrap_or(if moved { Step::Moved } else { last }))
     }
-}
 
-// A session: the prompt, and where its report breaks a rule one request more; with what was
-// done beside. Whoever did what he may not is asked nothing more.
-
-/// What a session gave.
-pub(super) enum SessionAnswer {
-    /// A report that keeps the rules.
-    Taken(Box<(report::Report, Reply)>),
-    /// One that does not, also the second time where it was asked for again.
-    Malformed(Vec<Finding>),
-    /// Nothing; how it ended.
-    Nothing(AgentFailure, String),
-    /// Nothing, and not by the agent's doing.
-    Unkept(Failure),
-}
-
-impl SessionAnswer {
-    fn of(role: Role, reply: Reply) -> Self {
-        let parsed = report::parse(role, reply.answer.output.as_bytes());
-        match parsed.report {
-            Some(report) if parsed.findings.is_empty() => Self::Taken(Box::new((report, reply))),
-            _ => Self::Malformed(parsed.findings),
-        }
-    }
-}
-
-/// Who is asked what, and what it goes on from.
-pub(super) struct Asking {
-    pub agent: RoleAgent,
-    pub say: String,
-    pub on: Option<On>,
-}
-
-/// Who is to say what, where.
-pub(super) struct SessionContext<'a> {
-    pub role: Role,
-    /// Of the report that it is asked for.
-    pub format: &'a str,
-    pub asking: &'a Asking,
-    /// Its place on the board.
-    pub slot: usize,
-    pub dir: &'a Path,
-    /// The moment, RFC 3339.
-    pub at: &'a str,
-    /// The log's id.
-    pub workflow: &'a str,
-    /// What marks its processes.
-    pub mark: &'a str,
-    /// Whom its commits name.
-    pub identity: &'a Identity,
-    /// What it may take.
-    pub bounds: Bounds,
-    /// What holds it to what its role may write.
-    pub sandbox: Option<&'a Sandbox>,
-}
-
-/// An answer, or the lack of one with what the agent's program came to where it ran.
-pub(super) type Asked = Result<Reply, Box<(Failure, Option<Report>)>>;
-
-impl SessionContext<'_> {
-    /// One call. The agent is listened to by whoever `watched` tells.
-    pub fn ask(
-        &self,
-        sessions: &GitStore,
-        say: &str,
-        on: Option<On>,
-        watched: &mut dyn FnMut(Progress) -> ControlFlow,
-    ) -> Asked {
-        let agent = &self.asking.agent;
-        let preset = agent.preset.clone();
-        let mut supplier = AgentSupplier::new(preset, self.dir, sessions.root(), agent.clocks);
-        supplier.model.clone_from(&agent.model);
-        supplier.role = Some(self.role.short().to_owned());
-        supplier.workflow = Some(self.workflow.to_owned());
-        supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.mark.into())];
-        let identity = self.identity.iter();
-        supplier
-            .env
-            .extend(identity.map(|(name, value)| ((*name).to_owned(), value.into())));
-        supplier.bounds = self.bounds;
-        supplier.bounds.price = agent.price;
-        supplier.access = Some(agent.access);
-        supplier.sandbox = self.sandbox.cloned();
-        supplier.watch = RefCell::new(Box::new(watched));
-        let outcome = call(
-            sessions,
-            &supplier,
-            &Call {
-                say,
-                action: match self.role {
-                    Role::Implementer => Action::Act,
-                    _ => Action::Ask,
-                },
-                on: on.filter(|_| supplier.continuation() != Continuation::None),
-                schema: None,
-                native: NativeUse::Auto,
-                recap: None,
-                at: self.at,
-            },
-        );
-        outcome.map_err(|error| Box::new((error, supplier.last())))
-    }
-}
-
-impl Driver<'_> {
     /// Whether a role works in a place of its own: one that may change nothing, when it is in the
     /// sandbox, the settings ask for it, or the user's worktree held what is not committed as the
     /// run began.
@@ -580,58 +464,7 @@ impl Driver<'_> {
         }
         Ok(breach)
     }
-}
 
-fn nothing((error, report): (Failure, Option<Report>)) -> SessionAnswer {
-    let failed = report.and_then(|report| Some((report.failure.clone()?, report.describe_end())));
-    match failed {
-        Some((failed, end)) => SessionAnswer::Nothing(failed, end),
-        None => SessionAnswer::Unkept(error),
-    }
-}
-
-/// Lets a place of its own hold the documents that the prompt speaks of. A judge gets no
-/// votes: some may be of its own wave.
-fn furnish(documents: &Path, room: &Path, role: Role) -> std::io::Result<()> {
-    let to = room.join(".agent");
-    std::fs::create_dir_all(&to)?;
-    for entry in std::fs::read_dir(documents)? {
-        let entry = entry?;
-        let (name, target) = (entry.file_name(), to.join(entry.file_name()));
-        let votes = role == Role::StopJudge && name == History::Stop.file();
-        if entry.file_type()?.is_file() && !votes && !target.exists() {
-            std::fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
-}
-
-// What a session gave becomes a transition, or an attempt that came to nothing.
-
-/// Longest reason why a report was not taken that is kept, in characters.
-const MAX_WHY: usize = 2_000;
-
-/// Rules that a report breaks which are named one by one.
-const NAMED: usize = 5;
-
-/// Where what a session gave is recorded, and whose it is.
-type At<'a> = (&'a Workspace, Role);
-
-fn list_one(code: Code) -> Vec<String> {
-    vec![code.id().to_owned()]
-}
-
-/// What a session began with.
-struct SessionStart {
-    /// The ticket of the state that it was asked about.
-    ticket: Option<String>,
-    /// HEAD.
-    head: Option<String>,
-    /// When.
-    at: Instant,
-}
-
-impl Driver<'_> {
     /// Somebody recorded something while a session was held. Where that stops the work, the run
     /// ends; else the report counts as far as it still fits.
     pub(super) fn find_stop_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
@@ -806,4 +639,165 @@ impl Driver<'_> {
         }
         Ok(None)
     }
+}
+
+fn no_role(dispatch: &Dispatch) -> Failure {
+    Refusal::new(
+        Code::NotInitialised,
+        format!("the contract needs repair: {}", dispatch.reason),
+    )
+    .replace_hints(["run `cook init`"])
+    .into()
+}
+
+// A session: the prompt, and where its report breaks a rule one request more; with what was
+// done beside. Whoever did what he may not is asked nothing more.
+
+/// What a session gave.
+pub(super) enum SessionAnswer {
+    /// A report that keeps the rules.
+    Taken(Box<(report::Report, Reply)>),
+    /// One that does not, also the second time where it was asked for again.
+    Malformed(Vec<Finding>),
+    /// Nothing; how it ended.
+    Nothing(AgentFailure, String),
+    /// Nothing, and not by the agent's doing.
+    Unkept(Failure),
+}
+
+impl SessionAnswer {
+    fn of(role: Role, reply: Reply) -> Self {
+        let parsed = report::parse(role, reply.answer.output.as_bytes());
+        match parsed.report {
+            Some(report) if parsed.findings.is_empty() => Self::Taken(Box::new((report, reply))),
+            _ => Self::Malformed(parsed.findings),
+        }
+    }
+}
+
+/// Who is asked what, and what it goes on from.
+pub(super) struct Asking {
+    pub agent: RoleAgent,
+    pub say: String,
+    pub on: Option<On>,
+}
+
+/// Who is to say what, where.
+pub(super) struct SessionContext<'a> {
+    pub role: Role,
+    /// Of the report that it is asked for.
+    pub format: &'a str,
+    pub asking: &'a Asking,
+    /// Its place on the board.
+    pub slot: usize,
+    pub dir: &'a Path,
+    /// The moment, RFC 3339.
+    pub at: &'a str,
+    /// The log's id.
+    pub workflow: &'a str,
+    /// What marks its processes.
+    pub mark: &'a str,
+    /// Whom its commits name.
+    pub identity: &'a Identity,
+    /// What it may take.
+    pub bounds: Bounds,
+    /// What holds it to what its role may write.
+    pub sandbox: Option<&'a Sandbox>,
+}
+
+/// An answer, or the lack of one with what the agent's program came to where it ran.
+pub(super) type Asked = Result<Reply, Box<(Failure, Option<Report>)>>;
+
+impl SessionContext<'_> {
+    /// One call. The agent is listened to by whoever `watched` tells.
+    pub fn ask(
+        &self,
+        sessions: &GitStore,
+        say: &str,
+        on: Option<On>,
+        watched: &mut dyn FnMut(Progress) -> ControlFlow,
+    ) -> Asked {
+        let agent = &self.asking.agent;
+        let preset = agent.preset.clone();
+        let mut supplier = AgentSupplier::new(preset, self.dir, sessions.root(), agent.clocks);
+        supplier.model.clone_from(&agent.model);
+        supplier.role = Some(self.role.short().to_owned());
+        supplier.workflow = Some(self.workflow.to_owned());
+        supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.mark.into())];
+        let identity = self.identity.iter();
+        supplier
+            .env
+            .extend(identity.map(|(name, value)| ((*name).to_owned(), value.into())));
+        supplier.bounds = self.bounds;
+        supplier.bounds.price = agent.price;
+        supplier.access = Some(agent.access);
+        supplier.sandbox = self.sandbox.cloned();
+        supplier.watch = RefCell::new(Box::new(watched));
+        let outcome = call(
+            sessions,
+            &supplier,
+            &Call {
+                say,
+                action: match self.role {
+                    Role::Implementer => Action::Act,
+                    _ => Action::Ask,
+                },
+                on: on.filter(|_| supplier.continuation() != Continuation::None),
+                schema: None,
+                native: NativeUse::Auto,
+                recap: None,
+                at: self.at,
+            },
+        );
+        outcome.map_err(|error| Box::new((error, supplier.last())))
+    }
+}
+
+fn nothing((error, report): (Failure, Option<Report>)) -> SessionAnswer {
+    let failed = report.and_then(|report| Some((report.failure.clone()?, report.describe_end())));
+    match failed {
+        Some((failed, end)) => SessionAnswer::Nothing(failed, end),
+        None => SessionAnswer::Unkept(error),
+    }
+}
+
+/// Lets a place of its own hold the documents that the prompt speaks of. A judge gets no
+/// votes: some may be of its own wave.
+fn furnish(documents: &Path, room: &Path, role: Role) -> std::io::Result<()> {
+    let to = room.join(".agent");
+    std::fs::create_dir_all(&to)?;
+    for entry in std::fs::read_dir(documents)? {
+        let entry = entry?;
+        let (name, target) = (entry.file_name(), to.join(entry.file_name()));
+        let votes = role == Role::StopJudge && name == History::Stop.file();
+        if entry.file_type()?.is_file() && !votes && !target.exists() {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+// What a session gave becomes a transition, or an attempt that came to nothing.
+
+/// Longest reason why a report was not taken that is kept, in characters.
+const MAX_WHY: usize = 2_000;
+
+/// Rules that a report breaks which are named one by one.
+const NAMED: usize = 5;
+
+/// Where what a session gave is recorded, and whose it is.
+type At<'a> = (&'a Workspace, Role);
+
+fn list_one(code: Code) -> Vec<String> {
+    vec![code.id().to_owned()]
+}
+
+/// What a session began with.
+struct SessionStart {
+    /// The ticket of the state that it was asked about.
+    ticket: Option<String>,
+    /// HEAD.
+    head: Option<String>,
+    /// When.
+    at: Instant,
 }

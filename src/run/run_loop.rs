@@ -162,6 +162,104 @@ impl Driver<'_> {
             "{commit:?} {slices:?} {votes} {reviewed:?} {audited:?}"
         ))
     }
+
+    /// Waits for what ends by itself, each time longer where nobody says for how long.
+    pub(super) fn wait_out(
+        &mut self,
+        workspace: &Workspace,
+        after: Option<Duration>,
+        why: String,
+    ) -> Result<Step, Failure> {
+        let doubled = FIRST_WAIT.saturating_mul(1 << self.tally.waits.min(16));
+        let pause = after.unwrap_or(doubled).min(LONGEST_PAUSE);
+        self.tally.waits += 1;
+        if self.tally.waits > MOST_WAITS {
+            return Ok(Step::Ended(Ended::Agents(why)));
+        }
+        let seconds = workspace.clock.epoch_millis() / 1000;
+        let until = seconds + 1 + i64::try_from(pause.as_secs()).unwrap_or(i64::MAX / 2);
+        self.wait(workspace, &Clock::of_epoch(until), why)
+    }
+
+    /// Waits where the agent whose turn it is said that its limit holds still.
+    pub(super) fn wait_for(
+        &mut self,
+        workspace: &Workspace,
+        agent: Option<&RoleAgent>,
+    ) -> Result<Option<Step>, Failure> {
+        let Some(name) = agent.map(|agent| agent.preset.name()) else {
+            return Ok(None);
+        };
+        let Some(until) = self.limited.get(name).cloned() else {
+            return Ok(None);
+        };
+        if workspace.clock.now() >= until {
+            self.limited.remove(name);
+            return Ok(None);
+        }
+        let why = format!("{name}: its limit holds until {until}");
+        self.wait(workspace, &until, why).map(Some)
+    }
+
+    /// Waits for the end of a supplier's limit; the attempt is not spent.
+    pub(super) fn wait(
+        &mut self,
+        workspace: &Workspace,
+        until: &str,
+        why: String,
+    ) -> Result<Step, Failure> {
+        self.observer.observe(&RunEvent::Waits { until });
+        self.board.waits(until);
+        let begun = Instant::now();
+        while workspace.clock.now().as_str() < until {
+            if self.patience.is_over() {
+                return Ok(Step::Ended(Ended::Asked));
+            }
+            if begun.elapsed() > LONGEST_WAIT {
+                return Ok(Step::Ended(Ended::Agents(why)));
+            }
+            std::thread::sleep(GLANCE);
+        }
+        Ok(Step::Waited)
+    }
+
+    /// Ends what an earlier run left: its agents' processes, and what their sessions changed.
+    /// What came when none of them can have been at work any more is the user's. Comes before a
+    /// look at the worktree.
+    ///
+    /// # Errors
+    /// Unreadable state.
+    pub fn recover(&mut self) -> Result<(), Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let end = match end_left(workspace.store_id(), &workspace.place().cook_dir()) {
+            true => None,
+            false => last_sign(&workspace)?.map(|seen| seen + GRACE),
+        };
+        settle_left(&self.sessions, &workspace.clock)?;
+        workspace.repo.sweep_throwaways()?;
+        for path in list_directory(&watches(&workspace)?)? {
+            if let Some(watch) = Watch::open_left_behind(&path, end)? {
+                let unlocked = watch.unlock(&workspace)?;
+                if !unlocked.is_empty() {
+                    self.observer.observe(&RunEvent::Unlocked(&unlocked));
+                }
+                let leads = watch.put_leads_back()?;
+                let breach = watch.settle(&workspace, leads)?;
+                let role = watch.role();
+                self.observer.observe(&RunEvent::Recovered {
+                    role,
+                    breach: &breach,
+                });
+                self.end(watch)?;
+            } else {
+                // It was ended before the session began.
+                std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
+            }
+        }
+        workspace.repo.unpin_all_but(&all_watches(&workspace)?)?;
+        self.mirror.note_settled();
+        Ok(())
+    }
 }
 
 /// The newest word of each supplier on its limit, by the record of calls: a run that is ended
@@ -329,107 +427,5 @@ const MOST_WAITS: u32 = 50;
 /// How often it is looked whether somebody asks for an end.
 const GLANCE: Duration = Duration::from_millis(200);
 
-impl Driver<'_> {
-    /// Waits for what ends by itself, each time longer where nobody says for how long.
-    pub(super) fn wait_out(
-        &mut self,
-        workspace: &Workspace,
-        after: Option<Duration>,
-        why: String,
-    ) -> Result<Step, Failure> {
-        let doubled = FIRST_WAIT.saturating_mul(1 << self.tally.waits.min(16));
-        let pause = after.unwrap_or(doubled).min(LONGEST_PAUSE);
-        self.tally.waits += 1;
-        if self.tally.waits > MOST_WAITS {
-            return Ok(Step::Ended(Ended::Agents(why)));
-        }
-        let seconds = workspace.clock.epoch_millis() / 1000;
-        let until = seconds + 1 + i64::try_from(pause.as_secs()).unwrap_or(i64::MAX / 2);
-        self.wait(workspace, &Clock::of_epoch(until), why)
-    }
-
-    /// Waits where the agent whose turn it is said that its limit holds still.
-    pub(super) fn wait_for(
-        &mut self,
-        workspace: &Workspace,
-        agent: Option<&RoleAgent>,
-    ) -> Result<Option<Step>, Failure> {
-        let Some(name) = agent.map(|agent| agent.preset.name()) else {
-            return Ok(None);
-        };
-        let Some(until) = self.limited.get(name).cloned() else {
-            return Ok(None);
-        };
-        if workspace.clock.now() >= until {
-            self.limited.remove(name);
-            return Ok(None);
-        }
-        let why = format!("{name}: its limit holds until {until}");
-        self.wait(workspace, &until, why).map(Some)
-    }
-
-    /// Waits for the end of a supplier's limit; the attempt is not spent.
-    pub(super) fn wait(
-        &mut self,
-        workspace: &Workspace,
-        until: &str,
-        why: String,
-    ) -> Result<Step, Failure> {
-        self.observer.observe(&RunEvent::Waits { until });
-        self.board.waits(until);
-        let begun = Instant::now();
-        while workspace.clock.now().as_str() < until {
-            if self.patience.is_over() {
-                return Ok(Step::Ended(Ended::Asked));
-            }
-            if begun.elapsed() > LONGEST_WAIT {
-                return Ok(Step::Ended(Ended::Agents(why)));
-            }
-            std::thread::sleep(GLANCE);
-        }
-        Ok(Step::Waited)
-    }
-}
-
 /// How long after its cook an agent may still have been at work that nobody found alive.
 const GRACE: Duration = Duration::from_secs(60);
-
-impl Driver<'_> {
-    /// Ends what an earlier run left: its agents' processes, and what their sessions changed.
-    /// What came when none of them can have been at work any more is the user's. Comes before a
-    /// look at the worktree.
-    ///
-    /// # Errors
-    /// Unreadable state.
-    pub fn recover(&mut self) -> Result<(), Failure> {
-        let workspace = Workspace::open(&self.dir)?;
-        let end = match end_left(workspace.store_id(), &workspace.place().cook_dir()) {
-            true => None,
-            false => last_sign(&workspace)?.map(|seen| seen + GRACE),
-        };
-        settle_left(&self.sessions, &workspace.clock)?;
-        workspace.repo.sweep_throwaways()?;
-        for path in list_directory(&watches(&workspace)?)? {
-            if let Some(watch) = Watch::open_left_behind(&path, end)? {
-                let unlocked = watch.unlock(&workspace)?;
-                if !unlocked.is_empty() {
-                    self.observer.observe(&RunEvent::Unlocked(&unlocked));
-                }
-                let leads = watch.put_leads_back()?;
-                let breach = watch.settle(&workspace, leads)?;
-                let role = watch.role();
-                self.observer.observe(&RunEvent::Recovered {
-                    role,
-                    breach: &breach,
-                });
-                self.end(watch)?;
-            } else {
-                // It was ended before the session began.
-                std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
-            }
-        }
-        workspace.repo.unpin_all_but(&all_watches(&workspace)?)?;
-        self.mirror.note_settled();
-        Ok(())
-    }
-}

@@ -112,6 +112,11 @@ impl Held {
             given: None,
         })
     }
+
+    /// The mission is done.
+    pub fn is_done(&self) -> bool {
+        self.outcome.next.policy == Policy::Done
+    }
 }
 
 /// Settles what a killed run left, before the settings are read: its session may have
@@ -628,12 +633,5 @@ impl Worker<'_> {
             }
             _ => Ok(()),
         }
-    }
-}
-
-impl Held {
-    /// The mission is done.
-    pub fn is_done(&self) -> bool {
-        self.outcome.next.policy == Policy::Done
     }
 }

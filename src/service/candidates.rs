@@ -144,18 +144,7 @@ impl Context<'_> {
         }
         Ok(())
     }
-}
 
-/// A green run at HEAD's tree.
-struct Run {
-    receipt: Receipt,
-    output: Output,
-    passed: Vec<String>,
-    /// Tests that passed at the basis, and lines that were printed there.
-    before: BTreeSet<String>,
-}
-
-impl Context<'_> {
     fn read_runs(&self, gates: &[String], tree: &str, basis: &str) -> Result<Vec<Run>, Failure> {
         let receipts = Receipts::of(&self.workspace.repo)?;
         let old_tree = self.workspace.repo.find_tree(basis)?;
@@ -180,6 +169,34 @@ impl Context<'_> {
         }
         Ok(runs)
     }
+
+    fn keep_verified(
+        &self,
+        slice_id: &str,
+        candidates: Vec<Candidate>,
+    ) -> Result<Vec<Candidate>, Failure> {
+        let question = |one: &Candidate| {
+            let basis = Anchor::parse(&one.anchor).ok()?.basis();
+            AnchorQuestion::ask_claimed(self.snapshot, slice_id, &one.anchor, basis)
+        };
+        let wanted = candidates.iter().filter_map(question).collect();
+        let answers = self.workspace.measure_kept(self.snapshot, wanted)?;
+        let hold = candidates.into_iter().filter_map(|mut one| {
+            let answer = answers.get(&question(&one)?.key())?;
+            one.is_old |= !answer.is_new;
+            (answer.verdict == Verdict::Verified).then_some(one)
+        });
+        Ok(hold.collect())
+    }
+}
+
+/// A green run at HEAD's tree.
+struct Run {
+    receipt: Receipt,
+    output: Output,
+    passed: Vec<String>,
+    /// Tests that passed at the basis, and lines that were printed there.
+    before: BTreeSet<String>,
 }
 
 fn list_passed(outcomes: Outcomes) -> Vec<String> {
@@ -309,27 +326,6 @@ fn best(mut candidates: Vec<Candidate>, criteria: &BTreeSet<String>) -> Vec<Cand
     });
     candidates.truncate(HELD);
     candidates
-}
-
-impl Context<'_> {
-    fn keep_verified(
-        &self,
-        slice_id: &str,
-        candidates: Vec<Candidate>,
-    ) -> Result<Vec<Candidate>, Failure> {
-        let question = |one: &Candidate| {
-            let basis = Anchor::parse(&one.anchor).ok()?.basis();
-            AnchorQuestion::ask_claimed(self.snapshot, slice_id, &one.anchor, basis)
-        };
-        let wanted = candidates.iter().filter_map(question).collect();
-        let answers = self.workspace.measure_kept(self.snapshot, wanted)?;
-        let hold = candidates.into_iter().filter_map(|mut one| {
-            let answer = answers.get(&question(&one)?.key())?;
-            one.is_old |= !answer.is_new;
-            (answer.verdict == Verdict::Verified).then_some(one)
-        });
-        Ok(hold.collect())
-    }
 }
 
 fn list_words(text: &str) -> BTreeSet<String> {

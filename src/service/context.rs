@@ -227,86 +227,10 @@ impl Context<'_> {
         }
         Ok(())
     }
-}
 
-/// The diff, file by file; what is too much of it is named with the command that shows it. Files that
-/// no commit of the slice wrote come last, below a title of their own.
-fn add_diff(
-    text: &mut String,
-    edits: &[Edit],
-    (basis, upto): (&str, &str),
-    foreign: &Foreign,
-) -> Result<(), Failure> {
-    if edits.is_empty() {
-        return Ok(());
-    }
-    let is_theirs = |edit: &&Edit| foreign.is_theirs(&edit.change.path);
-    let (theirs, own): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(is_theirs);
-    let first_theirs = theirs.first().map(|edit| edit.change.path.as_str());
-    let mut left = Vec::new();
-    let mut diff = String::new();
-    for edit in own.into_iter().chain(theirs) {
-        if first_theirs == Some(&*edit.change.path) {
-            diff.push_str("the diff of files that no commit of the slice wrote:\n");
-        }
-        let path = clean(&edit.change.path, Lines::Fold);
-        let Some((before, after)) = &edit.texts else {
-            left.push(format!("{path} (no text, or too much of it)"));
-            continue;
-        };
-        let one = make_unified_diff(
-            &edit.change.path,
-            before.as_deref().unwrap_or(""),
-            after.as_deref().unwrap_or(""),
-        )?;
-        if diff.len() + one.len().min(FILE_DIFF) > WHOLE_DIFF {
-            left.push(format!("{path} ({})", trim_lines(&one)));
-            continue;
-        }
-        let shown = cut_at_line(&one, FILE_DIFF);
-        diff.push_str(shown);
-        if shown.len() < one.len() {
-            let _ = writeln!(diff, "[{path}: {} more]", trim_lines(&one[shown.len()..]));
-            left.push(format!("the rest of {path}"));
-        }
-    }
-    let _ = writeln!(text, "the diff:");
-    text.push_str(&diff);
-    if !left.is_empty() {
-        let _ = writeln!(
-            text,
-            "not shown here: `git diff {basis} {upto} -- PATH` shows"
-        );
-        for one in left.iter().take(LISTED) {
-            let _ = writeln!(text, "  {one}");
-        }
-        if left.len() > LISTED {
-            let _ = writeln!(text, "  and {} more", left.len() - LISTED);
-        }
-    }
-    Ok(())
-}
+    // What a prompt says of the slice in work out of settings and worktree: attempts, the gates
+    // that will decide, and whose what is uncommitted would be.
 
-fn trim_lines(text: &str) -> String {
-    count_noun(text.lines().count() as u64, "line")
-}
-
-/// The first whole lines that fit.
-fn cut_at_line(text: &str, bytes: usize) -> &str {
-    if text.len() <= bytes {
-        return text;
-    }
-    let end = text.as_bytes()[..bytes]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |at| at + 1);
-    &text[..end]
-}
-
-// What a prompt says of the slice in work out of settings and worktree: attempts, the gates
-// that will decide, and whose what is uncommitted would be.
-
-impl Context<'_> {
     /// Adds the rows that this role decides on; none where no slice is in work.
     pub(super) fn add_slice_rows(&mut self) -> Result<(), Failure> {
         let Some(id) = self.snapshot.find_slice_in_work() else {
@@ -459,14 +383,7 @@ impl Context<'_> {
         list(&format!("uncommitted on the surfaces of {id}"), &own, 0);
         list("uncommitted beside them", &beside, worktree.more);
     }
-}
 
-// The runs of gates that a prompt shows, with where each was and what a red one printed.
-
-/// Last lines of a red gate's output.
-const OUTPUT: usize = 40;
-
-impl Context<'_> {
     /// Adds the runs that this role decides on.
     ///
     /// # Errors
@@ -618,31 +535,7 @@ impl Context<'_> {
             self.text.push_str("  A yes answers for each of them by a line of `Findings`: `WAIVE ID: why`. A no needs none.\n");
         }
     }
-}
 
-/// What a reviewer may say of defects that no gate notices.
-fn how_to_waive(note: &StrengthNote) -> String {
-    let whole = match note.proves_nothing || note.problem.is_some() {
-        true => format!("; `{WHOLE}` stands for the change as a whole"),
-        false => String::new(),
-    };
-    if note.defects.is_empty() && whole.is_empty() {
-        return String::new();
-    }
-    let each = match note.defects.is_empty() {
-        true => "",
-        false => " Each may be a test that is missing.",
-    };
-    let counts = match note.required.is_some() {
-        true => " A yes counts here only where enough is noticed or answered for.",
-        false => "",
-    };
-    format!(
-        " {each} What means the same as the code, or has to be tested by nobody, you answer for by a line of `Findings`: `WAIVE ID: why`{whole}.{counts}\n"
-    )
-}
-
-impl Context<'_> {
     /// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
     /// regrounder the stop verifier as well.
     fn add_red_at_head(&mut self, shown: &[Receipt]) -> Result<(), Failure> {
@@ -672,62 +565,10 @@ impl Context<'_> {
         }
         Ok(())
     }
-}
 
-// Commands of the user's that a script gave in their place.
+    // What an implementer says proves each criterion, and what that is worth now: for whoever weighs
+    // its commit. Nothing is run for it.
 
-/// How many transitions are looked through for those that a script made.
-const LOOK_BACK: usize = 1_000;
-
-/// Sequence and event of user-only commands that were run with `--as-user`, newest
-/// first, as far back as the log can be read. It is read only when there is one.
-///
-/// # Errors
-/// An unreadable log.
-pub fn list_scripted_commands(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<Vec<(u64, String)>, Failure> {
-    let opened = snapshot.ledger.scripted_commands.0;
-    let mut found = Vec::new();
-    if opened == 0 {
-        return Ok(found);
-    }
-    for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
-        // Those that cannot be read are counted all the same; `cook verify` names them.
-        let Ok(meta) = meta else { break };
-        if meta.actor == "script" && USER_COMMANDS.contains(&meta.event.as_str()) {
-            found.push((meta.seq, meta.event));
-        }
-        if found.len() as u64 == opened {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// Who reads this decides how much a user's word is worth that a script spoke.
-pub fn describe_scripted(opened: u64, commands: &[(u64, String)]) -> String {
-    const SHOWN: usize = 10;
-    let mut named: Vec<String> = commands
-        .iter()
-        .take(SHOWN)
-        .map(|(seq, event)| format!("#{seq} {event}"))
-        .collect();
-    if opened > named.len() as u64 {
-        named.push("…".to_owned());
-    }
-    format!(
-        "{} run with --as-user: {}",
-        count_noun(opened, "user-only command"),
-        named.join(", ")
-    )
-}
-
-// What an implementer says proves each criterion, and what that is worth now: for whoever weighs
-// its commit. Nothing is run for it.
-
-impl Context<'_> {
     /// Lists the criteria of the slice in work; none where its implementer gave no evidence.
     pub(super) fn list_offers(&mut self) -> Result<(), Failure> {
         let id = self.snapshot.find_slice_in_work().unwrap_or_default();
@@ -771,45 +612,7 @@ impl Context<'_> {
         }
         Ok(())
     }
-}
 
-// Commits that are nobody's slice's or another's, told apart from the slice in work: named by id,
-// author and subject, with the files of its range that are not its own.
-
-/// What is named of each kind, and characters of what a commit says.
-pub(super) const NAMED: usize = 20;
-const SUBJECT: usize = 100;
-/// Commits whose paths are read.
-const LOOKED_AT: usize = 200;
-
-/// What of a slice's range is whose.
-#[derive(Debug, Default)]
-pub(super) struct Foreign {
-    /// Commits of the range that are not the slice's, oldest first.
-    pub commits: Vec<String>,
-    /// Paths that the slice's own commits write.
-    own: BTreeSet<String>,
-    /// Paths that the others write.
-    theirs: BTreeSet<String>,
-}
-
-impl Foreign {
-    /// No commit of the slice wrote it.
-    pub fn is_theirs(&self, path: &str) -> bool {
-        !self.commits.is_empty() && !self.own.contains(path)
-    }
-
-    /// What stands beside a path of the range.
-    pub fn mark(&self, path: &str) -> &'static str {
-        match (self.is_theirs(path), self.theirs.contains(path)) {
-            (true, _) => " (of no commit of the slice)",
-            (false, true) => " (partly of other commits)",
-            (false, false) => "",
-        }
-    }
-}
-
-impl Context<'_> {
     /// Tells the commits of a slice's range apart; nothing where all are its own.
     ///
     /// # Errors
@@ -894,12 +697,7 @@ impl Context<'_> {
         let words = clean(&format!("by {author}: {subject}"), Lines::Fold);
         Ok(format!("{} {words}", short(id)))
     }
-}
 
-/// What shows all commits.
-pub(super) const BY_GIT: &str = "`git log` shows all";
-
-impl Context<'_> {
     /// The newest of all, one a line.
     pub(super) fn add_lines(&mut self, title: &str, newest: &[String], all: usize, how: &str) {
         if newest.is_empty() {
@@ -915,6 +713,196 @@ impl Context<'_> {
         }
     }
 }
+
+/// The diff, file by file; what is too much of it is named with the command that shows it. Files that
+/// no commit of the slice wrote come last, below a title of their own.
+fn add_diff(
+    text: &mut String,
+    edits: &[Edit],
+    (basis, upto): (&str, &str),
+    foreign: &Foreign,
+) -> Result<(), Failure> {
+    if edits.is_empty() {
+        return Ok(());
+    }
+    let is_theirs = |edit: &&Edit| foreign.is_theirs(&edit.change.path);
+    let (theirs, own): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(is_theirs);
+    let first_theirs = theirs.first().map(|edit| edit.change.path.as_str());
+    let mut left = Vec::new();
+    let mut diff = String::new();
+    for edit in own.into_iter().chain(theirs) {
+        if first_theirs == Some(&*edit.change.path) {
+            diff.push_str("the diff of files that no commit of the slice wrote:\n");
+        }
+        let path = clean(&edit.change.path, Lines::Fold);
+        let Some((before, after)) = &edit.texts else {
+            left.push(format!("{path} (no text, or too much of it)"));
+            continue;
+        };
+        let one = make_unified_diff(
+            &edit.change.path,
+            before.as_deref().unwrap_or(""),
+            after.as_deref().unwrap_or(""),
+        )?;
+        if diff.len() + one.len().min(FILE_DIFF) > WHOLE_DIFF {
+            left.push(format!("{path} ({})", trim_lines(&one)));
+            continue;
+        }
+        let shown = cut_at_line(&one, FILE_DIFF);
+        diff.push_str(shown);
+        if shown.len() < one.len() {
+            let _ = writeln!(diff, "[{path}: {} more]", trim_lines(&one[shown.len()..]));
+            left.push(format!("the rest of {path}"));
+        }
+    }
+    let _ = writeln!(text, "the diff:");
+    text.push_str(&diff);
+    if !left.is_empty() {
+        let _ = writeln!(
+            text,
+            "not shown here: `git diff {basis} {upto} -- PATH` shows"
+        );
+        for one in left.iter().take(LISTED) {
+            let _ = writeln!(text, "  {one}");
+        }
+        if left.len() > LISTED {
+            let _ = writeln!(text, "  and {} more", left.len() - LISTED);
+        }
+    }
+    Ok(())
+}
+
+fn trim_lines(text: &str) -> String {
+    count_noun(text.lines().count() as u64, "line")
+}
+
+/// The first whole lines that fit.
+fn cut_at_line(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let end = text.as_bytes()[..bytes]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    &text[..end]
+}
+
+// The runs of gates that a prompt shows, with where each was and what a red one printed.
+
+/// Last lines of a red gate's output.
+const OUTPUT: usize = 40;
+
+/// What a reviewer may say of defects that no gate notices.
+fn how_to_waive(note: &StrengthNote) -> String {
+    let whole = match note.proves_nothing || note.problem.is_some() {
+        true => format!("; `{WHOLE}` stands for the change as a whole"),
+        false => String::new(),
+    };
+    if note.defects.is_empty() && whole.is_empty() {
+        return String::new();
+    }
+    let each = match note.defects.is_empty() {
+        true => "",
+        false => " Each may be a test that is missing.",
+    };
+    let counts = match note.required.is_some() {
+        true => " A yes counts here only where enough is noticed or answered for.",
+        false => "",
+    };
+    format!(
+        " {each} What means the same as the code, or has to be tested by nobody, you answer for by a line of `Findings`: `WAIVE ID: why`{whole}.{counts}\n"
+    )
+}
+
+// Commands of the user's that a script gave in their place.
+
+/// How many transitions are looked through for those that a script made.
+const LOOK_BACK: usize = 1_000;
+
+/// Sequence and event of user-only commands that were run with `--as-user`, newest
+/// first, as far back as the log can be read. It is read only when there is one.
+///
+/// # Errors
+/// An unreadable log.
+pub fn list_scripted_commands(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<Vec<(u64, String)>, Failure> {
+    let opened = snapshot.ledger.scripted_commands.0;
+    let mut found = Vec::new();
+    if opened == 0 {
+        return Ok(found);
+    }
+    for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
+        // Those that cannot be read are counted all the same; `cook verify` names them.
+        let Ok(meta) = meta else { break };
+        if meta.actor == "script" && USER_COMMANDS.contains(&meta.event.as_str()) {
+            found.push((meta.seq, meta.event));
+        }
+        if found.len() as u64 == opened {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Who reads this decides how much a user's word is worth that a script spoke.
+pub fn describe_scripted(opened: u64, commands: &[(u64, String)]) -> String {
+    const SHOWN: usize = 10;
+    let mut named: Vec<String> = commands
+        .iter()
+        .take(SHOWN)
+        .map(|(seq, event)| format!("#{seq} {event}"))
+        .collect();
+    if opened > named.len() as u64 {
+        named.push("…".to_owned());
+    }
+    format!(
+        "{} run with --as-user: {}",
+        count_noun(opened, "user-only command"),
+        named.join(", ")
+    )
+}
+
+// Commits that are nobody's slice's or another's, told apart from the slice in work: named by id,
+// author and subject, with the files of its range that are not its own.
+
+/// What is named of each kind, and characters of what a commit says.
+pub(super) const NAMED: usize = 20;
+const SUBJECT: usize = 100;
+/// Commits whose paths are read.
+const LOOKED_AT: usize = 200;
+
+/// What of a slice's range is whose.
+#[derive(Debug, Default)]
+pub(super) struct Foreign {
+    /// Commits of the range that are not the slice's, oldest first.
+    pub commits: Vec<String>,
+    /// Paths that the slice's own commits write.
+    own: BTreeSet<String>,
+    /// Paths that the others write.
+    theirs: BTreeSet<String>,
+}
+
+impl Foreign {
+    /// No commit of the slice wrote it.
+    pub fn is_theirs(&self, path: &str) -> bool {
+        !self.commits.is_empty() && !self.own.contains(path)
+    }
+
+    /// What stands beside a path of the range.
+    pub fn mark(&self, path: &str) -> &'static str {
+        match (self.is_theirs(path), self.theirs.contains(path)) {
+            (true, _) => " (of no commit of the slice)",
+            (false, true) => " (partly of other commits)",
+            (false, false) => "",
+        }
+    }
+}
+
+/// What shows all commits.
+pub(super) const BY_GIT: &str = "`git log` shows all";
 
 #[cfg(test)]
 mod tests {

@@ -253,29 +253,7 @@ impl Context<'_> {
         let is_on_head = self.workspace.repo.on_head(self.head, &found)?;
         Ok(is_on_head.then_some(found))
     }
-}
 
-/// The first HEAD that the log has seen; its transitions are given newest first.
-fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>, Failure> {
-    for transition in transitions.iter().rev() {
-        let then = store.entry(transition)?.snapshot;
-        if then.ledger.head_seen.is_some() {
-            return Ok(then.ledger.head_seen);
-        }
-    }
-    Ok(None)
-}
-
-// What reports told that no document holds any more: deviations and risks of slices that are closed,
-// blockers that a later report cleared, what `cook undo` took back with a re-ground.
-
-/// Bytes of what a role told.
-const WHAT: usize = 400;
-
-const DEVIATIONS: &str = "canonical_blockers_or_deviations";
-const HANDOFF: &str = "exact_handoff_payload";
-
-impl Context<'_> {
     /// Adds what whoever judges the whole reads of it; a regrounder reads what was taken back, the rest
     /// stands in its own parts.
     pub(super) fn list_told(&mut self, past: &Past) {
@@ -291,23 +269,13 @@ impl Context<'_> {
         let title = "what re-grounds named as missing and what became of it:";
         self.add_told(title, &self.list_cleared(past));
     }
-}
 
-impl Context<'_> {
     fn add_told(&mut self, title: &str, newest: &[String]) {
         let named = &newest[..newest.len().min(NAMED)];
         let how = "`cook log` lists the reports, `cook log N` shows one";
         self.add_lines(title, named, newest.len(), how);
     }
-}
 
-/// A role's words, and what shows the rest of them.
-fn words(what: &str, seq: u64) -> String {
-    let what = without_attribution(&clean(what, Lines::Fold));
-    cut(&what, WHAT, &format!("`cook log {seq}` shows the whole"))
-}
-
-impl Context<'_> {
     /// By slice, newest first; the one in work stands in a part of its own.
     fn list_remarks(&self, past: &Past) -> Vec<String> {
         let mut lines = Vec::new();
@@ -345,16 +313,7 @@ impl Context<'_> {
         }
         lines
     }
-}
 
-fn mark_undone(past: &Past, seq: u64) -> &'static str {
-    match past.is_undone(seq) {
-        true => " (taken back with `cook undo`)",
-        false => "",
-    }
-}
-
-impl Context<'_> {
     /// Newest first. What the last re-ground tells stands in an auditor's prompt as its advice; a regrounder
     /// is told those that stand in no report that counts.
     fn list_deviations(&self, past: &Past) -> Vec<String> {
@@ -389,12 +348,7 @@ impl Context<'_> {
         }
         lines
     }
-}
 
-/// A blocker or a gap, by what it says.
-type Names = BTreeMap<(&'static str, String), u64>;
-
-impl Context<'_> {
     /// What was named and is not any more, newest first: by whom it was cleared, and why.
     fn list_cleared(&self, past: &Past) -> Vec<String> {
         let mut named = Names::new();
@@ -451,30 +405,7 @@ impl Context<'_> {
         let gone = cleared.into_iter().rev().filter(|(name, _)| !stands(name));
         gone.map(|(_, line)| line).collect()
     }
-}
 
-const BLOCKER: &str = "release blocker";
-const GAP: &str = "high-value gap";
-
-/// A list that is given takes the place of the one before.
-fn take(named: &mut Names, kind: &'static str, given: Option<&Vec<String>>, seq: u64) {
-    let Some(given) = given else { return };
-    named.retain(|(of, what), _| *of != kind || given.contains(what));
-    for what in given {
-        named.entry((kind, what.clone())).or_insert(seq);
-    }
-}
-
-// What whoever judges the whole is shown beside the slices' work: commits since the job began that are
-// no work of a slice that is done or in work, with what was said of them, and what HEAD lacks of the work
-// of done slices.
-
-/// Paths that are named of a commit.
-const PATHS: usize = 5;
-/// Characters of what a review said.
-const SAID: usize = 160;
-
-impl Context<'_> {
     /// Commits since the job began that are no work of a slice that is done or in work. A re-ground notes a
     /// commit once, and another mission or `cook undo` clears the plan that it was made under; whoever judges
     /// the whole comes later, and is shown all of them.
@@ -538,16 +469,7 @@ impl Context<'_> {
         }
         Ok(())
     }
-}
 
-/// What `cook init` writes, and the user commits: nobody's work, and changes of settings are asked about.
-fn is_contract(paths: &BTreeSet<String>) -> bool {
-    let is_own = |path: &String| path.starts_with(".agent/");
-    let mut all = paths.iter();
-    paths.iter().any(is_own) && all.all(|path| is_own(path) || path == ".gitignore")
-}
-
-impl Context<'_> {
     /// Whose it is, by reports or by its trailer, and what review and audit said of it.
     fn tell_whose(
         &self,
@@ -594,6 +516,94 @@ impl Context<'_> {
             .collect::<String>();
         Some(format!("{of}: {reviewed}{more}"))
     }
+
+    /// Where the job began: a plan that was taken in with its work began before its log did.
+    fn find_base(&self, past: &Past) -> Result<Option<String>, Failure> {
+        let bases = self.snapshot.plan.candidate_slices.iter();
+        let bases = bases.filter_map(|slice| slice.basis_commit.clone());
+        // A shallow clone lacks what is older than it.
+        let mut first = match &past.base {
+            Some(base) => self.workspace.repo.resolve(base)?,
+            None => None,
+        };
+        for basis in bases.filter(|_| !past.begins_at_end) {
+            let Some(basis) = self.workspace.repo.resolve(&basis)? else {
+                continue;
+            };
+            let is_older = match &first {
+                Some(first) => self.workspace.repo.is_ancestor(&basis, first)?,
+                None => true,
+            };
+            if is_older {
+                first = Some(basis);
+            }
+        }
+        Ok(first)
+    }
+}
+
+/// The first HEAD that the log has seen; its transitions are given newest first.
+fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>, Failure> {
+    for transition in transitions.iter().rev() {
+        let then = store.entry(transition)?.snapshot;
+        if then.ledger.head_seen.is_some() {
+            return Ok(then.ledger.head_seen);
+        }
+    }
+    Ok(None)
+}
+
+// What reports told that no document holds any more: deviations and risks of slices that are closed,
+// blockers that a later report cleared, what `cook undo` took back with a re-ground.
+
+/// Bytes of what a role told.
+const WHAT: usize = 400;
+
+const DEVIATIONS: &str = "canonical_blockers_or_deviations";
+const HANDOFF: &str = "exact_handoff_payload";
+
+/// A role's words, and what shows the rest of them.
+fn words(what: &str, seq: u64) -> String {
+    let what = without_attribution(&clean(what, Lines::Fold));
+    cut(&what, WHAT, &format!("`cook log {seq}` shows the whole"))
+}
+
+fn mark_undone(past: &Past, seq: u64) -> &'static str {
+    match past.is_undone(seq) {
+        true => " (taken back with `cook undo`)",
+        false => "",
+    }
+}
+
+/// A blocker or a gap, by what it says.
+type Names = BTreeMap<(&'static str, String), u64>;
+
+const BLOCKER: &str = "release blocker";
+const GAP: &str = "high-value gap";
+
+/// A list that is given takes the place of the one before.
+fn take(named: &mut Names, kind: &'static str, given: Option<&Vec<String>>, seq: u64) {
+    let Some(given) = given else { return };
+    named.retain(|(of, what), _| *of != kind || given.contains(what));
+    for what in given {
+        named.entry((kind, what.clone())).or_insert(seq);
+    }
+}
+
+// What whoever judges the whole is shown beside the slices' work: commits since the job began that are
+// no work of a slice that is done or in work, with what was said of them, and what HEAD lacks of the work
+// of done slices.
+
+/// Paths that are named of a commit.
+const PATHS: usize = 5;
+/// Characters of what a review said.
+const SAID: usize = 160;
+
+/// What `cook init` writes, and the user commits: nobody's work, and changes of settings are asked about.
+fn is_contract(paths: &BTreeSet<String>) -> bool {
+    let is_own = |path: &String| path.starts_with(".agent/");
+    let mut all = paths.iter();
+    paths.iter().any(is_own) && all.all(|path| is_own(path) || path == ".gitignore")
 }
 
 fn tell_look(how: &str, says: [&str; 2], seq: u64, verdicts: &Verdicts) -> String {
@@ -619,30 +629,4 @@ fn find_claimant<'a>(snapshot: &'a Snapshot, commit: &String) -> Option<&'a Slic
     let mut slices = snapshot.ledger.slices.iter();
     let (id, _) = slices.find(|(_, ledger)| ledger.claimed.contains(commit))?;
     snapshot.plan.slice(id)
-}
-
-impl Context<'_> {
-    /// Where the job began: a plan that was taken in with its work began before its log did.
-    fn find_base(&self, past: &Past) -> Result<Option<String>, Failure> {
-        let bases = self.snapshot.plan.candidate_slices.iter();
-        let bases = bases.filter_map(|slice| slice.basis_commit.clone());
-        // A shallow clone lacks what is older than it.
-        let mut first = match &past.base {
-            Some(base) => self.workspace.repo.resolve(base)?,
-            None => None,
-        };
-        for basis in bases.filter(|_| !past.begins_at_end) {
-            let Some(basis) = self.workspace.repo.resolve(&basis)? else {
-                continue;
-            };
-            let is_older = match &first {
-                Some(first) => self.workspace.repo.is_ancestor(&basis, first)?,
-                None => true,
-            };
-            if is_older {
-                first = Some(basis);
-            }
-        }
-        Ok(first)
-    }
 }

@@ -70,6 +70,47 @@ impl Compared {
             (false, false) => format!("judged by the contract of `{name}` (`{at}`)"),
         }
     }
+
+    fn find_alone(&mut self, what: &str) {
+        let (name, digest) = (&self.name, &self.digest);
+        let what =
+            format!("the change from `{name}` {what}; the digest of the contract is {digest}");
+        self.outcome.find(Code::ContractAlone, what);
+    }
+
+    /// Findings, or lines where a person decides or has decided.
+    fn tell(&mut self, difference: &Difference) {
+        let decided = self.alone || self.accepted;
+        let outcome = &mut self.outcome;
+        let gates = difference.gates.iter();
+        let gates = gates.map(|name| (SETTINGS, format!("it adds the gate `{name}`")));
+        let judges = difference.judges.iter();
+        let judges = judges.map(|count| (PROFILE, format!("it asks for {count} votes that agree")));
+        for (path, what) in gates.chain(judges) {
+            match decided {
+                true => outcome.add_checked(format!("`{path}`: {what}")),
+                false => outcome.find_at(Code::ContractStronger, what, path),
+            }
+        }
+        let count = difference.changed.len();
+        for (path, what) in difference.changed.iter().take(MOST_NAMED) {
+            let what = format!("`{}` {what}", clean(path, Lines::Fold));
+            match decided {
+                true => outcome.add_checked(what),
+                false => outcome.find_at(Code::ContractChanged, what, path),
+            }
+        }
+        if count > MOST_NAMED && !decided {
+            let rest = count_noun((count - MOST_NAMED) as u64, "file");
+            outcome.find(Code::ContractChanged, format!("{rest} more"));
+        }
+        if self.alone && !self.accepted {
+            self.find_alone(&match count as u64 {
+                0 => "touches nothing but the contract, and asks for no less".to_owned(),
+                count => format!("is of the contract alone: {}", count_noun(count, "file")),
+            });
+        }
+    }
 }
 
 /// Finds the base, compares the contracts, and lets the one that decides decide from here on.
@@ -248,49 +289,6 @@ fn is_alone(
         && changes
             .iter()
             .all(|change| is_contract(&change.path) || change.path == WRITTEN_WITH_IT))
-}
-
-impl Compared {
-    fn find_alone(&mut self, what: &str) {
-        let (name, digest) = (&self.name, &self.digest);
-        let what =
-            format!("the change from `{name}` {what}; the digest of the contract is {digest}");
-        self.outcome.find(Code::ContractAlone, what);
-    }
-
-    /// Findings, or lines where a person decides or has decided.
-    fn tell(&mut self, difference: &Difference) {
-        let decided = self.alone || self.accepted;
-        let outcome = &mut self.outcome;
-        let gates = difference.gates.iter();
-        let gates = gates.map(|name| (SETTINGS, format!("it adds the gate `{name}`")));
-        let judges = difference.judges.iter();
-        let judges = judges.map(|count| (PROFILE, format!("it asks for {count} votes that agree")));
-        for (path, what) in gates.chain(judges) {
-            match decided {
-                true => outcome.add_checked(format!("`{path}`: {what}")),
-                false => outcome.find_at(Code::ContractStronger, what, path),
-            }
-        }
-        let count = difference.changed.len();
-        for (path, what) in difference.changed.iter().take(MOST_NAMED) {
-            let what = format!("`{}` {what}", clean(path, Lines::Fold));
-            match decided {
-                true => outcome.add_checked(what),
-                false => outcome.find_at(Code::ContractChanged, what, path),
-            }
-        }
-        if count > MOST_NAMED && !decided {
-            let rest = count_noun((count - MOST_NAMED) as u64, "file");
-            outcome.find(Code::ContractChanged, format!("{rest} more"));
-        }
-        if self.alone && !self.accepted {
-            self.find_alone(&match count as u64 {
-                0 => "touches nothing but the contract, and asks for no less".to_owned(),
-                count => format!("is of the contract alone: {}", count_noun(count, "file")),
-            });
-        }
-    }
 }
 
 /// What decides: that contract, with the gates that HEAD adds.

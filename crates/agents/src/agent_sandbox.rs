@@ -157,14 +157,7 @@ impl Directories {
         }
         found
     }
-}
 
-fn home() -> Option<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    home.filter(|home| home.is_absolute())
-}
-
-impl Directories {
     /// Moves settings to `keep` that the session made where nothing could be kept as it was; which.
     /// Directories that were made to stand in for absent ones go when they are empty.
     ///
@@ -197,6 +190,11 @@ impl Directories {
         }
         Ok(found)
     }
+}
+
+fn home() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    home.filter(|home| home.is_absolute())
 }
 
 /// Between file systems it is copied.

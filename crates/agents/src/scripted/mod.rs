@@ -301,6 +301,101 @@ impl ScriptedAgent {
         }
         Ok(None)
     }
+
+    fn of(script: Script, arguments: &[String]) -> Self {
+        Self {
+            script,
+            arguments: arguments.to_vec(),
+            fork: find_after(arguments, "--fork"),
+            input: String::new(),
+            session: String::new(),
+            request: 0,
+            answer: String::new(),
+            reported: Reported::default(),
+            began: false,
+        }
+    }
+
+    /// Writes the call down; which one it is.
+    fn note(&self) -> io::Result<usize> {
+        let Some(log) = &self.script.log else {
+            return Ok(1);
+        };
+        let line = json!({
+            "args": self.arguments,
+            "cwd": std::env::current_dir()?.display().to_string(),
+            "pwd": std::env::var("PWD").ok(),
+            "input": self.input,
+        });
+        append_line(&mut open_to_append(log)?, &line.to_string())?;
+        Ok(std::fs::read_to_string(log)?.lines().count())
+    }
+
+    fn record(&self, session: &str) -> Option<PathBuf> {
+        let path = Path::new(session);
+        if path.is_absolute() {
+            return Some(path.to_owned());
+        }
+        let dir = self.script.records.as_ref()?;
+        Some(dir.join(format!("{session}.jsonl")))
+    }
+
+    /// Adds to the session's record; a fork begins with a copy of what it is a fork of.
+    fn remember(&self, text: &str, first: bool) -> io::Result<()> {
+        let Some(path) = self.record(&self.session) else {
+            return Ok(());
+        };
+        if let Some(dir) = path.parent() {
+            std::fs::create_dir_all(dir)?;
+        }
+        let forked = self.fork.as_deref().and_then(|id| self.record(id));
+        if let (true, Some(from)) = (first, forked) {
+            std::fs::copy(from, &path)?;
+        }
+        append_line(&mut open_to_append(&path)?, &json!(text).to_string())
+    }
+
+    fn recall(&self) -> io::Result<String> {
+        let Some(path) = self.record(&self.session) else {
+            return Ok(self.input.clone());
+        };
+        let lines = std::fs::read_to_string(path)?;
+        let texts = lines
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        Ok(texts.collect::<Vec<String>>().join("\n"))
+    }
+
+    fn say(&mut self, utterance: Utterance) -> io::Result<()> {
+        if !self.began && utterance != Utterance::Session {
+            self.began = true;
+            self.say(Utterance::Session)?;
+        }
+        let beside = Beside {
+            session: &self.session,
+            answer: &self.answer,
+            data: self.reported.data.as_ref(),
+            usage: self.reported.usage.as_ref(),
+            cost_usd: self.reported.cost_usd,
+            request: self.request,
+        };
+        for line in lines(&self.script.dialect, utterance, beside) {
+            print(line.as_bytes())?;
+            print(b"\n")?;
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, text: &str) -> io::Result<()> {
+        self.answer = text.to_owned();
+        self.remember(text, false)?;
+        self.say(Utterance::Answer(text))
+    }
+
+    fn reply(&mut self, text: &str) -> io::Result<()> {
+        self.answer(text)?;
+        self.say(Utterance::Done)
+    }
 }
 
 /// What a program prints that reads the input; how it ends says nothing.
@@ -399,103 +494,6 @@ struct ScriptedAgent {
     answer: String,
     reported: Reported,
     began: bool,
-}
-
-impl ScriptedAgent {
-    fn of(script: Script, arguments: &[String]) -> Self {
-        Self {
-            script,
-            arguments: arguments.to_vec(),
-            fork: find_after(arguments, "--fork"),
-            input: String::new(),
-            session: String::new(),
-            request: 0,
-            answer: String::new(),
-            reported: Reported::default(),
-            began: false,
-        }
-    }
-
-    /// Writes the call down; which one it is.
-    fn note(&self) -> io::Result<usize> {
-        let Some(log) = &self.script.log else {
-            return Ok(1);
-        };
-        let line = json!({
-            "args": self.arguments,
-            "cwd": std::env::current_dir()?.display().to_string(),
-            "pwd": std::env::var("PWD").ok(),
-            "input": self.input,
-        });
-        append_line(&mut open_to_append(log)?, &line.to_string())?;
-        Ok(std::fs::read_to_string(log)?.lines().count())
-    }
-
-    fn record(&self, session: &str) -> Option<PathBuf> {
-        let path = Path::new(session);
-        if path.is_absolute() {
-            return Some(path.to_owned());
-        }
-        let dir = self.script.records.as_ref()?;
-        Some(dir.join(format!("{session}.jsonl")))
-    }
-
-    /// Adds to the session's record; a fork begins with a copy of what it is a fork of.
-    fn remember(&self, text: &str, first: bool) -> io::Result<()> {
-        let Some(path) = self.record(&self.session) else {
-            return Ok(());
-        };
-        if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir)?;
-        }
-        let forked = self.fork.as_deref().and_then(|id| self.record(id));
-        if let (true, Some(from)) = (first, forked) {
-            std::fs::copy(from, &path)?;
-        }
-        append_line(&mut open_to_append(&path)?, &json!(text).to_string())
-    }
-
-    fn recall(&self) -> io::Result<String> {
-        let Some(path) = self.record(&self.session) else {
-            return Ok(self.input.clone());
-        };
-        let lines = std::fs::read_to_string(path)?;
-        let texts = lines
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        Ok(texts.collect::<Vec<String>>().join("\n"))
-    }
-
-    fn say(&mut self, utterance: Utterance) -> io::Result<()> {
-        if !self.began && utterance != Utterance::Session {
-            self.began = true;
-            self.say(Utterance::Session)?;
-        }
-        let beside = Beside {
-            session: &self.session,
-            answer: &self.answer,
-            data: self.reported.data.as_ref(),
-            usage: self.reported.usage.as_ref(),
-            cost_usd: self.reported.cost_usd,
-            request: self.request,
-        };
-        for line in lines(&self.script.dialect, utterance, beside) {
-            print(line.as_bytes())?;
-            print(b"\n")?;
-        }
-        Ok(())
-    }
-
-    fn answer(&mut self, text: &str) -> io::Result<()> {
-        self.answer = text.to_owned();
-        self.remember(text, false)?;
-        self.say(Utterance::Answer(text))
-    }
-
-    fn reply(&mut self, text: &str) -> io::Result<()> {
-        self.answer(text)?;
-        self.say(Utterance::Done)
-    }
 }
 
 fn print(bytes: &[u8]) -> io::Result<()> {
