@@ -8,7 +8,7 @@ use std::fmt;
 
 /// The dispatch rule: one of the answers of `protocol/completion.md#who-is-next`, in order.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[allow(missing_docs)]
 pub enum Rule {

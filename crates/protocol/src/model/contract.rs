@@ -144,7 +144,6 @@ impl Profile {
     Eq,
     PartialOrd,
     Ord,
-    Hash,
     Default,
     Serialize,
     Deserialize,
@@ -234,9 +233,7 @@ pub struct Offer {
 }
 
 /// What cook may re-ground itself.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum ByCook {

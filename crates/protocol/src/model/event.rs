@@ -17,9 +17,7 @@ use std::collections::BTreeMap;
 use strum::{IntoStaticStr, VariantNames};
 
 /// Who caused an event.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
     /// A person at a terminal.

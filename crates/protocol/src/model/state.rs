@@ -8,9 +8,7 @@ use std::fmt;
 // `state.json`: the authoritative summary.
 
 /// Whether work goes on, and if not, what it waits for.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// A role is due.
@@ -27,7 +25,7 @@ pub enum Policy {
 
 /// Where in the protocol the work stands; derived from the dispatch rule.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -153,9 +151,7 @@ impl<'de> Deserialize<'de> for RoleSlot {
 }
 
 /// What the last audit said.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditorVerdict {
     /// Nothing open was named.
