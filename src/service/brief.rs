@@ -104,7 +104,7 @@ pub fn put_together(
 ) -> Result<WholeBrief, Failure> {
     let stored = snapshot.brief.clone().unwrap_or_default();
     let measured = standings(workspace, snapshot, &stored)?;
-    let reconciled = brief::close(&stored, &machine::incoming(&measured), &reader(snapshot))?;
+    let reconciled = brief::close(&stored, &measured, &reader(snapshot))?;
     let (reopened, attempts) = read_past(workspace, snapshot)?;
     let proofs = proofs(workspace, snapshot)?;
     let commits = commits(workspace, snapshot)?;

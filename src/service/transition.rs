@@ -154,7 +154,7 @@ fn decide(
     }
     let mut facts = workspace.measure(&needs, followed.as_deref())?;
     let mut step = machine::apply(snapshot, &facts, event, actor)?;
-    if step.wants_room && runs_gates {
+    if step.next.waits_for_gates() && !event.is_aside() && runs_gates {
         let room = FactSet {
             room: true,
             ..FactSet::default()

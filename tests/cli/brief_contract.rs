@@ -2,7 +2,7 @@
 //! properties of rendering and reconciliation.
 
 use cook_protocol::brief::{
-    Artifact, Author, Brief, Guide, Incoming, Reconciled, entry_id, normalise, read, reconcile,
+    Artifact, Author, Brief, Guide, BriefFacts, Reconciled, entry_id, normalise, read, reconcile,
     render,
 };
 use cook_protocol::diagnostic::Code;
@@ -82,7 +82,7 @@ fn start(lines: Vec<BriefLine>) -> BriefDocument {
     reconcile(
         &BriefDocument::default(),
         &change,
-        &Incoming::default(),
+        &BriefFacts::default(),
         &author(1, true),
     )
     .unwrap()
@@ -105,7 +105,7 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
         forbid("never", "u"),
     ]);
     let next = change(vec![make_learned("one")], Vec::new(), true);
-    let refusal = reconcile(&prior, &next, &Incoming::default(), &author(2, true)).unwrap_err();
+    let refusal = reconcile(&prior, &next, &BriefFacts::default(), &author(2, true)).unwrap_err();
     assert_eq!(refusal.code, Code::SilentDrop);
     let named: Vec<&str> = refusal
         .findings
@@ -128,7 +128,7 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
         ],
         true,
     );
-    let mut known = Incoming::default();
+    let mut known = BriefFacts::default();
     let refusal = reconcile(&prior, &next, &known, &author(2, true)).unwrap_err();
     assert_eq!(refusal.code, Code::SilentDrop, "an unknown message");
     known.messages.insert("msg-7".to_owned());
@@ -154,7 +154,7 @@ fn causes_that_do_not_stand_are_refused() {
     let (one, two) = (find_id(&prior, "one"), find_id(&prior, "two"));
     let refused = |entries: Vec<BriefLine>, fates: Vec<BriefOutcome>| {
         let next = change(entries, fates, false);
-        reconcile(&prior, &next, &Incoming::default(), &author(2, false))
+        reconcile(&prior, &next, &BriefFacts::default(), &author(2, false))
             .unwrap_err()
             .code
     };
@@ -208,7 +208,7 @@ fn another_source_is_a_supersession_with_the_old_text_kept() {
         Vec::new(),
         false,
     );
-    let done = reconcile(&prior, &next, &Incoming::default(), &author(2, false)).unwrap();
+    let done = reconcile(&prior, &next, &BriefFacts::default(), &author(2, false)).unwrap();
     assert_eq!(done.document.entries.len(), 1);
     assert_eq!(done.records.len(), 1);
     assert_eq!(done.records[0].kind, Cause::Superseded);
@@ -232,7 +232,7 @@ fn a_changed_claim_becomes_a_question_and_a_moved_one_is_followed() {
         make_established("moves", "d.rs:1", Basis::Observed, "r"),
         make_established("red", "test:t", Basis::Test, "r"),
     ]);
-    let mut known = Incoming::default();
+    let mut known = BriefFacts::default();
     for (head, what) in [
         ("changes", standing(Verdict::Changed, None)),
         ("goes", standing(Verdict::Missing, None)),
@@ -374,7 +374,7 @@ fn take(prior: &BriefDocument, step: &Step, seq: u64) -> Option<Reconciled> {
         Some(fate(&at(*number)?.id, verdict, last.as_deref()))
     });
     let change = change(lines, fates.collect(), step.whole);
-    let mut known = Incoming::default();
+    let mut known = BriefFacts::default();
     for (number, moved) in &step.standings {
         let Some(entry) = at(*number) else { continue };
         let what = match moved {
@@ -424,11 +424,11 @@ proptest! {
     #[test]
     fn the_same_brief_again_changes_nothing(lines in prop::collection::vec(line(), 0..10), whole in any::<bool>()) {
         let change = change(lines, Vec::new(), whole);
-        let first = reconcile(&BriefDocument::default(), &change, &Incoming::default(), &author(1, true));
+        let first = reconcile(&BriefDocument::default(), &change, &BriefFacts::default(), &author(1, true));
         let Ok(first) = first else { return Ok(()) };
         let own: Vec<BriefLine> = first.document.entries.iter().map(|entry| entry.line.clone()).collect();
         let again = BriefChange { entries: own, ..change };
-        let second = reconcile(&first.document, &again, &Incoming::default(), &author(2, false)).unwrap();
+        let second = reconcile(&first.document, &again, &BriefFacts::default(), &author(2, false)).unwrap();
         prop_assert_eq!(&second.document, &first.document);
         prop_assert!(second.records.is_empty());
         for entry in &first.document.entries {

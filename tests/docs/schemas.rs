@@ -401,7 +401,7 @@ impl Drawn for VerificationEvidence {
             recorded_at: d.maybe(Draw::moment),
             summary: d.any_text(),
             runs: (0..d.below(3)).map(|_| Receipt::draw_value(d)).collect(),
-            ..VerificationEvidence::none()
+            ..VerificationEvidence::default()
         }
     }
 }

@@ -281,7 +281,7 @@ fn first_snapshot() -> Snapshot {
             candidate_slices: vec![slice("one"), slice("two")],
         },
         active: ActiveSlice::idle(anchor),
-        evidence: VerificationEvidence::none(),
+        evidence: VerificationEvidence::default(),
         ledger: Ledger::default(),
         counters: Counters::default(),
         undone: Undone::default(),

@@ -4,14 +4,17 @@ use sha2::{Digest, Sha256};
 
 /// Lowercase hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| DIGITS[usize::from(digit)])
-        .collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 of some parts, each with its length before it, in lowercase hexadecimal.
+pub fn sha256_of_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update((part.as_ref().len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    hex(&digest.finalize())
 }
 
 /// SHA-256 of some bytes, in lowercase hexadecimal.

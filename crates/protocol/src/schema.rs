@@ -1,7 +1,7 @@
 //! Reading documents by their serde types, no more freely than their JSON Schemas in
 //! `protocol/schema/` say: both give the same verdict on every document (a test draws them).
 
-use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::diagnostic::{Code, Finding, Lines, clean, finding};
 use crate::model::{
     ActiveSlice, BriefDocument, BriefRecord, Plan, Profile, Receipt, SliceRecord, State,
     StopRecord, VerificationEvidence,
@@ -21,77 +21,57 @@ use std::sync::{LazyLock, OnceLock};
 /// Findings that one file gives at most.
 pub const MAX_FINDINGS: usize = 50;
 
-/// The kinds of document that have a schema (`protocol/completion.md#files`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Document {
-    /// `profile.json`.
-    Profile,
-    /// `state.json`.
-    State,
-    /// `plan.json`.
-    Plan,
-    /// `active-slice.json`.
-    ActiveSlice,
-    /// A line of `slice-history.jsonl`.
-    SliceRecord,
-    /// A line of `stop-check-history.jsonl`.
-    StopRecord,
-    /// `verification-evidence.json`.
-    VerificationEvidence,
-    /// A receipt.
-    Receipt,
-    /// `brief.json`.
-    BriefDocument,
-    /// A line of `brief-history.jsonl`.
-    BriefRecord,
+/// A type that has a schema.
+pub trait Documented: DeserializeOwned {
+    /// Which.
+    const DOCUMENT: Document;
+    /// Its JSON Schema, as it is published.
+    const SCHEMA: &str;
 }
 
-impl Document {
-    /// All of them.
-    pub const ALL: [Document; 10] = [
-        Document::Profile,
-        Document::State,
-        Document::Plan,
-        Document::ActiveSlice,
-        Document::SliceRecord,
-        Document::StopRecord,
-        Document::VerificationEvidence,
-        Document::Receipt,
-        Document::BriefDocument,
-        Document::BriefRecord,
-    ];
-
-    /// The name that its schema file and its `$id` carry.
-    pub fn id(self) -> &'static str {
-        match self {
-            Document::Profile => "profile",
-            Document::State => "state",
-            Document::Plan => "plan",
-            Document::ActiveSlice => "active-slice",
-            Document::SliceRecord => "slice-record",
-            Document::StopRecord => "stop-record",
-            Document::VerificationEvidence => "verification-evidence",
-            Document::Receipt => "receipt",
-            Document::BriefDocument => "brief",
-            Document::BriefRecord => "brief-record",
+/// Types with the names of their schemas and the files in which they stand.
+macro_rules! documents {
+    ($($kind:ident: $id:literal, $file:literal;)*) => {
+        /// The kinds of document that have a schema (`protocol/completion.md#files`).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Document {
+            $(#[doc = $file] $kind,)*
         }
-    }
 
-    /// The file under `.agent/` it stands in.
-    pub fn file(self) -> &'static str {
-        match self {
-            Document::Profile => "profile.json",
-            Document::State => "state.json",
-            Document::Plan => "plan.json",
-            Document::ActiveSlice => "active-slice.json",
-            Document::SliceRecord => "slice-history.jsonl",
-            Document::StopRecord => "stop-check-history.jsonl",
-            Document::VerificationEvidence => "verification-evidence.json",
-            Document::Receipt => "receipt",
-            Document::BriefDocument => "brief.json",
-            Document::BriefRecord => "brief-history.jsonl",
+        impl Document {
+            /// All of them.
+            pub const ALL: [Document; [$($id),*].len()] = [$(Document::$kind),*];
+
+            /// The name that its schema file and its `$id` carry.
+            pub fn id(self) -> &'static str {
+                match self { $(Document::$kind => $id,)* }
+            }
+
+            /// The file under `.agent/` it stands in.
+            pub fn file(self) -> &'static str {
+                match self { $(Document::$kind => $file,)* }
+            }
         }
-    }
+
+        $(impl Documented for $kind {
+            const DOCUMENT: Document = Document::$kind;
+            const SCHEMA: &str =
+                include_str!(concat!("../../../protocol/schema/", $id, ".schema.json"));
+        })*
+    };
+}
+
+documents! {
+    Profile: "profile", "profile.json";
+    State: "state", "state.json";
+    Plan: "plan", "plan.json";
+    ActiveSlice: "active-slice", "active-slice.json";
+    SliceRecord: "slice-record", "slice-history.jsonl";
+    StopRecord: "stop-record", "stop-check-history.jsonl";
+    VerificationEvidence: "verification-evidence", "verification-evidence.json";
+    Receipt: "receipt", "receipt";
+    BriefDocument: "brief", "brief.json";
+    BriefRecord: "brief-record", "brief-history.jsonl";
 }
 
 /// Reads any JSON in which no object gives a key twice.
@@ -123,34 +103,6 @@ pub type Rejection = Vec<Finding>;
 /// document gets the first one alone: it could hold millions.
 const MAX_EXPLAINED_BYTES: usize = 1024 * 1024;
 
-/// A type that has a schema.
-pub trait Documented: DeserializeOwned {
-    /// Which.
-    const DOCUMENT: Document;
-    /// Its JSON Schema, as it is published.
-    const SCHEMA: &str;
-}
-
-macro_rules! documented {
-    ($($kind:ident: $file:literal),* $(,)?) => { $(impl Documented for $kind {
-        const DOCUMENT: Document = Document::$kind;
-        const SCHEMA: &str =
-            include_str!(concat!("../../../protocol/schema/", $file, ".schema.json"));
-    })* };
-}
-documented!(
-    Profile: "profile",
-    State: "state",
-    Plan: "plan",
-    ActiveSlice: "active-slice",
-    SliceRecord: "slice-record",
-    StopRecord: "stop-record",
-    VerificationEvidence: "verification-evidence",
-    Receipt: "receipt",
-    BriefDocument: "brief",
-    BriefRecord: "brief-record",
-);
-
 /// Reads a document of at most `cap` bytes.
 ///
 /// # Errors
@@ -159,9 +111,13 @@ documented!(
 pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejection> {
     let document = T::DOCUMENT;
     if bytes.len() > cap {
-        let what = format!("{} bytes; cook reads at most {cap}", bytes.len());
         return Err(vec![
-            Finding::new(Code::DocumentTooLarge, what).at(document.file()),
+            finding!(
+                Code::DocumentTooLarge,
+                "{} bytes; cook reads at most {cap}",
+                bytes.len()
+            )
+            .at(document.file()),
         ]);
     }
     from_slice(bytes).map_err(|error| explain::<T>(bytes, &error))

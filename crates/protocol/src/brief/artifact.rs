@@ -2,7 +2,7 @@
 //! and the anchors that its texts mention.
 
 use super::entry::{Brief, FieldError, normalise};
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, attributions, clean};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, attributions, clean, finding};
 use crate::model::{Anchor, Basis, BriefLine, BriefOutcome, MAX_ENTRIES, Slot, fits};
 use crate::schema;
 use crate::schema::{find_json, without_thoughts};
@@ -396,9 +396,9 @@ impl From<FieldError> for Failure {
 }
 
 fn note_passed_over(path: String) -> Finding {
-    Finding::new(
+    finding!(
         Code::ArtifactKeyUnknown,
-        format!("`{path}` means nothing here and was passed over"),
+        "`{path}` means nothing here and was passed over"
     )
     .at(path)
 }

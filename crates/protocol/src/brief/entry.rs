@@ -1,9 +1,8 @@
 //! Entries of the brief: their fields, whose they are, their names, and the brief as text.
 
-use crate::diagnostic::{Code, Refusal};
-use crate::digest::hex;
+use crate::diagnostic::{Code, Refusal, refusal};
+use crate::digest::sha256_of_parts;
 use crate::model::{BriefLine, MAX_FIELD_CHARS, Slot, Stamp, is_hidden};
-use sha2::{Digest, Sha256};
 
 // One field of a brief: one line of text that can forge neither a heading nor a
 // second bullet.
@@ -114,9 +113,9 @@ pub fn not_user(by: String) -> Result<String, Refusal> {
     let first = first.unwrap_or_default().to_lowercase();
     match TAKEN.contains(&first.as_str()) {
         false => Ok(by),
-        true => Err(Refusal::new(
+        true => Err(refusal!(
             Code::UserOnly,
-            format!("only the user, or a script with `--as-user`, may sign as `{by}`"),
+            "only the user, or a script with `--as-user`, may sign as `{by}`"
         )),
     }
 }
@@ -336,12 +335,7 @@ fn fold(text: &str) -> String {
 }
 
 fn digest(parts: &[&str], hex_digits: usize) -> String {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    hex(&hash.finalize())[..hex_digits].to_owned()
+    sha256_of_parts(parts)[..hex_digits].to_owned()
 }
 
 /// The id: `e` and 12 hexadecimal digits over slot, claim, and the anchor's target

@@ -23,4 +23,4 @@ pub use fill::{
     Attempt, Due, Filled, Here, LastCheckpoint, Material, Origin, Proof, fill, last_line,
     split_checkpoint,
 };
-pub use reconcile::{Author, Incoming, Reconciled, close, reconcile, undo};
+pub use reconcile::{Author, Reconciled, close, reconcile, undo};

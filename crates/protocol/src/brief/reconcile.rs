@@ -4,11 +4,11 @@
 
 use super::artifact::Artifact;
 use super::entry::{Brief, entry_id, is_users, line_text, settle};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, finding, refusal};
 use crate::model::{
-    Anchor, BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord,
-    BriefStanding, BriefVerdict, Cause, Count, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS,
-    SchemaVersion, Slot, Stamp, Timestamp, Verdict,
+    Anchor, BriefChange, BriefDocument, BriefEntry, BriefFacts, BriefLine, BriefOutcome,
+    BriefRecord, BriefStanding, BriefVerdict, Cause, Count, GuideUpdate, MAX_ENTRIES,
+    MAX_FIELD_CHARS, SchemaVersion, Slot, Stamp, Timestamp, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn reconcile(
     prior: &BriefDocument,
     change: &BriefChange,
-    incoming: &Incoming,
+    incoming: &BriefFacts,
     author: &Author,
 ) -> Result<Reconciled, Refusal> {
     let lines = normalise_lines(&change.entries)?;
@@ -53,7 +53,7 @@ pub fn reconcile(
 /// next change writes it down. Causes that only concern the log are not kept.
 pub fn close(
     prior: &BriefDocument,
-    incoming: &Incoming,
+    incoming: &BriefFacts,
     author: &Author,
 ) -> Result<Reconciled, Refusal> {
     reconcile(prior, &BriefChange::default(), incoming, author)
@@ -101,24 +101,24 @@ fn by_entry<'a>(
     let mut outcomes = Outcomes::new();
     for outcome in reconciliation {
         if !prior.entries.iter().any(|entry| entry.id == outcome.id) {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::BriefEntryUnknown,
-                format!("no live entry has the id `{}`", outcome.id),
+                "no live entry has the id `{}`",
+                outcome.id
             ));
         }
         if outcomes.insert(&outcome.id, outcome).is_some() {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::BriefContradictory,
-                format!("`{}` is named twice", outcome.id),
+                "`{}` is named twice",
+                outcome.id
             ));
         }
         if outcome.why.trim().is_empty() || outcome.why.chars().count() > MAX_FIELD_CHARS {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::BriefInvalid,
-                format!(
-                    "`{}` needs a reason of at most {MAX_FIELD_CHARS} characters",
-                    outcome.id
-                ),
+                "`{}` needs a reason of at most {MAX_FIELD_CHARS} characters",
+                outcome.id
             ));
         }
     }
@@ -138,19 +138,6 @@ pub struct Author {
     pub at: Timestamp,
     /// A person, or a script that said so: only they end a forbid.
     pub is_user: bool,
-}
-
-/// What was measured about the anchors.
-#[derive(Debug, Clone, Default)]
-pub struct Incoming {
-    /// For each entry of the change, in order: where its anchor points now.
-    pub stamps: Vec<Option<Stamp>>,
-    /// Earlier entries whose anchor does not stand as it was stamped, by id.
-    pub standings: BTreeMap<String, BriefStanding>,
-    /// Where anchors that moved point now, by entry id.
-    pub followed: BTreeMap<String, Stamp>,
-    /// Messages of the user's that the change points to and that are there.
-    pub messages: BTreeSet<String>,
 }
 
 /// The next brief.
@@ -177,7 +164,7 @@ pub(super) type Outcomes<'a> = BTreeMap<&'a str, &'a BriefOutcome>;
 
 pub(super) struct Next<'a> {
     pub prior: &'a BriefDocument,
-    pub incoming: &'a Incoming,
+    pub incoming: &'a BriefFacts,
     pub author: &'a Author,
     pub live: Vec<BriefEntry>,
     /// Ids of earlier entries that the change names as entries.
@@ -236,12 +223,10 @@ impl Next<'_> {
                 .filter(|entry| entry.line.slot == slot)
                 .count();
             if number > MAX_ENTRIES {
-                return Err(Refusal::new(
+                return Err(refusal!(
                     Code::BriefFull,
-                    format!(
-                        "`{}` would hold {number} entries of {MAX_ENTRIES}",
-                        slot.id()
-                    ),
+                    "`{}` would hold {number} entries of {MAX_ENTRIES}",
+                    slot.id()
                 ));
             }
         }
@@ -250,9 +235,9 @@ impl Next<'_> {
             agents_forbids(&self.live),
         );
         if now > MAX_FORBIDS && now > before {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::BriefFull,
-                format!("what agents forbid would take {now} of {MAX_FORBIDS} bytes"),
+                "what agents forbid would take {now} of {MAX_FORBIDS} bytes"
             ));
         }
         let guide = match &change.guide {
@@ -297,9 +282,10 @@ impl Next<'_> {
                 self.user_only(entry)?;
             }
             if outcome.verdict == BriefVerdict::Demoted && entry.line.slot != Slot::Established {
-                return Err(Refusal::new(
+                return Err(refusal!(
                     Code::BriefContradictory,
-                    format!("`{}` is not established, so it cannot be demoted", entry.id),
+                    "`{}` is not established, so it cannot be demoted",
+                    entry.id
                 ));
             }
         }
@@ -310,12 +296,11 @@ impl Next<'_> {
         if self.author.is_user {
             return Ok(());
         }
-        Err(Refusal::new(
+        Err(refusal!(
             Code::UserOnly,
-            format!(
-                "only the user ends or changes the forbid `{}`: {}",
-                entry.id, entry.line.head
-            ),
+            "only the user ends or changes the forbid `{}`: {}",
+            entry.id,
+            entry.line.head
         ))
     }
 
@@ -330,9 +315,9 @@ impl Next<'_> {
     ) -> Result<(), Refusal> {
         let id = self.find_known_id(&line, stamp.as_ref());
         if outcomes.contains_key(id.as_str()) {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::BriefContradictory,
-                format!("`{id}` is kept among the entries and given an end"),
+                "`{id}` is kept among the entries and given an end"
             ));
         }
         let Some(at) = self.live.iter().position(|entry| entry.id == id) else {
@@ -407,8 +392,12 @@ impl Next<'_> {
             .iter()
             .filter_map(|finding| finding.place.as_deref())
             .collect();
-        let message = format!("entries would be lost without a cause: {}", ids.join(", "));
-        Err(Refusal::new(Code::SilentDrop, message).with(lost))
+        Err(refusal!(
+            Code::SilentDrop,
+            "entries would be lost without a cause: {}",
+            ids.join(", ")
+        )
+        .with(lost))
     }
 
     /// A brief that was shown after an anchor changed holds the question in the claim's place.
@@ -461,9 +450,10 @@ impl Next<'_> {
             BriefVerdict::Superseded => "a live entry",
             _ => "a live entry or a message of the user's",
         };
-        Err(Refusal::new(
+        Err(refusal!(
             Code::SilentDrop,
-            format!("`{id}` is {}, and `{by}` is not {what}", verdict.id()),
+            "`{id}` is {}, and `{by}` is not {what}",
+            verdict.id()
         )
         .with(
             self.prior
@@ -502,10 +492,8 @@ impl Next<'_> {
                 id
             }
         };
-        self.findings.push(
-            Finding::new(Code::BriefDemoted, format!("{}: {why}", entry.line.head))
-                .at(entry.id.clone()),
-        );
+        self.findings
+            .push(finding!(Code::BriefDemoted, "{}: {why}", entry.line.head).at(entry.id.clone()));
         self.record(Cause::Demoted, entry, Some(cause), Some(why.to_owned()));
         Ok(())
     }
@@ -545,8 +533,14 @@ impl Next<'_> {
 
 /// An entry that would be lost.
 fn silent_drop(entry: &BriefEntry) -> Finding {
-    let what = format!("{} {}: {}", entry.line.slot.id(), entry.id, entry.line.head);
-    Finding::new(Code::SilentDrop, what).at(entry.id.clone())
+    finding!(
+        Code::SilentDrop,
+        "{} {}: {}",
+        entry.line.slot.id(),
+        entry.id,
+        entry.line.head
+    )
+    .at(entry.id.clone())
 }
 
 /// The place of a claim holds something else now, or is gone. A receipt or a test
@@ -597,7 +591,7 @@ pub fn undo(
     let then = then.cloned().unwrap_or_default();
     let mut next = Next {
         prior: current,
-        incoming: &Incoming::default(),
+        incoming: &BriefFacts::default(),
         author,
         live: Vec::new(),
         matched: BTreeSet::new(),

@@ -18,6 +18,21 @@ pub use text::{
     without_tags, without_tokens,
 };
 
+/// A refusal in words that are put together: `refusal!(Code::SliceUnknown, "no slice `{id}`")`.
+macro_rules! refusal {
+    ($code:expr, $($words:tt)+) => {
+        $crate::diagnostic::Refusal::new($code, format!($($words)+))
+    };
+}
+
+/// A finding in words that are put together.
+macro_rules! finding {
+    ($code:expr, $($words:tt)+) => {
+        $crate::diagnostic::Finding::new($code, format!($($words)+))
+    };
+}
+pub(crate) use {finding, refusal};
+
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {

@@ -5,7 +5,7 @@ use super::facts::{FactSet, Facts};
 use super::wave::{add_new, list_requests};
 use super::work::{Work, attach, short};
 use super::{answers, slices, wave};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, finding};
 use crate::model::{
     ActiveSlice, ActiveStatus, AnsweredRejection, AuditNote, FixNote, Handoff, ReportRecord,
     SchemaVersion, Slice, SliceRecordType, SliceStatus, Snapshot, Submission,
@@ -264,7 +264,7 @@ pub fn follow<'a>(snapshot: &'a Snapshot, facts: &Facts) -> Cow<'a, Snapshot> {
 /// The same, with what a reader should know of it.
 pub(super) fn follow_to(snapshot: &Snapshot, facts: &Facts) -> Option<(Snapshot, Finding)> {
     let id = snapshot.active.slice_id.as_ref()?;
-    let ledger = snapshot.ledger.slices.get(id)?;
+    let ledger = snapshot.find_ledger(id)?;
     let from = ledger.head.as_ref()?;
     let now = facts.head.as_ref()?;
     let head = now.commit.as_ref()?;
@@ -281,12 +281,13 @@ pub(super) fn follow_to(snapshot: &Snapshot, facts: &Facts) -> Option<(Snapshot,
         from.clone(),
         range.merge_base.clone().unwrap_or(basis.clone()),
     );
-    let what = format!(
+    let finding = finding!(
+        Code::Rebound,
         "its commit {} is not on HEAD any more, and HEAD, {}, has the same tree",
         short(&from),
         short(head)
-    );
-    let finding = Finding::new(Code::Rebound, what).at(id.clone());
+    )
+    .at(id.clone());
     let mut next = snapshot.clone();
     if let Some(ledger) = next.ledger.slices.get_mut(id) {
         let review = ledger.review.as_mut().map(|review| &mut review.commit);
@@ -319,7 +320,7 @@ pub(super) fn follow_to(snapshot: &Snapshot, facts: &Facts) -> Option<(Snapshot,
 pub fn ask_to_follow(set: &mut FactSet, snapshot: &Snapshot) {
     let handoff = snapshot.active.handoff.as_ref();
     let slice = snapshot.active.slice_id.as_ref();
-    let ledger = slice.and_then(|id| snapshot.ledger.slices.get(id));
+    let ledger = slice.and_then(|id| snapshot.find_ledger(id));
     let head = ledger.and_then(|ledger| ledger.head.clone());
     let is_committed = snapshot.active.status == ActiveStatus::Committed;
     if let (Some(handoff), Some(head), true) = (handoff, head, is_committed) {
@@ -353,7 +354,7 @@ pub(super) fn has_vanished(work: &Work) -> Result<bool, Refusal> {
         return Ok(false);
     }
     let id = work.next.active.slice_id.as_ref();
-    let ledger = id.and_then(|id| work.before.ledger.slices.get(id));
+    let ledger = id.and_then(|id| work.before.find_ledger(id));
     match ledger.and_then(|ledger| ledger.head.as_ref()) {
         Some(head) => Ok(!work.facts.on_head(head)?),
         None => Ok(true),

@@ -2,7 +2,7 @@
 //! part of what a review and an audit are given for, and no plan removes one.
 
 use super::work::Work;
-use crate::diagnostic::{Code, Finding, Lines, Refusal, clean};
+use crate::diagnostic::{Code, Finding, Lines, Refusal, clean, refusal};
 use crate::model::{
     ANSWER_NOTE, Blocker, Ledger, PlaceAnswer, Plan, PlannedSlice, Reground, Slice, SliceStatus,
     Snapshot, UserAnswer,
@@ -39,9 +39,11 @@ pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
     let Some(known) = answers.find(|known| reduce_wording(&known.question) == asked) else {
         return Ok(());
     };
-    Err(Refusal::new(
+    Err(refusal!(
         Code::AlreadyAnswered,
-        format!("the user answered this ({}): {}", known.id(), known.answer),
+        "the user answered this ({}): {}",
+        known.id(),
+        known.answer
     ))
 }
 
@@ -70,16 +72,16 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
     for PlaceAnswer { answer, slices } in &block.answers_to {
         let known = slices.iter().find(|id| work.next.plan.slice(id).is_none());
         if let Some(id) = known {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::SliceUnknown,
-                format!("no slice `{id}` in the plan, for {answer}"),
+                "no slice `{id}` in the plan, for {answer}"
             ));
         }
         let mut answers = work.next.ledger.answers.iter_mut();
         let Some(kept) = answers.find(|kept| kept.id() == *answer) else {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::AnswerUnknown,
-                format!("the user gave no answer that is called `{answer}`"),
+                "the user gave no answer that is called `{answer}`"
             ));
         };
         kept.slices.clone_from(slices);
@@ -189,12 +191,10 @@ pub(super) fn require_own_notes(ledger: &Ledger, planned: &PlannedSlice) -> Resu
     let forged = notes.find(|note| reads_as_users(note) && !is_known(note));
     let Some(note) = forged else { return Ok(()) };
     let shown: String = clean(note, Lines::Fold).chars().take(80).collect();
-    Err(Refusal::new(
+    Err(refusal!(
         Code::NoteForged,
-        format!(
-            "a note of slice `{}` reads as the user's: {shown}",
-            planned.slice_id
-        ),
+        "a note of slice `{}` reads as the user's: {shown}",
+        planned.slice_id
     ))
 }
 

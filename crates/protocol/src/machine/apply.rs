@@ -3,14 +3,14 @@
 use super::active::{follow_facts, follow_to};
 use super::dispatch::{dispatch, not_your_turn};
 use super::facts::{FactSet, Facts};
-use super::finish::{Before, Finished, finish};
+use super::finish::{Before, finish};
 use super::rule::Rule;
 use super::work::{Step, Work};
 use super::{
     assurance, bootstrap, brief, by_cook, drift, goal, implementer, reground, resume, user,
     verdicts, wave,
 };
-use crate::diagnostic::{Code, Lines, Refusal, clean};
+use crate::diagnostic::{Code, Lines, Refusal, clean, refusal};
 use crate::model::{
     Actor, Count, Event, GOAL_SLICE, Policy, Profile, Records, Role, Snapshot, Submission,
 };
@@ -23,15 +23,29 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         return bootstrap::needs(event);
     };
     let mut set = drift::needs(snapshot);
-    set.config = assurance::reads_settings(snapshot, event);
+    let is_by_cook = matches!(event, Event::RegroundedByCook { .. });
+    // A role's event spends a budget.
+    set.config = event.role().is_some() || is_by_cook || assurance::reads_settings(snapshot, event);
+    set.worktree = matches!(
+        event,
+        Event::Regrounded { .. }
+            | Event::RegroundedByCook { .. }
+            | Event::Implemented { .. }
+            | Event::Reviewed { .. }
+            | Event::Audited { .. }
+            | Event::Judged { .. }
+            | Event::Resumed(_)
+            | Event::Paused { .. }
+    );
     match event {
-        Event::Regrounded { block, .. } => reground::needs(snapshot, block, &mut set),
-        Event::RegroundedByCook { block, .. } => by_cook::needs(snapshot, block, &mut set),
+        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
+            reground::needs(snapshot, block, &mut set);
+            // Whatever is not committed is a finding of the dispatch, and that asks for a model.
+            set.contract_committed |= is_by_cook;
+        }
         Event::GoalAsked => goal::ask(snapshot, &mut set),
         Event::Implemented { .. } if snapshot.ledger.goal.is_some() => {
             goal::ask(snapshot, &mut set);
-            set.config = true;
-            set.worktree = true;
         }
         Event::Implemented {
             slice_id,
@@ -42,12 +56,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             let began = submission.began_at.clone();
             implementer::implement_needs(snapshot, slice_id, commit, began, &mut set);
         }
-        Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. } => {
-            verdicts::read_only_needs(&mut set);
-        }
-        Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
         Event::Resumed(resume) => resume::resume_needs(snapshot, resume, &mut set),
-        Event::Paused { .. } => set.worktree = true,
         Event::Verified => set.room = true,
         Event::Undone { to, .. } => {
             let mut then = drift::needs(to);
@@ -55,18 +64,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             set.on_head.append(&mut then.on_head);
         }
         Event::Briefed { change, .. } => set.brief = Some(brief::question(snapshot, change)),
-        Event::Said { .. }
-        | Event::Bootstrapped { .. }
-        | Event::GoalSet { .. }
-        | Event::Cancelled { .. }
-        | Event::Blocked { .. }
-        | Event::Refocused { .. }
-        | Event::Adopted { .. }
-        | Event::BranchAdopted
-        | Event::Restored
-        | Event::Signed
-        | Event::CriterionAmended { .. }
-        | Event::ProofRetired { .. } => {}
+        _ => {}
     }
     set
 }
@@ -96,15 +94,17 @@ pub fn apply(
     };
     let due = dispatch(Some(before), facts)?;
     if event.is_cooks_own() != (actor == Actor::Cook) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::NotByCook,
-            format!("`{}` is not for whoever caused it", event.name()),
+            "`{}` is not for whoever caused it",
+            event.name()
         ));
     }
     if event.is_user_only() && !matches!(actor, Actor::User | Actor::Script) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::UserOnly,
-            format!("`{}` is a user-only command", event.name()),
+            "`{}` is a user-only command",
+            event.name()
         ));
     }
     if let (Some(submission), Some(role)) = (event.submission(), event.role()) {
@@ -132,20 +132,10 @@ pub fn apply(
         work.next.ledger.scripted_commands.0 += 1;
     }
     let spends_step = event.submission().is_some() || matches!(event, Event::Refused { .. });
-    let taken_in;
-    let facts = if facts.contract_differs.is_empty() {
-        facts
-    } else {
-        taken_in = with_contract_taken_in(facts, before, &work.next);
-        &taken_in
-    };
-    let repaired;
-    let facts = if matches!(event, Event::Bootstrapped { .. }) {
-        repaired = bootstrap::with_contract(facts, &work.next.ledger.settings);
-        &repaired
-    } else {
-        facts
-    };
+    let mut facts = with_contract_taken_in(facts, before, &work.next);
+    if matches!(event, Event::Bootstrapped { .. }) {
+        facts = bootstrap::with_contract(&facts, &work.next.ledger.settings);
+    }
     let Work {
         mut next,
         records,
@@ -153,12 +143,9 @@ pub fn apply(
         displace,
         ..
     } = work;
-    let Finished {
-        dispatch: next_dispatch,
-        wants_room,
-    } = finish(
+    let next_dispatch = finish(
         &mut next,
-        facts,
+        &facts,
         &Before {
             rule,
             in_wave: rule == Rule::Judge && room_is_known,
@@ -188,7 +175,6 @@ pub fn apply(
         records,
         rule,
         next: next_dispatch,
-        wants_room,
         findings,
         displace,
     })
@@ -234,7 +220,6 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
         records: Records::default(),
         rule: Rule::Bootstrap,
         next,
-        wants_room: false,
         findings: Vec::new(),
         displace: true,
     })
@@ -334,9 +319,11 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
 /// What the gates say at HEAD, where the project's end is what comes next.
 fn verify_room(work: &mut Work) -> Result<(), Refusal> {
     if work.due.rule == Rule::Stopped || !drift::end_is_near(work.before) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::NotYourTurn,
-            format!("rule {} answers: {}", work.due.rule, work.due.reason),
+            "rule {} answers: {}",
+            work.due.rule,
+            work.due.reason
         ));
     }
     wave::keep_room(&mut work.next, work.facts.room.as_ref());
@@ -400,13 +387,11 @@ fn check_submission(
     submission: &Submission,
 ) -> Result<(), Refusal> {
     if submission.mission_anchor != before.state.mission_anchor {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::MissionMismatch,
-            format!(
-                "the report's `MISSION ANCHOR` holds `{}`; it must hold `{}`",
-                clean(&submission.mission_anchor, Lines::Fold),
-                clean(&before.state.mission_anchor, Lines::Fold)
-            ),
+            "the report's `MISSION ANCHOR` holds `{}`; it must hold `{}`",
+            clean(&submission.mission_anchor, Lines::Fold),
+            clean(&before.state.mission_anchor, Lines::Fold)
         ));
     }
     if !matches!(event, Event::Regrounded { .. }) {
@@ -421,12 +406,10 @@ fn check_submission(
                 true => "it is clean".to_owned(),
                 false => format!("it is not: {}", worktree.first_dirty()),
             };
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::CleanMismatch,
-                format!(
-                    "the report says the worktree is {}; {measured}",
-                    if claimed { "clean" } else { "not clean" }
-                ),
+                "the report says the worktree is {}; {measured}",
+                if claimed { "clean" } else { "not clean" }
             ));
         }
     }
@@ -448,12 +431,10 @@ fn echo_ids(submission: &Submission, states: &[&Snapshot]) -> Result<(), Refusal
         .collect();
     must.dedup();
     let holds = write_ids(&submission.remaining_contract_ids);
-    Err(Refusal::new(
+    Err(refusal!(
         Code::RemainingIdsMismatch,
-        format!(
-            "the report's remaining contract ids hold `{}`; they must hold `{}`",
-            clean(&holds, Lines::Fold),
-            clean(&must.join("` or `"), Lines::Fold)
-        ),
+        "the report's remaining contract ids hold `{}`; they must hold `{}`",
+        clean(&holds, Lines::Fold),
+        clean(&must.join("` or `"), Lines::Fold)
     ))
 }

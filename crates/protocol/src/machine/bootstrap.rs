@@ -8,9 +8,8 @@ use super::{drift, goal};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
     ActiveSlice, ActiveStatus, Assurance, Count, Counters, Event, GOAL_SLICE, Goal, Import, Ledger,
-    Plan, PlanSource, Policy, Profile, Remark, RoleSlot, SchemaVersion, SliceRecordType,
-    SliceStatus, Snapshot, State, Undone, VerificationEvidence, Waiting, WaitingKind,
-    mission_anchor,
+    Plan, PlanSource, Policy, Profile, Remark, SliceRecordType, SliceStatus, Snapshot, State,
+    Undone, VerificationEvidence, WaitingKind, mission_anchor,
 };
 use std::collections::BTreeMap;
 
@@ -62,17 +61,12 @@ pub(super) fn first(
         take_in(&mut next, import, &anchor);
     }
     if mission.is_none() {
-        next.state.continuation_policy = Policy::AwaitUserInput;
-        next.ledger.waiting = Some(Waiting {
-            kind: WaitingKind::Question,
-            what: "what is the mission of this repository? name the whole job in a few sentences"
-                .to_owned(),
-            exit: "cook resume --answer 'TEXT'".to_owned(),
-            asker: None,
-        });
+        let what = "what is the mission of this repository? name the whole job in a few sentences";
+        let (policy, kind) = (Policy::AwaitUserInput, WaitingKind::Question);
+        next.wait(policy, kind, what, "cook resume --answer 'TEXT'");
     }
     let facts = with_contract(facts, &next.ledger.settings);
-    let dispatch = finish(&mut next, &facts, &BEGUN)?.dispatch;
+    let dispatch = finish(&mut next, &facts, &BEGUN)?;
     Ok((next, dispatch))
 }
 
@@ -98,7 +92,7 @@ pub(super) fn first_of_goal(
     let mut next = empty(&goal.words, &anchor, profile);
     next.ledger.branch = Some(branch.to_owned());
     goal::begin(&mut next, goal);
-    let dispatch = finish(&mut next, facts, &BEGUN)?.dispatch;
+    let dispatch = finish(&mut next, facts, &BEGUN)?;
     Ok((next, dispatch))
 }
 
@@ -112,45 +106,23 @@ pub(super) fn with_contract(facts: &Facts, settings: &BTreeMap<String, String>) 
 }
 
 fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
-    let required = profile.required_stop_judges;
     Snapshot {
         brief: None,
         mission: mission.to_owned(),
         state: State {
-            schema_version: SchemaVersion,
-            revision: None,
             mission_anchor: anchor.to_owned(),
-            current_phase: crate::model::Phase::Reground,
-            continuation_policy: Policy::Continue,
-            continuation_reason: String::new(),
-            project_done: false,
-            requires_reground: false,
-            slices_since_last_reground: Count(0),
-            remaining_release_blockers: None,
-            remaining_high_value_gaps: None,
-            unsatisfied_contract_ids: Vec::new(),
-            release_blocker_ids: Vec::new(),
-            next_mandatory_action: String::new(),
-            next_mandatory_role: RoleSlot(None),
-            remaining_stop_judges: required,
-            last_reground_at: None,
-            last_auditor_verdict: None,
+            remaining_stop_judges: profile.required_stop_judges,
             contract_status: "bootstrapped".to_owned(),
-            latest_completed_slice: None,
-            latest_verified_slice: None,
             task_type: profile.task_type.clone(),
             evaluation_profile: profile.evaluation_profile.clone(),
-            current_stop_wave_id: Count(0),
+            ..State::default()
         },
         plan: Plan {
-            schema_version: SchemaVersion,
             mission_anchor: anchor.to_owned(),
-            last_reground_at: None,
-            plan_basis: String::new(),
-            candidate_slices: Vec::new(),
+            ..Plan::default()
         },
         active: ActiveSlice::idle(anchor),
-        evidence: VerificationEvidence::none(),
+        evidence: VerificationEvidence::default(),
         ledger: Ledger::default(),
         counters: Counters::default(),
         undone: Undone::default(),
@@ -226,17 +198,11 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     if let Some(policy @ (Policy::Paused | Policy::Blocked | Policy::AwaitUserInput)) =
         import.policy
     {
-        next.state.continuation_policy = policy;
-        next.ledger.waiting = Some(Waiting {
-            kind: WaitingKind::Outside,
-            what: if import.reason.is_empty() {
-                "stopped before it was imported".to_owned()
-            } else {
-                import.reason.clone()
-            },
-            exit: "cook resume".to_owned(),
-            asker: None,
-        });
+        let what = match import.reason.as_str() {
+            "" => "stopped before it was imported",
+            reason => reason,
+        };
+        next.wait(policy, WaitingKind::Outside, what, "cook resume");
     }
 }
 

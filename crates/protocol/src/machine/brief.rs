@@ -6,8 +6,8 @@ use super::rule::Dispatch;
 use super::work::{Step, Work, require_reground};
 use super::{answers, wave};
 use crate::brief;
-use crate::brief::{Author, Incoming};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::brief::Author;
+use crate::diagnostic::{Code, Finding, Refusal, finding};
 use crate::model::{
     Actor, Anchor, BriefChange, BriefRecord, ByCook, Cause, Count, Event, MAX_FIELD_CHARS, Policy,
     Records, SchemaVersion, Slot, Snapshot, Submission, Timestamp, Verdict,
@@ -61,16 +61,6 @@ pub(super) fn reground_question(
     Some(question(snapshot, change.unwrap_or(&NOTHING)))
 }
 
-/// The facts as the brief takes them in.
-pub fn incoming(facts: &BriefFacts) -> Incoming {
-    Incoming {
-        stamps: facts.stamps.clone(),
-        standings: facts.standings.clone(),
-        followed: facts.followed.clone(),
-        messages: facts.messages.clone(),
-    }
-}
-
 fn author(
     before: &Snapshot,
     facts: &Facts,
@@ -121,7 +111,6 @@ pub(super) fn apply(
         },
         rule: due.rule,
         next: due,
-        wants_room: false,
         findings,
         displace: false,
     })
@@ -135,7 +124,7 @@ fn change_brief(
 ) -> Result<(Vec<BriefRecord>, Vec<Finding>), Refusal> {
     let measured = facts.brief()?;
     let prior = next.brief.clone().unwrap_or_default();
-    let done = brief::reconcile(&prior, change, &incoming(measured), author)?;
+    let done = brief::reconcile(&prior, change, measured, author)?;
     if done.document == prior && done.records.is_empty() {
         return Err(Refusal::new(
             Code::BriefUnchanged,
@@ -280,7 +269,7 @@ pub(super) fn reground(
     );
     let prior = work.before.brief.clone().unwrap_or_default();
     let change = change.unwrap_or(&NOTHING);
-    let done = brief::reconcile(&prior, change, &incoming(measured), &author)?;
+    let done = brief::reconcile(&prior, change, measured, &author)?;
     work.findings.extend(done.findings);
     work.findings
         .extend(refuse_unproved(change, measured, &done.records, &author)?);
@@ -294,8 +283,11 @@ pub(super) fn undo(work: &mut Work, to: &Snapshot, next: &mut Snapshot) {
     let author = author(work.before, work.facts, "undo", None, Actor::User);
     let (document, records) = brief::undo(work.before.brief.as_ref(), to.brief.as_ref(), &author);
     if !records.is_empty() {
-        let what = format!("{} entries of the brief went or came back", records.len());
-        work.findings.push(Finding::new(Code::BriefUndone, what));
+        work.findings.push(finding!(
+            Code::BriefUndone,
+            "{} entries of the brief went or came back",
+            records.len()
+        ));
     }
     work.records.brief.extend(records);
     next.brief = document;

@@ -1,7 +1,7 @@
 //! Re-grounds that cook derives itself, and what a workflow still takes where it may.
 
 use super::assurance::AuditRule;
-use super::facts::{ConfigFacts, FactSet, Head};
+use super::facts::{ConfigFacts, Head};
 use super::rule::{Dispatch, Rule};
 use super::slices::{current_audit, current_review, list_named_commands};
 use super::wave::list_votes;
@@ -10,7 +10,7 @@ use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
     ActiveStatus, AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile,
-    Reground, Role, SliceStatus, Snapshot,
+    Reground, Role, Snapshot,
 };
 use std::collections::BTreeMap;
 
@@ -98,10 +98,7 @@ fn find_first_in_order(snapshot: &Snapshot) -> Result<String, String> {
     let Some(slice) = first else {
         return Err("no open slice can be selected".to_owned());
     };
-    let is_done = |id: &String| {
-        let other = plan.slice(id);
-        other.is_some_and(|other| other.status == SliceStatus::Done)
-    };
+    let is_done = |id: &String| plan.is_done(id);
     if !slice.blocked_on.iter().all(is_done) {
         return Err(format!(
             "slice `{}` waits for one that is not done",
@@ -123,7 +120,7 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
     if !accepts {
         return Err(format!("the review of slice `{id}` leaves something open"));
     }
-    let ledger = snapshot.ledger.slices.get(id);
+    let ledger = snapshot.find_ledger(id);
     if ledger.is_some_and(|ledger| ledger.find_unheard_no().is_some()) {
         return Err(format!("a review of slice `{id}` said no before this one"));
     }
@@ -174,14 +171,6 @@ fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
         true => Ok(()),
         false => Err("not every judge said yes without a concern".to_owned()),
     }
-}
-
-/// What must be measured beside what its block wants: whatever is not committed is a finding of the
-/// dispatch, and that asks for a model.
-pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
-    reground::needs(snapshot, block, set);
-    set.worktree = true;
-    set.contract_committed = true;
 }
 
 /// Applies the block, where cook derives the same one and the repository is as it must be.

@@ -8,7 +8,7 @@ use super::facts::{FactSet, Facts, MAX_COMMITS, Range, stale_stop_verifier, take
 use super::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use super::work::short;
 use super::{drift, slices, wave};
-use crate::diagnostic::{Code, Finding, Refusal, count_noun, list_with_verb};
+use crate::diagnostic::{Code, Finding, Refusal, count_noun, finding, list_with_verb};
 use crate::model::{ActiveStatus, GoalLedger, Policy, Role, Snapshot, WaitingKind, surface_names};
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
@@ -21,14 +21,12 @@ pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
         set.contract = true;
         return set;
     };
-    if snapshot.state.continuation_policy == Policy::Done {
-        set.since = snapshot.ledger.head_seen.clone();
+    match snapshot.state.continuation_policy {
+        Policy::Done => set.since = snapshot.ledger.head_seen.clone(),
+        Policy::Continue => set = drift::needs(snapshot),
+        _ => {}
     }
-    if snapshot.state.continuation_policy == Policy::Continue && snapshot.ledger.goal.is_some() {
-        return drift::needs(snapshot);
-    }
-    if snapshot.state.continuation_policy == Policy::Continue {
-        set = drift::needs(snapshot);
+    if snapshot.state.continuation_policy == Policy::Continue && snapshot.ledger.goal.is_none() {
         set.config = true;
         let between = !snapshot.is_in_work();
         // Advice for the role that comes: a selection needs a committed contract, and
@@ -229,14 +227,9 @@ impl Walk<'_> {
                 named.push(format!("{more} more"));
             }
             let how = tree.contract_hint().map(|hint| format!("; {hint}"));
-            self.findings.push(Finding::new(
-                Code::DirtyWorktree,
-                format!(
-                    "the worktree is not clean: {}; before the user commits or removes that, no slice can be selected or accepted{}",
+            self.findings.push(finding!(Code::DirtyWorktree, "the worktree is not clean: {}; before the user commits or removes that, no slice can be selected or accepted{}",
                     named.join(", "),
-                    how.unwrap_or_default()
-                ),
-            ));
+                    how.unwrap_or_default()));
         }
         if self.facts.stop_verifier_stale {
             self.findings.push(stale_stop_verifier());
@@ -249,12 +242,10 @@ impl Walk<'_> {
         if uncommitted.is_empty() {
             return None;
         }
-        self.findings.push(Finding::new(
+        self.findings.push(finding!(
             Code::ContractUntracked,
-            format!(
-                "no slice can be selected before the user commits these with `cook init --commit`: {}",
-                uncommitted.join(", ")
-            ),
+            "no slice can be selected before the user commits these with `cook init --commit`: {}",
+            uncommitted.join(", ")
         ));
         Some("cook init --commit".to_owned())
     }
@@ -369,7 +360,7 @@ impl Walk<'_> {
             Rule::Implement,
             "the slice is committed and no newer commit of its own is unreported",
         );
-        let ledger = snapshot.ledger.slices.get(id);
+        let ledger = snapshot.find_ledger(id);
         let head = ledger
             .and_then(|slice| slice.head.clone())
             .unwrap_or_default();
@@ -452,13 +443,11 @@ impl Walk<'_> {
                     .as_ref()
                     .map_or("a detached HEAD".to_owned(), |name| format!("`{name}`"))
             };
-            self.findings.push(Finding::new(
+            self.findings.push(finding!(
                 Code::OtherBranchNow,
-                format!(
-                    "on {}, the log is for {}",
-                    name(&head.branch),
-                    name(&snapshot.ledger.branch)
-                ),
+                "on {}, the log is for {}",
+                name(&head.branch),
+                name(&snapshot.ledger.branch)
             ));
             let back = match &snapshot.ledger.branch {
                 Some(branch) => format!("git switch {}", shell_words::quote(branch)),
@@ -490,11 +479,8 @@ impl Walk<'_> {
         if !changed.is_empty() {
             for path in &changed {
                 self.findings.push(
-                    Finding::new(
-                        Code::ContractEdited,
-                        format!("`{path}` is not as the user left it"),
-                    )
-                    .at(path.clone()),
+                    finding!(Code::ContractEdited, "`{path}` is not as the user left it")
+                        .at(path.clone()),
                 );
             }
             let answer = Answer::new(
@@ -540,11 +526,7 @@ impl Walk<'_> {
     fn contract_differs(&mut self) -> Option<String> {
         for path in &self.facts.contract_differs {
             self.findings.push(
-                Finding::new(
-                    Code::ContractEdited,
-                    format!("`{path}` differs from the log's"),
-                )
-                .at(path.clone()),
+                finding!(Code::ContractEdited, "`{path}` differs from the log's").at(path.clone()),
             );
         }
         self.facts.contract_differs.first().cloned()
@@ -639,11 +621,7 @@ fn work_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
             "the slice was reopened, or its gates were red",
         );
     }
-    let claimed = snapshot
-        .ledger
-        .slices
-        .get(id)
-        .map_or(0, |it| it.claimed.len());
+    let claimed = snapshot.find_ledger(id).map_or(0, |it| it.claimed.len());
     if claimed > 0 {
         return Answer::new(
             format!("implement slice `{id}`"),

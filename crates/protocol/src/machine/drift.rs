@@ -4,7 +4,7 @@
 use super::facts::{CommitSeen, FactSet, Facts, Range};
 use super::work::short;
 use super::{proof, wave};
-use crate::diagnostic::{Code, Finding, Refusal, count_noun};
+use crate::diagnostic::{Code, Finding, Refusal, count_noun, finding};
 use crate::model::{
     ActiveStatus, Ledger, Policy, Slice, SliceLedger, SliceStatus, Snapshot, UserAnswer,
     surface_matches,
@@ -94,10 +94,7 @@ pub(super) fn end_is_near(snapshot: &Snapshot) -> bool {
 }
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
-    snapshot
-        .ledger
-        .slices
-        .get(snapshot.active.slice_id.as_deref()?)
+    snapshot.find_ledger(snapshot.active.slice_id.as_deref()?)
 }
 
 /// Compares state and repository.
@@ -433,9 +430,6 @@ fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) 
     let newest = short(&newest.id);
     match touched.first() {
         Some(path) => drift.cause(Code::ForeignTouchesSlice, format!("{count} up to {newest} not made for the slice: `{path}`, which it works on, changed")),
-        None => drift.findings.push(Finding::new(
-            Code::ForeignCommits,
-            format!("{count} up to {newest} not made for a slice in work"),
-        )),
+        None => drift.findings.push(finding!(Code::ForeignCommits, "{count} up to {newest} not made for a slice in work")),
     }
 }

@@ -6,17 +6,16 @@
 //! data: `event.json` in the log keeps the facts a transition was judged by, so
 //! that `verify` can judge it again.
 
-use crate::diagnostic::{Code, Finding, Refusal};
-use crate::digest::hex;
-pub use crate::model::Verdict;
+use crate::diagnostic::{Code, Finding, Refusal, refusal};
+use crate::digest::{sha256, sha256_of_parts};
 use crate::model::{
-    BriefEntry, BriefLine, BriefStanding, CONTRACT_FILES, Caches, EvidenceRecord, GateSpec, Goal,
-    GoalFound, KeptProof, Limits, Receipt, RoomCheck, SETTINGS_FILES, STOP_VERIFIER_SCRIPTS, Share,
-    Slice, Stamp, StrengthNote,
+    BriefEntry, BriefLine, CONTRACT_FILES, Caches, EvidenceRecord, GateSpec, Goal, GoalFound,
+    KeptProof, Limits, Receipt, RoomCheck, SETTINGS_FILES, STOP_VERIFIER_SCRIPTS, Share, Slice,
+    StrengthNote,
 };
+pub use crate::model::{BriefFacts, Verdict};
 use crate::trials::TrialLine;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 
@@ -308,22 +307,6 @@ pub struct AnchorAnswer {
     pub tests: Option<String>,
 }
 
-/// The answer to a [`BriefQuestion`].
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BriefFacts {
-    /// Entries whose anchor does not stand as it was stamped, by id.
-    pub standings: BTreeMap<String, BriefStanding>,
-    /// Where anchors that moved point now, by entry id.
-    pub followed: BTreeMap<String, Stamp>,
-    /// For each line that comes in: its stamp, where there is one.
-    pub stamps: Vec<Option<Stamp>>,
-    /// For each line that comes in: why its anchor does not hold now.
-    pub unproved: BTreeMap<usize, BriefStanding>,
-    /// The messages that are there.
-    pub messages: BTreeSet<String>,
-}
-
 /// The stop verifier's run at HEAD.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -450,7 +433,34 @@ pub struct Facts {
 }
 
 fn missing(what: &str) -> Refusal {
-    Refusal::new(Code::FactMissing, format!("`{what}` was not measured"))
+    refusal!(Code::FactMissing, "`{what}` was not measured")
+}
+
+/// The getters of facts that are asked for as a whole: the field, what it is, and how the question is called.
+macro_rules! getters {
+    ($($field:ident: $of:ty, $question:literal;)*) => {
+        impl Facts {
+            $(pub(super) fn $field(&self) -> Result<&$of, Refusal> {
+                self.$field.as_ref().ok_or_else(|| missing($question))
+            })*
+        }
+    };
+}
+
+getters! {
+    head: Head, "head";
+    contract_missing: Vec<String>, "contract";
+    settings: BTreeMap<String, String>, "contract";
+    contract_uncommitted: Vec<String>, "contract_committed";
+    outside_edits: Vec<OutsideEdit>, "view";
+    worktree: Worktree, "worktree";
+    since: Range, "since";
+    commit: CommitFacts, "commit";
+    gates: Vec<GateRun>, "gates";
+    stop_verifier: StopVerifierRun, "stop_verifier";
+    brief: BriefFacts, "brief";
+    goal: GoalFound, "goal";
+    config: ConfigFacts, "config";
 }
 
 impl Facts {
@@ -471,40 +481,8 @@ impl Facts {
         receipts
     }
 
-    pub(super) fn head(&self) -> Result<&Head, Refusal> {
-        self.head.as_ref().ok_or_else(|| missing("head"))
-    }
-
-    pub(super) fn contract_missing(&self) -> Result<&[String], Refusal> {
-        self.contract_missing
-            .as_deref()
-            .ok_or_else(|| missing("contract"))
-    }
-
-    pub(super) fn settings(&self) -> Result<&BTreeMap<String, String>, Refusal> {
-        self.settings.as_ref().ok_or_else(|| missing("contract"))
-    }
-
-    pub(super) fn contract_uncommitted(&self) -> Result<&[String], Refusal> {
-        self.contract_uncommitted
-            .as_deref()
-            .ok_or_else(|| missing("contract_committed"))
-    }
-
-    pub(super) fn outside_edits(&self) -> Result<&[OutsideEdit], Refusal> {
-        self.outside_edits.as_deref().ok_or_else(|| missing("view"))
-    }
-
-    pub(super) fn worktree(&self) -> Result<&Worktree, Refusal> {
-        self.worktree.as_ref().ok_or_else(|| missing("worktree"))
-    }
-
     pub(super) fn range(&self, basis: &str) -> Result<&Range, Refusal> {
         self.ranges.get(basis).ok_or_else(|| missing("ranges"))
-    }
-
-    pub(super) fn since(&self) -> Result<&Range, Refusal> {
-        self.since.as_ref().ok_or_else(|| missing("since"))
     }
 
     pub(super) fn on_head(&self, commit: &str) -> Result<bool, Refusal> {
@@ -514,24 +492,10 @@ impl Facts {
             .ok_or_else(|| missing("on_head"))
     }
 
-    pub(super) fn commit(&self) -> Result<&CommitFacts, Refusal> {
-        self.commit.as_ref().ok_or_else(|| missing("commit"))
-    }
-
-    pub(super) fn gates(&self) -> Result<&[GateRun], Refusal> {
-        self.gates.as_deref().ok_or_else(|| missing("gates"))
-    }
-
     pub(super) fn anchor(&self, question: &AnchorQuestion) -> Result<&AnchorAnswer, Refusal> {
         self.anchors
             .get(&question.key())
             .ok_or_else(|| missing("anchors"))
-    }
-
-    pub(super) fn stop_verifier(&self) -> Result<&StopVerifierRun, Refusal> {
-        self.stop_verifier
-            .as_ref()
-            .ok_or_else(|| missing("stop_verifier"))
     }
 
     /// Which of the commands are not trusted; nothing is measured when there are none.
@@ -544,18 +508,6 @@ impl Facts {
         }
         let untrusted = self.untrusted.as_ref().ok_or_else(|| missing("trust"))?;
         Ok(untrusted.intersection(commands).cloned().collect())
-    }
-
-    pub(super) fn brief(&self) -> Result<&BriefFacts, Refusal> {
-        self.brief.as_ref().ok_or_else(|| missing("brief"))
-    }
-
-    pub(super) fn goal(&self) -> Result<&GoalFound, Refusal> {
-        self.goal.as_ref().ok_or_else(|| missing("goal"))
-    }
-
-    pub(super) fn config(&self) -> Result<&ConfigFacts, Refusal> {
-        self.config.as_ref().ok_or_else(|| missing("config"))
     }
 }
 
@@ -644,22 +596,18 @@ pub fn take_in_command(path: &str) -> &'static str {
 /// The ticket given out at dispatch: it fits one tip of the log and one HEAD, and where a role is due
 /// that leaves the worktree alone, the worktree of which `git status` has this digest.
 pub fn ticket(tip: &str, head: &Head, status: Option<&str>) -> String {
-    let mut digest = Sha256::new();
-    for part in [Some(tip), head.commit.as_deref(), head.branch.as_deref()] {
-        let part = part.unwrap_or("");
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part.as_bytes());
-    }
-    let state = hex(&digest.finalize()[..8]);
+    let parts = [Some(tip), head.commit.as_deref(), head.branch.as_deref()];
+    let digest = sha256_of_parts(parts.map(Option::unwrap_or_default));
+    let state = &digest[..16];
     match status {
         Some(status) => format!("{state}-{}", tree_mark(status)),
-        None => state,
+        None => state.to_owned(),
     }
 }
 
 /// The part of a ticket that stands for a worktree.
 fn tree_mark(status: &str) -> String {
-    hex(&Sha256::digest(status.as_bytes())[..4])
+    sha256(status)[..8].to_owned()
 }
 
 /// Whether a ticket was given for the worktree whose `git status` has this digest; none where it

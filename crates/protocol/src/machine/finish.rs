@@ -5,7 +5,7 @@ use super::facts::{Facts, Range};
 use super::rule::{Dispatch, Rule};
 use super::{assurance, drift, goal, wave};
 use crate::diagnostic::Refusal;
-use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, Waiting, WaitingKind};
+use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, WaitingKind};
 
 /// How the transition began, for what depends on the way it came.
 pub(super) struct Before {
@@ -21,19 +21,12 @@ pub(super) struct Before {
     pub marks: bool,
 }
 
-/// What comes next.
-pub(super) struct Finished {
-    pub dispatch: Dispatch,
-    /// Judges come next, and nobody has looked at this tree in a clean room.
-    pub wants_room: bool,
-}
-
 /// Completes `next` and returns what `dispatch` says of it.
 pub(super) fn finish(
     next: &mut Snapshot,
     facts: &Facts,
     before: &Before,
-) -> Result<Finished, Refusal> {
+) -> Result<Dispatch, Refusal> {
     let head = facts.head()?.clone();
     next.ledger.seq.0 += 1;
     next.ledger.aside.0 = 0;
@@ -85,22 +78,12 @@ pub(super) fn finish(
             Rule::Judge | Rule::Conclude | Rule::Stopped
         );
     derive(next, &dispatch_now);
-    Ok(Finished {
-        wants_room: dispatch_now.rule == Rule::Judge && !is_known(next) && head.commit.is_some(),
-        dispatch: dispatch_now,
-    })
+    Ok(dispatch_now)
 }
 
 /// Writes down what follows from the rest.
 fn derive(next: &mut Snapshot, dispatch: &Dispatch) {
-    let mut open_ids: Vec<String> = Vec::new();
-    for slice in next.plan.open_slices() {
-        for id in &slice.contract_ids {
-            if !open_ids.contains(id) {
-                open_ids.push(id.clone());
-            }
-        }
-    }
+    let open_ids = next.plan.list_open_contracts();
     let head = next.ledger.head_seen.clone();
     let have = next
         .ledger
@@ -223,12 +206,6 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
     } else {
         return Ok(());
     };
-    next.state.continuation_policy = Policy::Blocked;
-    next.ledger.waiting = Some(Waiting {
-        kind: WaitingKind::Budget,
-        what,
-        exit: exit.to_owned(),
-        asker: None,
-    });
+    next.wait(Policy::Blocked, WaitingKind::Budget, what, exit);
     Ok(())
 }

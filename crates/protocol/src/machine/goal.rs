@@ -7,7 +7,7 @@ use super::facts::FactSet;
 use super::rule::Rule;
 use super::user;
 use super::work::{Work, require_reground};
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Refusal, refusal};
 use crate::model::{
     Accepted, ActiveSlice, ActiveStatus, Assurance, Assured, Basis, ByCook, CheckVerdict, Count,
     Evidence, EvidenceRecord, GOAL_SLICE, Goal, GoalFound, GoalLedger, Outcome, Policy, Profile,
@@ -64,7 +64,7 @@ pub(super) fn set(work: &mut Work, goal: &Goal, branch: &str) -> Result<(), Refu
     next.ledger.waiting = None;
     next.ledger.branch = Some(branch.to_owned());
     next.ledger.assured = Assured::default();
-    next.evidence = VerificationEvidence::none();
+    next.evidence = VerificationEvidence::default();
     next.state.requires_reground = false;
     next.state.continuation_policy = Policy::Continue;
     next.state.latest_completed_slice = None;
@@ -78,15 +78,9 @@ pub(super) fn set(work: &mut Work, goal: &Goal, branch: &str) -> Result<(), Refu
 fn exists(before: &Snapshot) -> Refusal {
     let anchor = &before.state.mission_anchor;
     match before.goal() {
-        Some(_) => Refusal::new(
-            Code::GoalExists,
-            format!("this branch has a goal: {anchor}"),
-        ),
-        None => Refusal::new(
-            Code::GoalExists,
-            format!("this worktree has a mission: {anchor}"),
-        )
-        .replace_hints(["run `cook next`: whoever is due works on it"]),
+        Some(_) => refusal!(Code::GoalExists, "this branch has a goal: {anchor}"),
+        None => refusal!(Code::GoalExists, "this worktree has a mission: {anchor}")
+            .replace_hints(["run `cook next`: whoever is due works on it"]),
     }
 }
 
@@ -196,7 +190,7 @@ fn reach(work: &mut Work, head: &str, found: &GoalFound) {
         recorded_at: Some(now),
         summary: "every check of the goal is green".to_owned(),
         runs: receipts,
-        ..VerificationEvidence::none()
+        ..VerificationEvidence::default()
     };
 }
 
@@ -216,7 +210,7 @@ fn go_on(work: &mut Work, head: &str, found: &GoalFound) {
         work.next.active = active_from(slice, ActiveStatus::InProgress, &anchor);
     }
     work.ledger(GOAL_SLICE).reported = Some(head.to_owned());
-    work.next.evidence = VerificationEvidence::none();
+    work.next.evidence = VerificationEvidence::default();
 }
 
 /// The profile of goals is for goals.

@@ -7,11 +7,11 @@ use super::wave::add_new;
 use super::work::{Work, attach, quote_word, require_reground, short};
 use super::{answers, drift};
 use crate::change::{code_of, list_test_changes, list_undeclared};
-use crate::diagnostic::{Code, Finding, Refusal, count_noun, without_escapes};
+use crate::diagnostic::{Code, Finding, Refusal, count_noun, refusal, without_escapes};
 use crate::model::{
     ActiveStatus, Offer, Outcome, Policy, Receipt, ReportRecord, ReviewNote, Role, SliceRecordType,
-    SliceStatus, Snapshot, Subject, Submission, VerificationEvidence, Waiting, WaitingKind,
-    surface_matches, surface_names,
+    SliceStatus, Snapshot, Subject, Submission, VerificationEvidence, WaitingKind, surface_matches,
+    surface_names,
 };
 use crate::report::{advice, list_items};
 use crate::trials::Word;
@@ -31,8 +31,6 @@ pub(super) fn implement_needs(
     began_at: Option<String>,
     set: &mut FactSet,
 ) {
-    set.worktree = true;
-    set.config = true;
     let Some(handoff) =
         snapshot.active.handoff.as_ref().filter(|_| {
             snapshot.is_in_work() && snapshot.active.slice_id.as_deref() == Some(slice_id)
@@ -40,7 +38,7 @@ pub(super) fn implement_needs(
     else {
         return;
     };
-    let ledger = snapshot.ledger.slices.get(slice_id);
+    let ledger = snapshot.find_ledger(slice_id);
     set.commit = Some(CommitQuestion {
         commit: commit.to_owned(),
         basis: handoff.basis_commit.clone(),
@@ -71,12 +69,10 @@ pub(super) fn implement(
     let names = work.facts.list_untrusted(&handoff_commands(work.before))?;
     if !names.is_empty() {
         let trust = |name: &String| format!("run `cook trust {}`", quote_word(name));
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::TrustMissing,
-            format!(
-                "gates that are not trusted on this machine: {}",
-                names.join(" · ")
-            ),
+            "gates that are not trusted on this machine: {}",
+            names.join(" · ")
         )
         .replace_hints(names.iter().map(trust)));
     }
@@ -92,8 +88,7 @@ pub(super) fn implement(
         .iter()
         .filter(|run| !run.gate.required && !run.has_passed())
     {
-        work.findings
-            .push(Finding::new(Code::GateOptionalRed, red_gate(run)).at(run.gate.name.clone()));
+        work.note(Code::GateOptionalRed, run.gate.name.clone(), red_gate(run));
     }
     note_outside_surfaces(work, slice_id, &submission.report)?;
     note_runs(work, slice_id, &runs)?;
@@ -110,8 +105,7 @@ pub(super) fn implement(
         commit_slice(work, slice_id, &commit, &runs, submission)?;
     } else {
         for text in &findings {
-            work.findings
-                .push(Finding::new(Code::GateRed, text.clone()).at(slice_id));
+            work.note(Code::GateRed, slice_id, text.clone());
         }
         send_back(work, slice_id, findings);
     }
@@ -218,9 +212,9 @@ fn require_active(work: &Work, slice_id: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let in_work = active.map_or("nothing".to_owned(), |id| format!("`{id}`"));
-    Err(Refusal::new(
+    Err(refusal!(
         Code::WrongSlice,
-        format!("the report is about slice `{slice_id}`, but {in_work} is in work"),
+        "the report is about slice `{slice_id}`, but {in_work} is in work"
     ))
 }
 
@@ -252,7 +246,7 @@ fn red_gate(run: &GateRun) -> String {
 
 /// Settings that the slice names as its own work are the user's from here on.
 fn keep_named_settings(work: &mut Work, slice_id: &str) -> Result<(), Refusal> {
-    let surfaces = surfaces(work, slice_id);
+    let surfaces = work.next.plan.surfaces(slice_id).to_vec();
     let found = work.facts.settings()?.clone();
     for (path, digest) in found {
         let named = surfaces.iter().any(|surface| surface_names(surface, &path));
@@ -295,7 +289,7 @@ fn write_evidence(work: &mut Work, slice_id: &str, commit: &str, runs: &[GateRun
             runs.len()
         ),
         runs: receipts,
-        ..VerificationEvidence::none()
+        ..VerificationEvidence::default()
     };
     work.next.evidence = evidence;
 }
@@ -392,45 +386,42 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     };
     let short = short(id);
     if !facts.on_head {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::CommitNotOnHead,
-            format!("commit {short} is not on HEAD"),
+            "commit {short} is not on HEAD"
         ));
     }
     if !facts.after_basis {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::CommitNotAfterBasis,
-            format!("commit {short} does not come after the slice's basis"),
+            "commit {short} does not come after the slice's basis"
         ));
     }
     if facts.paths.is_empty() {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::CommitEmpty,
-            format!("nothing differs between the slice's basis and commit {short}"),
+            "nothing differs between the slice's basis and commit {short}"
         ));
     }
-    if let Some(ledger) = work.next.ledger.slices.get(slice_id)
+    if let Some(ledger) = work.next.find_ledger(slice_id)
         && (ledger.head.as_ref() == Some(id)
             || (ledger.last_head.as_ref() == Some(id) && has_must_fix(work)))
     {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::CommitAlreadyReported,
-            format!("commit {short} was reported, and nothing was committed since"),
+            "commit {short} was reported, and nothing was committed since"
         ));
     }
     let mut others = work.next.ledger.slices.iter();
     if let Some((other, _)) =
         others.find(|(other, ledger)| *other != slice_id && ledger.claimed.contains(id))
     {
-        return Err(Refusal::new(
-            Code::CommitAlreadyReported,
-            format!("commit {short} was reported for slice `{other}`"),
-        )
+        return Err(refusal!(Code::CommitAlreadyReported, "commit {short} was reported for slice `{other}`")
         .replace_hints([format!(
             "commit with the trailer `Cook-Slice: {slice_id}` and report that commit; it may be empty where HEAD holds the work"
         )]));
     }
-    let surfaces = surfaces(work, slice_id);
+    let surfaces = work.next.plan.surfaces(slice_id).to_vec();
     let forbidden: Vec<&String> = facts
         .protected
         .iter()
@@ -438,10 +429,7 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
         .filter(|path| !is_as_the_user_left_it(work, path))
         .collect();
     if let Some(path) = forbidden.first() {
-        return Err(Refusal::new(
-            Code::ProtectedPath,
-            format!("the slice's work changes `{path}`, which is protected"),
-        )
+        return Err(refusal!(Code::ProtectedPath, "the slice's work changes `{path}`, which is protected")
         .replace_hints(["take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook plan adopt`"]));
     }
     Ok(id.clone())
@@ -462,20 +450,12 @@ fn has_must_fix(work: &Work) -> bool {
         .is_some_and(|handoff| !handoff.must_fix_findings.is_empty())
 }
 
-pub(super) fn surfaces(work: &Work, slice_id: &str) -> Vec<String> {
-    work.next
-        .plan
-        .slice(slice_id)
-        .and_then(|slice| slice.implementation_surfaces.clone())
-        .unwrap_or_default()
-}
-
 fn note_outside_surfaces(
     work: &mut Work,
     slice_id: &str,
     report: &ReportRecord,
 ) -> Result<(), Refusal> {
-    let surfaces = surfaces(work, slice_id);
+    let surfaces = work.next.plan.surfaces(slice_id).to_vec();
     if surfaces.is_empty() {
         return Ok(());
     }
@@ -616,9 +596,9 @@ pub(super) fn ask(
         Role::Bootstrapper | Role::Regrounder | Role::Implementer
     );
     if !may_ask {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::NotYourTurn,
-            format!("the {role} reports a verdict and asks nothing"),
+            "the {role} reports a verdict and asks nothing"
         ));
     }
     answers::require_new(work, question)?;
@@ -634,13 +614,12 @@ pub(super) fn ask(
             work.next.ledger.advice = advice(&submission.report).or(work.next.ledger.advice.take())
         }
     }
-    work.next.state.continuation_policy = Policy::AwaitUserInput;
-    work.next.ledger.waiting = Some(Waiting {
-        kind: WaitingKind::Question,
-        what: question.to_owned(),
-        exit: "cook resume --answer 'TEXT'".to_owned(),
-        asker: Some(role),
-    });
+    let (policy, kind) = (Policy::AwaitUserInput, WaitingKind::Question);
+    work.next
+        .wait(policy, kind, question, "cook resume --answer 'TEXT'");
+    if let Some(waiting) = &mut work.next.ledger.waiting {
+        waiting.asker = Some(role);
+    }
     Ok(())
 }
 

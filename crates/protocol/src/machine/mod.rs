@@ -31,7 +31,7 @@ pub use active::{ask_to_follow, follow};
 pub use apply::{apply, needs};
 pub use assurance::{AUDIT_EVERY, AuditRule};
 pub use bootstrap::NO_MISSION;
-pub use brief::{incoming, message_id};
+pub use brief::message_id;
 pub use by_cook::{MOST_BY_COOK, SessionEstimate, derive, estimate};
 pub use dispatch::{dispatch, dispatch_needs, explain, not_your_turn};
 pub use drift::{contradictions, handoff_differences, list_others_since, new_answer};

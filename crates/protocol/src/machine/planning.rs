@@ -4,7 +4,7 @@ use super::answers::conditions;
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::work::Work;
 use super::{answers, proof};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, refusal};
 use crate::model::{Anchor, EvidenceClaim, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
 use crate::report::is_named;
 use std::collections::BTreeSet;
@@ -35,9 +35,10 @@ pub(super) fn merge(
             .iter()
             .any(|planned| planned.slice_id == slice.slice_id)
         {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::SliceRemoved,
-                format!("the plan leaves out slice `{}`", slice.slice_id),
+                "the plan leaves out slice `{}`",
+                slice.slice_id
             ));
         }
     }
@@ -65,12 +66,10 @@ pub(super) fn merge(
     work.next.plan.candidate_slices = slices;
     work.next.plan.plan_basis = plan.plan_basis.clone();
     if let Some(circle) = SliceGraph::new(&work.next.plan).cycle() {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::DependencyCycle,
-            format!(
-                "slices wait for one another in a circle: {}",
-                circle.join(" waits before ")
-            ),
+            "slices wait for one another in a circle: {}",
+            circle.join(" waits before ")
         ));
     }
     require_settleable(work, block)?;
@@ -83,33 +82,29 @@ pub(super) fn merge(
 
 fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
     if plan.candidate_slices.len() > MAX_SLICES {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::PlanTooLarge,
-            format!(
-                "the plan has {} slices, at most {MAX_SLICES} are kept",
-                plan.candidate_slices.len()
-            ),
+            "the plan has {} slices, at most {MAX_SLICES} are kept",
+            plan.candidate_slices.len()
         ));
     }
     let mut seen = BTreeSet::new();
     for slice in &plan.candidate_slices {
         let id = &slice.slice_id;
         if !id_is_valid(id) {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::SliceIdInvalid,
-                format!(
-                    "`{}` is not a valid slice id",
-                    id.chars()
-                        .take(60)
-                        .flat_map(char::escape_debug)
-                        .collect::<String>()
-                ),
+                "`{}` is not a valid slice id",
+                id.chars()
+                    .take(60)
+                    .flat_map(char::escape_debug)
+                    .collect::<String>()
             ));
         }
         if !seen.insert(id) {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::SliceDuplicated,
-                format!("two slices are called `{id}`"),
+                "two slices are called `{id}`"
             ));
         }
         if let Some(command) = slice
@@ -118,18 +113,16 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
             .flatten()
             .find(|command| shell_words::split(command).map_or(true, |words| words.is_empty()))
         {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::CommandMalformed,
-                format!(
-                    "slice `{id}` names `{command}`, which has no words or an open quote; commands run without a shell"
-                ),
+                "slice `{id}` names `{command}`, which has no words or an open quote; commands run without a shell"
             ));
         }
         let distinct: BTreeSet<&String> = slice.acceptance_criteria.iter().collect();
         if distinct.len() != slice.acceptance_criteria.len() {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::CriterionDuplicated,
-                format!("slice `{id}` lists the same criterion twice"),
+                "slice `{id}` lists the same criterion twice"
             ));
         }
     }
@@ -140,9 +133,10 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
 fn require_criteria(planned: &PlannedSlice) -> Result<(), Refusal> {
     let mut criteria = planned.acceptance_criteria.iter();
     if criteria.all(|criterion| criterion.trim().is_empty()) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::CriteriaEmpty,
-            format!("slice `{}` has no acceptance criteria", planned.slice_id),
+            "slice `{}` has no acceptance criteria",
+            planned.slice_id
         ));
     }
     Ok(())
@@ -200,16 +194,14 @@ fn with_plan_fields(mut slice: Slice, planned: &PlannedSlice, status: SliceStatu
 }
 
 fn marks_done(id: &str) -> Refusal {
-    Refusal::new(
-        Code::PlanMarksDone,
-        format!("the plan marks slice `{id}` done"),
-    )
+    refusal!(Code::PlanMarksDone, "the plan marks slice `{id}` done")
 }
 
 fn illegal_status(id: &str, from: &str, to: SliceStatus) -> Refusal {
-    Refusal::new(
+    refusal!(
         Code::PlanStatusIllegal,
-        format!("the plan turns slice `{id}` from {from} to {}", to.id()),
+        "the plan turns slice `{id}` from {from} to {}",
+        to.id()
     )
 }
 
@@ -229,12 +221,10 @@ fn revise(
             planned.acceptance_criteria != slice.acceptance_criteria || planned.goal != slice.goal;
         // What a cancelled slice was for binds nobody.
         if slice.status == SliceStatus::Done && differs {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::GoalChanged,
-                format!(
-                    "slice `{id}` is {}; its goal and criteria stay",
-                    slice.status.id()
-                ),
+                "slice `{id}` is {}; its goal and criteria stay",
+                slice.status.id()
             ));
         }
         return Ok(slice.clone());
@@ -242,9 +232,9 @@ fn revise(
     require_criteria(planned)?;
     let in_work = slice.status.is_selected();
     if in_work && planned.goal != slice.goal {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::GoalChanged,
-            format!("the goal of slice `{id}` was changed while it is in work"),
+            "the goal of slice `{id}` was changed while it is in work"
         ));
     }
     for criterion in &slice.acceptance_criteria {
@@ -252,19 +242,15 @@ fn revise(
             continue;
         }
         if work.next.is_committed(id) {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::UnreconciledCommit,
-                format!(
-                    "slice `{id}` is committed and not reconciled; the criterion `{criterion}` stays until then"
-                ),
+                "slice `{id}` is committed and not reconciled; the criterion `{criterion}` stays until then"
             ));
         }
         if !proof::may_drop(work.before, block, id, criterion) {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::CriteriaWeakened,
-                format!(
-                    "slice `{id}` loses or rewords the criterion `{criterion}` without proof that it holds"
-                ),
+                "slice `{id}` loses or rewords the criterion `{criterion}` without proof that it holds"
             ));
         }
         let anchors = proof::list_dropping_anchors(work.before, block, id, criterion);
@@ -308,8 +294,7 @@ fn next_status(
             slice.status.id(),
             wanted.id()
         );
-        work.findings
-            .push(Finding::new(Code::PlanStatusIgnored, what).at(id.clone()));
+        work.note(Code::PlanStatusIgnored, id, what);
         return Ok(slice.status);
     }
     let committed = work.next.is_committed(id);
@@ -317,12 +302,10 @@ fn next_status(
         (_, Done) => Err(marks_done(id)),
         (_, Selected | InProgress) if block.select.as_deref() == Some(id) => Ok(slice.status),
         (Planned | Blocked | Selected | InProgress, Planned | Blocked | Cancelled) if committed => {
-            Err(Refusal::new(
+            Err(refusal!(
                 Code::UnreconciledCommit,
-                format!(
-                    "slice `{id}` is committed and not reconciled; it cannot become {}",
-                    wanted.id()
-                ),
+                "slice `{id}` is committed and not reconciled; it cannot become {}",
+                wanted.id()
             ))
         }
         (Planned | Blocked | Selected | InProgress, Cancelled) => {
@@ -331,9 +314,9 @@ fn next_status(
                 .as_deref()
                 .is_none_or(|reason| reason.trim().is_empty())
             {
-                return Err(Refusal::new(
+                return Err(refusal!(
                     Code::CancelWithoutReason,
-                    format!("slice `{id}` is cancelled without a reason"),
+                    "slice `{id}` is cancelled without a reason"
                 ));
             }
             Ok(Cancelled)
@@ -365,16 +348,12 @@ fn note_unknown_blockers(work: &mut Work) {
     for slice in plan.open_slices() {
         for entry in &slice.blocked_on {
             if looks_like_id(entry) && plan.slice(entry).is_none() {
-                work.findings.push(
-                    Finding::new(
-                        Code::BlockedOnUnknown,
-                        format!(
-                            "slice `{}` waits for `{entry}`, which is not a slice of the plan",
-                            slice.slice_id
-                        ),
-                    )
-                    .at(slice.slice_id.clone()),
+                let what = format!(
+                    "slice `{}` waits for `{entry}`, which is not a slice of the plan",
+                    slice.slice_id
                 );
+                work.findings
+                    .push(Finding::new(Code::BlockedOnUnknown, what).at(&*slice.slice_id));
             }
         }
     }
@@ -395,9 +374,10 @@ fn require_why_blocked(planned: &PlannedSlice) -> Result<(), Refusal> {
     if is_named(reason) || waits.is_some_and(|entries| !entries.is_empty()) {
         return Ok(());
     }
-    Err(Refusal::new(
+    Err(refusal!(
         Code::BlockWithoutReason,
-        format!("slice `{}` is blocked without a reason", planned.slice_id),
+        "slice `{}` is blocked without a reason",
+        planned.slice_id
     ))
 }
 
@@ -433,12 +413,10 @@ fn require_settleable(work: &Work, block: &Reground) -> Result<(), Refusal> {
                 .slice(entry)
                 .filter(|other| !other.is_satisfied() && !satisfied.contains(&other.slice_id));
             if waits_for.is_some_and(|other| other.status == SliceStatus::Cancelled) {
-                return Err(Refusal::new(
+                return Err(refusal!(
                     Code::BlockedOnCancelled,
-                    format!(
-                        "slice `{}` waits for `{entry}`, which is cancelled",
-                        slice.slice_id
-                    ),
+                    "slice `{}` waits for `{entry}`, which is cancelled",
+                    slice.slice_id
                 ));
             }
         }
@@ -458,11 +436,9 @@ pub(super) fn cancel(
     let (shown, bare): (Vec<&String>, Vec<&String>) =
         slice.acceptance_criteria.iter().partition(is_shown);
     if let (false, Some(criterion)) = (shown.is_empty(), bare.first()) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::EvidenceMissing,
-            format!(
-                "slice `{id}` is cancelled with proof of some criteria, and `{criterion}` has none"
-            ),
+            "slice `{id}` is cancelled with proof of some criteria, and `{criterion}` has none"
         )
         .replace_hints(["give `evidence` for each of its criteria, or for none of them"]));
     }
@@ -470,9 +446,7 @@ pub(super) fn cancel(
     let why = planned.reason.as_deref().unwrap_or_default();
     let source = work
         .before
-        .ledger
-        .slices
-        .get(id)
+        .find_ledger(id)
         .and_then(|slice| slice.source.as_ref());
     let tick = source
         .filter(|source| source.ticked)
@@ -503,7 +477,7 @@ pub(super) fn cancel(
 
 /// The slice was in work, and something came since.
 fn is_behind(work: &Work, id: &str) -> Result<bool, Refusal> {
-    let ledger = work.before.ledger.slices.get(id);
+    let ledger = work.before.find_ledger(id);
     let basis = ledger.and_then(|ledger| ledger.basis.as_ref());
     Ok(basis.is_some() && basis != work.facts.head()?.commit.as_ref())
 }
@@ -520,12 +494,11 @@ fn require_other_place(work: &Work, id: &str, block: &Reground) -> Result<(), Re
     };
     match block.evidence.iter().find(is_tick) {
         None => Ok(()),
-        Some(claim) => Err(Refusal::new(
+        Some(claim) => Err(refusal!(
             Code::EvidenceUnrelated,
-            format!(
-                "`{}` ({}): the plan that calls it done is no proof of it",
-                claim.criterion, claim.anchor
-            ),
+            "`{}` ({}): the plan that calls it done is no proof of it",
+            claim.criterion,
+            claim.anchor
         )
         .replace_hints(["point at what the repository does now, or leave the slice to be done"])),
     }

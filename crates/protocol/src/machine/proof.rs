@@ -3,7 +3,7 @@
 
 use super::facts::{AnchorAnswer, AnchorQuestion, Facts, Required, StandingQuestion, Verdict};
 use super::work::Work;
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, finding, refusal};
 use crate::model::{
     Anchor, Basis, Conclude, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice,
     SliceStatus, Snapshot, Submission,
@@ -76,7 +76,7 @@ fn ask_again(
 
 /// The head of the slice that is accepted, where its commits declare that this test changed.
 fn find_declaring_head(snapshot: &Snapshot, block: &Reground, name: &str) -> Option<String> {
-    let ledger = snapshot.ledger.slices.get(find_accepted(block)?)?;
+    let ledger = snapshot.find_ledger(find_accepted(block)?)?;
     let mut changes = ledger.test_changes.iter();
     let is_declared = changes.any(|change| change.is_declared_of(name));
     ledger.head.clone().filter(|_| is_declared)
@@ -85,7 +85,7 @@ fn find_declaring_head(snapshot: &Snapshot, block: &Reground, name: &str) -> Opt
 fn ask_of_work(snapshot: &Snapshot, slice_id: &str) -> Option<Required> {
     Some(Required::Claimed {
         basis: snapshot.plan.slice(slice_id)?.basis_commit.clone()?,
-        head: snapshot.ledger.slices.get(slice_id)?.head.clone()?,
+        head: snapshot.find_ledger(slice_id)?.head.clone()?,
     })
 }
 
@@ -236,12 +236,10 @@ pub(super) fn stamp(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     let mut wrong = Vec::new();
     for claim in &block.evidence {
         let Some(question) = fresh_question(work.before, block, claim) else {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::SliceUnknown,
-                format!(
-                    "no slice is named for the evidence of `{}`",
-                    claim.criterion
-                ),
+                "no slice is named for the evidence of `{}`",
+                claim.criterion
             ));
         };
         let answer = work.facts.anchor(&question)?.clone();
@@ -309,11 +307,8 @@ fn keep(
     slice.evidence.push(Evidence::Record(record));
     if let Some((old, had_run)) = replaced.filter(|_| is_accepted) {
         if had_run && !has_run {
-            let what = format!(
-                "`{}` of slice `{id}`, which is closed, was proved by a run ({old}); {} is none and does not take its place",
-                claim.criterion, claim.anchor
-            );
-            return Err(Refusal::new(Code::EvidenceUnrelated, what).replace_hints([
+            return Err(refusal!(Code::EvidenceUnrelated, "`{}` of slice `{id}`, which is closed, was proved by a run ({old}); {} is none and does not take its place",
+                claim.criterion, claim.anchor).replace_hints([
                 "claim a test or a command, or take the slice up again with `reopen`",
             ]));
         }
@@ -360,12 +355,11 @@ fn find_stored(
 }
 
 fn refuse_shared(other: &str, claim: &EvidenceClaim) -> Refusal {
-    Refusal::new(
+    refusal!(
         Code::EvidenceShared,
-        format!(
-            "`{other}` and `{}` rest on the same proof ({})",
-            claim.criterion, claim.anchor
-        ),
+        "`{other}` and `{}` rest on the same proof ({})",
+        claim.criterion,
+        claim.anchor
     )
 }
 
@@ -407,8 +401,13 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
     for criterion in &slice.acceptance_criteria {
         let mut records = slice.evidence.iter().filter_map(Evidence::record);
         let Some(record) = records.find(|record| record.criterion == *criterion) else {
-            let what = format!("`{criterion}` has no evidence of its own");
-            wrong.push(Finding::new(Code::EvidenceMissing, what).at(id));
+            wrong.push(
+                finding!(
+                    Code::EvidenceMissing,
+                    "`{criterion}` has no evidence of its own"
+                )
+                .at(id),
+            );
             continue;
         };
         let question = find_question(work.before, block, &slice, record);
@@ -450,12 +449,10 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
         return Err(Refusal::new(code, many(&wrong)).with(wrong));
     }
     if old.len() == slice.acceptance_criteria.len() && !old.is_empty() {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::EvidenceNotNew,
-            format!(
-                "nothing that proves slice `{id}` is new since its basis: {}",
-                old[0]
-            ),
+            "nothing that proves slice `{id}` is new since its basis: {}",
+            old[0]
         ));
     }
     for what in old {
@@ -470,7 +467,7 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
         }
     }
     let has_run = |work: &Work| {
-        let ledger = work.before.ledger.slices.get(id);
+        let ledger = work.before.find_ledger(id);
         ledger.is_some_and(|ledger| !ledger.receipts.is_empty())
     };
     if !is_run_new && has_run(work) {
@@ -506,8 +503,7 @@ pub(super) fn revalidate_done(
         let lost = revalidate(work, block, &id)?;
         if !lost.gone.is_empty() {
             for what in &lost.gone {
-                work.findings
-                    .push(Finding::new(Code::ProofBroken, what.clone()).at(id.clone()));
+                work.note(Code::ProofBroken, &*id, what.clone());
             }
             work.reopen(&id, lost.gone, submission);
             reopened.push(id);
@@ -613,8 +609,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                     "`{}` of slice `{id}`, which is done: its test was changed as commits of the accepted slice declare, and the changed test is its proof now",
                     record.criterion
                 );
-                work.findings
-                    .push(Finding::new(Code::ProofReplaced, what).at(id));
+                work.note(Code::ProofReplaced, id, what);
             }
             Verdict::Missing => lost.gone.push(describe(&question, answer)),
             Verdict::Changed => lost.owed.push(owe(Code::ProofUnguarded)),
@@ -624,8 +619,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             // Not asked. At the end nothing may be.
             Verdict::Stale if stops(block) => lost.owed.push(owe(Code::ProofUnrunnable)),
             Verdict::Stale => {
-                work.findings
-                    .push(Finding::new(Code::ProofNotAsked, describe(&question, answer)).at(id));
+                work.note(Code::ProofNotAsked, id, describe(&question, answer));
             }
         }
     }
@@ -719,11 +713,8 @@ pub(super) fn find_lost(snapshot: &Snapshot, facts: &Facts) -> Vec<Finding> {
             SliceStatus::Done => "done",
             _ => "cancelled as there already",
         };
-        let what = format!(
-            "slice `{id}` is {was} in the log, and the proof of `{}` no longer holds: {}; any re-ground opens the slice again, and may change or cancel it",
-            gone.criterion, gone.anchor
-        );
-        Some(Finding::new(Code::ProofBroken, what).at(id.clone()))
+        Some(finding!(Code::ProofBroken, "slice `{id}` is {was} in the log, and the proof of `{}` no longer holds: {}; any re-ground opens the slice again, and may change or cancel it",
+            gone.criterion, gone.anchor).at(id.clone()))
     };
     list_closed(snapshot).filter_map(lost).collect()
 }

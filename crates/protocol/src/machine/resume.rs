@@ -6,7 +6,7 @@ use super::user::{refusal, set_mission};
 use super::wave::{add_new, review_blocker};
 use super::work::{Work, quote_word, require_reground, short};
 use super::{answers, brief, goal, wave};
-use crate::diagnostic::{Code, Lines, Refusal, clean};
+use crate::diagnostic::{Code, Lines, Refusal, clean, refusal};
 use crate::model::{
     ActiveStatus, AnsweredRejection, Limits, Policy, Resume, ReviewNote, Role, SliceStatus,
     Snapshot, WaitingKind,
@@ -15,7 +15,6 @@ use crate::report::is_named;
 
 /// What a `Resumed` wants measured.
 pub(super) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactSet) {
-    set.worktree = true;
     set.trust = open_commands(snapshot);
     set.contract |= resume.settings;
     if resume.review_again {
@@ -27,7 +26,7 @@ pub(super) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactS
 /// The commit at which the slice in work was sent back, while no newer one was reported.
 fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {
     let id = snapshot.active.slice_id.as_ref()?;
-    let ledger = snapshot.ledger.slices.get(id)?;
+    let ledger = snapshot.find_ledger(id)?;
     let is_newest = ledger.head.is_none() && ledger.reported == ledger.last_head;
     ledger.last_head.clone().filter(|_| is_newest)
 }
@@ -158,14 +157,11 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 if refuses_trust(work, resume) {
                     return Ok(());
                 }
-                return Err(Refusal::new(
-                    Code::TrustMissing,
-                    format!("`{command}` is not trusted"),
-                )
-                .replace_hints([
-                    format!("run `cook trust {}`", quote_word(command)),
-                    "or `cook resume --answer 'no: WHY'`, and the plan is changed".to_owned(),
-                ]));
+                return Err(refusal!(Code::TrustMissing, "`{command}` is not trusted")
+                    .replace_hints([
+                        format!("run `cook trust {}`", quote_word(command)),
+                        "or `cook resume --answer 'no: WHY'`, and the plan is changed".to_owned(),
+                    ]));
             }
         }
         (_, Some(WaitingKind::Budget)) => {

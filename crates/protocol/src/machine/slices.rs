@@ -1,8 +1,8 @@
 //! The slice graph: who waits for whom, what comes first, where it runs in a circle.
 
 use super::answers::conditions;
-use crate::diagnostic::{Code, Refusal};
-use crate::digest::hex;
+use crate::diagnostic::{Code, Refusal, refusal};
+use crate::digest::sha256_of_parts;
 use crate::model::{
     ActiveStatus, AuditNote, Offer, Plan, Reground, ReviewNote, STOP_VERIFIER, Slice, SliceLedger,
     SliceStatus, Snapshot,
@@ -12,7 +12,6 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeRef};
 use schemars::JsonSchema;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The plan as a graph: an edge runs from a slice to each slice that waits for it.
@@ -171,9 +170,10 @@ impl<'a> SliceGraph<'a> {
 pub(super) fn require_selectable(plan: &Plan, slice: &Slice) -> Result<(), Refusal> {
     let id = &slice.slice_id;
     if !slice.status.is_open() {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::SelectClosed,
-            format!("slice `{id}` is {}", slice.status.id()),
+            "slice `{id}` is {}",
+            slice.status.id()
         ));
     }
     let waits = waits_for(plan, slice);
@@ -182,15 +182,15 @@ pub(super) fn require_selectable(plan: &Plan, slice: &Slice) -> Result<(), Refus
             true => "it is marked blocked".to_owned(),
             false => waits.join(", "),
         };
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::SelectBlocked,
-            format!("slice `{id}` waits for {what}"),
+            "slice `{id}` waits for {what}"
         ));
     }
     if slice.acceptance_criteria.is_empty() {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::CriteriaEmpty,
-            format!("slice `{id}` has no acceptance criteria"),
+            "slice `{id}` has no acceptance criteria"
         ));
     }
     Ok(())
@@ -237,18 +237,13 @@ pub fn ready(plan: &Plan) -> Vec<String> {
 
 /// Digest of a slice's criteria: part of the key of a review or audit.
 pub fn criteria_sha256(criteria: &[String]) -> String {
-    let mut digest = Sha256::new();
-    for criterion in criteria {
-        digest.update((criterion.len() as u64).to_le_bytes());
-        digest.update(criterion.as_bytes());
-    }
-    hex(&digest.finalize())
+    sha256_of_parts(criteria)
 }
 
 /// Slice head and criteria digest of the active slice, when it is committed.
 fn active_key(snapshot: &Snapshot) -> Option<(&str, String, &crate::model::SliceLedger)> {
     let id = snapshot.active.slice_id.as_deref()?;
-    let ledger = snapshot.ledger.slices.get(id)?;
+    let ledger = snapshot.find_ledger(id)?;
     let head = ledger.head.as_deref()?;
     let slice = snapshot.plan.slice(id)?;
     Some((head, key_sha256(slice, ledger), ledger))

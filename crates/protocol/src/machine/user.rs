@@ -3,12 +3,11 @@
 
 use super::work::{Work, require_reground};
 use super::{assurance, brief, planning, wave};
-use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
+use crate::diagnostic::{Code, Finding, Refusal, finding, list_with_verb, refusal};
 use crate::model::{
     ActiveSlice, Actor, Amendment, Blocker, CANCELLED_BY_HAND, Evidence, PAUSED_BY_HAND, Plan,
     PlanBlock, PlannedSlice, Policy, Reground, ReportRecord, ReviewNote, Role, Slice, SliceLedger,
-    SliceStatus, Snapshot, Submission, Undone, VerificationEvidence, Waiting, WaitingKind,
-    mission_anchor,
+    SliceStatus, Snapshot, Submission, Undone, VerificationEvidence, WaitingKind, mission_anchor,
 };
 use crate::report::is_named;
 use std::collections::BTreeMap;
@@ -32,7 +31,8 @@ pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refu
     if actor != Actor::Role && is_said(why) {
         brief::hear(work, why);
     }
-    wait(work, Policy::Paused, WaitingKind::Pause, why, "cook resume");
+    let (policy, kind) = (Policy::Paused, WaitingKind::Pause);
+    work.next.wait(policy, kind, why, "cook resume");
     Ok(())
 }
 
@@ -41,7 +41,7 @@ pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refu
 fn find_unheard(before: &Snapshot) -> Vec<String> {
     let mut unheard = Vec::new();
     for slice in before.plan.open_slices() {
-        let ledger = before.ledger.slices.get(&slice.slice_id);
+        let ledger = before.find_ledger(&slice.slice_id);
         if let Some(said) = ledger.and_then(|ledger| ledger.remarked.as_ref()) {
             unheard.push(format!(
                 "of slice `{}`, which is gone with the plan, its implementer said: {said}",
@@ -70,16 +70,6 @@ fn is_said(why: &str) -> bool {
     is_named(why) && ![PAUSED_BY_HAND, CANCELLED_BY_HAND].contains(&why)
 }
 
-fn wait(work: &mut Work, policy: Policy, kind: WaitingKind, what: &str, exit: &str) {
-    work.next.state.continuation_policy = policy;
-    work.next.ledger.waiting = Some(Waiting {
-        kind,
-        what: what.to_owned(),
-        exit: exit.to_owned(),
-        asker: None,
-    });
-}
-
 /// Ends the workflow; open slices are cancelled.
 pub(super) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
     let is_done = work.next.state.continuation_policy == Policy::Done;
@@ -94,13 +84,8 @@ pub(super) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
     if is_said(why) {
         brief::hear(work, why);
     }
-    wait(
-        work,
-        Policy::Paused,
-        WaitingKind::Cancel,
-        why,
-        "cook resume",
-    );
+    let (policy, kind) = (Policy::Paused, WaitingKind::Cancel);
+    work.next.wait(policy, kind, why, "cook resume");
     work.next.state.contract_status = "cancelled".to_owned();
     Ok(())
 }
@@ -139,7 +124,8 @@ pub(super) fn block(work: &mut Work, why: &str, exit: &str) -> Result<(), Refusa
             work.next.state.continuation_policy
         )));
     }
-    wait(work, Policy::Blocked, WaitingKind::Outside, why, exit);
+    work.next
+        .wait(Policy::Blocked, WaitingKind::Outside, why, exit);
     Ok(())
 }
 
@@ -164,7 +150,7 @@ pub(super) fn refocus(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     next.plan.plan_basis = String::new();
     next.plan.last_reground_at = None;
     next.active = ActiveSlice::idle(&next.state.mission_anchor);
-    next.evidence = VerificationEvidence::none();
+    next.evidence = VerificationEvidence::default();
     next.ledger.slices.clear();
     next.ledger.wave.running = false;
     next.ledger.open_audit = None;
@@ -248,12 +234,10 @@ pub(super) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
         .map(|plan| planning::merge(work, plan, &block));
     if let Some(Err(refusal)) = merged {
         let finding = Finding::new(refusal.code, refusal.message.clone());
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::AdoptIllegal,
-            format!(
-                "the edited plan cannot follow the plan of the log: {}",
-                refusal.message
-            ),
+            "the edited plan cannot follow the plan of the log: {}",
+            refusal.message
         )
         .with(vec![finding]));
     }
@@ -263,13 +247,11 @@ pub(super) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
         };
         let fields = cook_owned_differences(edited, taken);
         if !fields.is_empty() {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::AdoptIllegal,
-                format!(
-                    "slice `{}`: only cook sets {}",
-                    edited.slice_id,
-                    fields.join(", ")
-                ),
+                "slice `{}`: only cook sets {}",
+                edited.slice_id,
+                fields.join(", ")
             ));
         }
     }
@@ -320,9 +302,10 @@ fn take_up_again(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
                 work.reopen(id, vec![why], Some(&submission));
             }
             (Some(is), wanted) if is != wanted => {
-                return Err(Refusal::new(
+                return Err(refusal!(
                     Code::AdoptIllegal,
-                    format!("slice `{id}` is {} and stays it", is.id()),
+                    "slice `{id}` is {} and stays it",
+                    is.id()
                 ));
             }
             _ => {}
@@ -435,12 +418,10 @@ pub(super) fn amend(
     }
     let slice = work.find_planned(slice_id)?;
     if !slice.status.is_open() {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::SelectClosed,
-            format!(
-                "slice `{slice_id}` is {}; its criteria stay",
-                slice.status.id()
-            ),
+            "slice `{slice_id}` is {}; its criteria stay",
+            slice.status.id()
         ));
     }
     let index = usize::try_from(number)
@@ -458,9 +439,9 @@ pub(super) fn amend(
         ));
     }
     let Some(place) = index.and_then(|index| slice.acceptance_criteria.get_mut(index)) else {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::SliceUnknown,
-            format!("slice `{slice_id}` has {count} criteria, not number {number}"),
+            "slice `{slice_id}` has {count} criteria, not number {number}"
         ));
     };
     let old = std::mem::replace(place, text.to_owned());
@@ -492,11 +473,8 @@ pub(super) fn retire(
     }
     let slice = work.find_planned(slice_id)?;
     if !slice.rests_on_proof() {
-        let what = format!(
-            "slice `{slice_id}` is {}: nothing that was accepted proves it",
-            slice.status.id()
-        );
-        return Err(Refusal::new(Code::EvidenceMissing, what).replace_hints([
+        return Err(refusal!(Code::EvidenceMissing, "slice `{slice_id}` is {}: nothing that was accepted proves it",
+            slice.status.id()).replace_hints([
             "correct the criterion with `cook plan criteria amend`, or cancel the slice in a re-ground",
         ]));
     }
@@ -506,9 +484,9 @@ pub(super) fn retire(
     let criteria = &slice.acceptance_criteria;
     let count = criteria.len();
     let Some(criterion) = index.and_then(|index| criteria.get(index)) else {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::SliceUnknown,
-            format!("slice `{slice_id}` has {count} criteria, not number {number}"),
+            "slice `{slice_id}` has {count} criteria, not number {number}"
         ));
     };
     let mut records = slice.evidence.iter_mut().filter_map(|entry| match entry {
@@ -518,8 +496,10 @@ pub(super) fn retire(
     match records.next() {
         Some(record) => record.retired = Some(reason.to_owned()),
         None => {
-            let what = format!("no proof of `{criterion}` is on record");
-            return Err(Refusal::new(Code::EvidenceMissing, what));
+            return Err(refusal!(
+                Code::EvidenceMissing,
+                "no proof of `{criterion}` is on record"
+            ));
         }
     }
     Ok(())
@@ -536,9 +516,9 @@ pub(super) fn undo(
     seqs: &[u64],
 ) -> Result<(), Refusal> {
     if to_seq >= work.before.ledger.seq.0 || to.ledger.seq.0 != to_seq {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::UndoTooFar,
-            format!("transition {to_seq} is not an earlier one"),
+            "transition {to_seq} is not an earlier one"
         ));
     }
     let mut current = work.before.clone();
@@ -567,8 +547,11 @@ pub(super) fn undo(
     wave::owe(&mut next.ledger.unanswered, owed);
     let gone = current.ledger.answers.iter();
     for answer in gone.filter(|answer| !next.ledger.answers.contains(answer)) {
-        let what = format!("undone with the rest: {}", answer.note());
-        work.findings.push(Finding::new(Code::AnswersEnded, what));
+        work.findings.push(finding!(
+            Code::AnswersEnded,
+            "undone with the rest: {}",
+            answer.note()
+        ));
     }
     brief::undo(work, to, &mut next);
     next.ledger.wave = current.ledger.wave;

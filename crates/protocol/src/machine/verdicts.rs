@@ -1,11 +1,11 @@
 //! The reports of reviewer, auditor and judge.
 
 use super::assurance::note_lowest;
-use super::facts::{FactSet, is_for_tree};
+use super::facts::is_for_tree;
 use super::slices::key_sha256;
 use super::wave::list_other_ratings;
 use super::work::{Work, attach, short};
-use crate::diagnostic::{Code, Finding, Lines, Refusal, clean};
+use crate::diagnostic::{Code, Lines, Refusal, clean, refusal};
 use crate::digest::hex;
 use crate::model::{
     ActiveStatus, AuditNote, AuditorVerdict, Count, ReportRecord, ReviewNote, SliceRecordType,
@@ -111,8 +111,7 @@ fn weigh_defects(
         for text in &unanswered {
             let what =
                 format!("the review's yes accepts nothing: it does not answer for the {text}");
-            work.findings
-                .push(Finding::new(Code::TestChangeUnanswered, what).at(id));
+            work.note(Code::TestChangeUnanswered, id, what);
         }
     }
     if verdicts.positive && !short.is_empty() {
@@ -122,15 +121,13 @@ fn weigh_defects(
         };
         let what =
             format!("the review's yes accepts nothing: {why}, and it does not answer for that");
-        work.findings
-            .push(Finding::new(Code::DefectsUnnoticed, what).at(id));
+        work.note(Code::DefectsUnnoticed, id, what);
     }
     for text in unknown {
         let what = format!(
             "`{text}` waives nothing: no planted defect and no change of a test has that id here, or no reason is given"
         );
-        work.findings
-            .push(Finding::new(Code::WaiverUnknown, what).at(id));
+        work.note(Code::WaiverUnknown, id, what);
     }
     let is_weak = !short.is_empty() || verdicts.positive && !unanswered.is_empty();
     (findings, is_weak)
@@ -184,9 +181,7 @@ fn find_committed_key(work: &mut Work) -> Result<(String, String, String), Refus
         .ok_or_else(|| Refusal::new(Code::WrongSlice, "no committed slice is in work"))?;
     let head = work
         .next
-        .ledger
-        .slices
-        .get(&id)
+        .find_ledger(&id)
         .and_then(|slice| slice.head.clone())
         .ok_or_else(|| Refusal::new(Code::WrongSlice, "the committed slice has no commit"))?;
     let ledger = work.ledger(&id).clone();
@@ -304,18 +299,15 @@ fn require_new_judge(work: &Work, submission: &Submission) -> Result<(), Refusal
     });
     match twin {
         None => Ok(()),
-        Some(vote) => Err(Refusal::new(
+        Some(vote) => Err(refusal!(
             Code::DuplicateReport,
-            format!(
-                "vote {} of this wave came {}; each judge answers for itself",
-                vote.seq.0,
-                match (&submission.session, &submission.ticket) {
-                    (Some(mine), _) if vote.session.as_ref() == Some(mine) =>
-                        "from the same session",
-                    (_, Some(mine)) if vote.ticket.as_ref() == Some(mine) => "with the same ticket",
-                    _ => "in the same words",
-                }
-            ),
+            "vote {} of this wave came {}; each judge answers for itself",
+            vote.seq.0,
+            match (&submission.session, &submission.ticket) {
+                (Some(mine), _) if vote.session.as_ref() == Some(mine) => "from the same session",
+                (_, Some(mine)) if vote.ticket.as_ref() == Some(mine) => "with the same ticket",
+                _ => "in the same words",
+            }
         )),
     }
 }
@@ -330,28 +322,20 @@ fn require_latest_commit(work: &Work, verdicts: &Verdicts, head: &str) -> Result
         .state
         .latest_completed_slice
         .as_ref()
-        .and_then(|id| work.next.ledger.slices.get(id))
+        .and_then(|id| work.next.find_ledger(id))
         .and_then(|slice| slice.last_head.clone());
     let fits = |commit: &str| commit.starts_with(named.as_str());
     if named.len() >= 7 && (fits(head) || latest.as_deref().is_some_and(fits)) {
         return Ok(());
     }
-    Err(Refusal::new(
+    Err(refusal!(
         Code::WrongCommit,
-        format!(
-            "the report names `{named}` as the latest completed slice's commit, it is {}",
-            latest.as_deref().map_or("none", short)
-        ),
+        "the report names `{named}` as the latest completed slice's commit, it is {}",
+        latest.as_deref().map_or("none", short)
     ))
 }
 
 // What the reports of reviewer, auditor and judge have in common.
-
-/// What reviewer, auditor and judge want measured.
-pub(super) fn read_only_needs(set: &mut FactSet) {
-    set.worktree = true;
-    set.config = true;
-}
 
 /// A read-only role looks at one commit, and leaves the worktree as it was when its ticket was given,
 /// else at the last transition.
@@ -359,12 +343,10 @@ fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal
     let head = work.facts.head()?.commit.as_deref().unwrap_or("(none)");
     let elsewhere = |began: &&str| *began != head;
     if let Some(began) = submission.began_at.as_deref().filter(elsewhere) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::TreeChanged,
-            format!(
-                "its session began at {}, and HEAD is {head}: it looked at another commit",
-                clean(began, Lines::Fold)
-            ),
+            "its session began at {}, and HEAD is {head}: it looked at another commit",
+            clean(began, Lines::Fold)
         )
         .replace_hints(["give the role that is due a new session: `cook next`"]));
     }
@@ -380,13 +362,8 @@ fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal
         Some(_) => "its ticket was given",
         None => "the last transition",
     };
-    Err(Refusal::new(
-        Code::TreeChanged,
-        format!(
-            "the worktree changed since {since}: {}",
-            worktree.first_dirty()
-        ),
-    )
+    Err(refusal!(Code::TreeChanged, "the worktree changed since {since}: {}",
+            worktree.first_dirty())
     .replace_hints([
         format!(
             "take a ticket again: `cook next` prints the one of the worktree as it is, and `cook record {} FILE --ticket TICKET` hands the report in with it",

@@ -197,7 +197,7 @@ fn find_rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     let slices = snapshot.plan.candidate_slices.iter();
     let cancelled = slices.filter(|slice| slice.status == SliceStatus::Cancelled);
     let noes = cancelled.flat_map(|slice| {
-        let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+        let ledger = snapshot.find_ledger(&slice.slice_id);
         let review = ledger.and_then(|it| it.review.as_ref().or(it.sent_back.as_ref()));
         let audit = ledger.and_then(|it| it.audit.as_ref().or(it.earlier_audit.as_ref()));
         let review = review.filter(|review| review.rejects()).map(review_blocker);

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::rule::{Dispatch, Rule};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, refusal};
 use crate::model::{
     Count, Records, Remark, ReportRecord, Role, SchemaVersion, Slice, SliceLedger, SliceRecord,
     SliceRecordType, Snapshot, StopRecord, StopRecordType, Submission, Timestamp, Verdicts,
@@ -59,13 +59,17 @@ impl<'a> Work<'a> {
     /// The plan's entry.
     pub fn find_planned(&mut self, id: &str) -> Result<&mut Slice, Refusal> {
         let slice = self.next.plan.slice_mut(id);
-        slice
-            .ok_or_else(|| Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")))
+        slice.ok_or_else(|| refusal!(Code::SliceUnknown, "no slice `{id}` in the plan"))
     }
 
     /// The ledger entry of a slice, made when it is not there yet.
     pub fn ledger(&mut self, id: &str) -> &mut SliceLedger {
         self.next.ledger.slices.entry(id.to_owned()).or_default()
+    }
+
+    /// Something noticed on the way, at a slice or another place.
+    pub fn note(&mut self, code: Code, place: impl Into<String>, what: impl Into<String>) {
+        self.findings.push(Finding::new(code, what).at(place));
     }
 
     /// A finding that reviewers, auditors and judges are told of as well; of no slice, where the id
@@ -98,9 +102,6 @@ pub struct Step {
     pub rule: Rule,
     /// What `dispatch` says now.
     pub next: Dispatch,
-    /// Judges come next, and no gate has run at this HEAD in a clean room: with that fact the step
-    /// says whether they are asked.
-    pub wants_room: bool,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
     /// Edits made outside cook are put aside and the log's version put back.

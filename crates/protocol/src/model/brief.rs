@@ -6,7 +6,7 @@ use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
 
 /// Characters a field may have.
@@ -49,11 +49,6 @@ impl Slot {
         Slot::Open,
         Slot::Next,
     ];
-
-    /// The key in an artifact.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
 
     /// The fields of an entry, the one it is known by first.
     pub fn fields(self) -> &'static [&'static str] {
@@ -257,13 +252,6 @@ pub enum BriefVerdict {
     Retired,
 }
 
-impl BriefVerdict {
-    /// The word in documents.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// One line of a reconciliation: why an entry does not go on as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -320,6 +308,22 @@ pub struct BriefStanding {
     /// The anchor as it should be written now (`moved`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
+}
+
+/// What was measured about the anchors of the brief.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BriefFacts {
+    /// Entries whose anchor does not stand as it was stamped, by id.
+    pub standings: BTreeMap<String, BriefStanding>,
+    /// Where anchors that moved point now, by entry id.
+    pub followed: BTreeMap<String, Stamp>,
+    /// For each line that comes in: its stamp, where there is one.
+    pub stamps: Vec<Option<Stamp>>,
+    /// For each line that comes in: why its anchor does not hold now.
+    pub unproved: BTreeMap<usize, BriefStanding>,
+    /// The messages that are there.
+    pub messages: BTreeSet<String>,
 }
 
 /// What a line of `brief-history.jsonl` tells.

@@ -168,11 +168,6 @@ impl Assurance {
     /// Every one that `cook init` takes, the most first.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Standard, Self::Lite];
 
-    /// As `profile.json` has it.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
-
     /// The default: left out where it is written.
     pub fn is_strict(&self) -> bool {
         *self == Self::Strict
@@ -248,9 +243,4 @@ pub enum ByCook {
 impl ByCook {
     /// Who a history record of it names, and by which rules.
     pub const BY: &str = "cook/mechanical-v1";
-
-    /// As the event has it.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
 }

@@ -6,7 +6,7 @@ use super::config::Limits;
 use super::contract::{ByCook, Offer};
 use super::evidence::EvidenceClaim;
 use super::history::ReportRecord;
-use super::ledger::{AnswerTo, Goal, PlaceAnswer, Waiting, WaitingKind};
+use super::ledger::{AnswerTo, Goal, PlaceAnswer};
 use super::plan::{Import, Plan, PlanBlock};
 use super::scalar::{Count, Lines, MaybeTexts, Text, Texts};
 use super::snapshot::Snapshot;
@@ -487,24 +487,5 @@ impl Event {
     /// Events that leave the work where it stands.
     pub fn is_aside(&self) -> bool {
         matches!(self, Event::Briefed { .. } | Event::Signed)
-    }
-}
-
-impl From<&PolicyChange> for Waiting {
-    fn from(change: &PolicyChange) -> Self {
-        let (kind, what, exit) = match change {
-            PolicyChange::AwaitUserInput { question } => (
-                WaitingKind::Question,
-                question,
-                "cook resume --answer 'TEXT'",
-            ),
-            PolicyChange::Blocked { why, exit } => (WaitingKind::Outside, why, exit.as_str()),
-        };
-        Waiting {
-            kind,
-            what: what.clone(),
-            exit: exit.to_owned(),
-            asker: None,
-        }
     }
 }

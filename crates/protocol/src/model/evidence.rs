@@ -48,11 +48,6 @@ impl Basis {
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|basis| basis.id() == word)
     }
-
-    /// The word in reports and documents.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// One criterion's proof as cook stamped it.
@@ -293,35 +288,38 @@ impl Receipt {
 }
 
 /// What `verification-evidence.json` speaks of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Subject {
+    #[default]
     None,
     SelectedSlice,
     CurrentHead,
 }
 
 /// How the verification went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Outcome {
+    #[default]
     NotRecorded,
     Passed,
     Failed,
 }
 
 /// The kind of document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
 pub enum ArtifactType {
+    #[default]
     #[serde(rename = "completion-verification-evidence")]
     Evidence,
 }
 
 /// What was verified last, and how it went: `verification-evidence.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerificationEvidence {
     /// Version of this document's shape.
@@ -358,27 +356,6 @@ pub struct VerificationEvidence {
     /// The receipts.
     #[serde(default)]
     pub runs: Vec<Receipt>,
-}
-
-impl VerificationEvidence {
-    /// Nothing recorded yet.
-    pub fn none() -> Self {
-        Self {
-            schema_version: SchemaVersion,
-            artifact_type: ArtifactType::Evidence,
-            subject_type: Subject::None,
-            slice_id: None,
-            goal: None,
-            contract_ids: Vec::new(),
-            basis_commit: None,
-            head_sha: None,
-            verification_commands: Vec::new(),
-            outcome: Outcome::NotRecorded,
-            recorded_at: None,
-            summary: String::new(),
-            runs: Vec::new(),
-        }
-    }
 }
 
 // The anchor grammar, what an anchor is worth, and how its place is stamped.
@@ -663,13 +640,6 @@ pub enum Verdict {
     Unverifiable,
     /// It does not follow the grammar.
     Malformed,
-}
-
-impl Verdict {
-    /// The word in documents and answers.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// The place an anchor pointed at when it was written down, so that it can be told

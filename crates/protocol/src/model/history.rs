@@ -31,11 +31,6 @@ impl SliceRecordType {
         Self::Accepted,
         Self::Reopened,
     ];
-
-    /// The word in documents.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// What happened to a slice: a line of `slice-history.jsonl`, which is only ever appended
@@ -230,13 +225,6 @@ pub enum CheckpointKind {
     Files,
     /// What the user typed, as the agent reported it.
     Prompt,
-}
-
-impl CheckpointKind {
-    /// The word in documents.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// An entry of the checkpoint trail. Two entries with one id are one entry.

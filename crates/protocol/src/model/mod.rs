@@ -28,8 +28,9 @@ pub use agent::{
     TranscriptPlace, Wanted,
 };
 pub use brief::{
-    BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,
-    BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
+    BriefChange, BriefDocument, BriefEntry, BriefFacts, BriefLine, BriefOutcome, BriefRecord,
+    BriefStanding, BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS,
+    Slot,
 };
 pub use config::{
     BRIEF_FILE, BriefSettings, BriefSync, CheckSettings, CleanRoom, Config, Exchanges, GateSpec,
@@ -79,3 +80,17 @@ pub use state::{
 pub use strength::{
     Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver, read_waivers,
 };
+
+/// Values that documents write as a word.
+macro_rules! words {
+    ($($value:ident)*) => {$(
+        impl $value {
+            /// The word in documents.
+            pub fn id(self) -> &'static str {
+                self.into()
+            }
+        }
+    )*};
+}
+
+words! { ActiveStatus Assurance Basis BriefVerdict ByCook CheckpointKind SliceRecordType SliceStatus Slot Verdict }

@@ -43,11 +43,6 @@ impl SliceStatus {
     pub fn is_selected(self) -> bool {
         matches!(self, SliceStatus::Selected | SliceStatus::InProgress)
     }
-
-    /// The word in documents.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// One entry of the plan.
@@ -167,7 +162,7 @@ impl Slice {
 }
 
 /// The backlog of slices, in plan order: `plan.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Version of this document's shape.
@@ -199,6 +194,35 @@ impl Plan {
             .find(|slice| slice.slice_id == id)
     }
 
+    /// A slice of that name is neither done nor cancelled.
+    pub fn is_open(&self, id: &str) -> bool {
+        self.slice(id).is_some_and(|slice| slice.status.is_open())
+    }
+
+    /// A slice of that name is done.
+    pub fn is_done(&self, id: &str) -> bool {
+        self.slice(id)
+            .is_some_and(|slice| slice.status == SliceStatus::Done)
+    }
+
+    /// The paths that a slice is expected to change.
+    pub fn surfaces(&self, id: &str) -> &[String] {
+        let slice = self.slice(id);
+        let surfaces = slice.and_then(|slice| slice.implementation_surfaces.as_deref());
+        surfaces.unwrap_or_default()
+    }
+
+    /// The contracts that open slices serve, each once, in plan order.
+    pub fn list_open_contracts(&self) -> Vec<String> {
+        let mut ids: Vec<String> = Vec::new();
+        for id in self.open_slices().flat_map(|slice| &slice.contract_ids) {
+            if !ids.contains(id) {
+                ids.push(id.clone());
+            }
+        }
+        ids
+    }
+
     /// Slices that are neither done nor cancelled.
     pub fn open_slices(&self) -> impl Iterator<Item = &Slice> {
         self.candidate_slices
@@ -210,11 +234,14 @@ impl Plan {
 // `active-slice.json`: the one slice in work, with the exact handoff.
 
 /// Where the active slice stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoStaticStr, JsonSchema,
+)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum ActiveStatus {
+    #[default]
     Idle,
     Selected,
     InProgress,
@@ -222,15 +249,8 @@ pub enum ActiveStatus {
     Done,
 }
 
-impl ActiveStatus {
-    /// The word in documents.
-    pub fn id(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// The one slice in work. In every status but idle it carries the exact handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct ActiveSlice {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
@@ -374,14 +394,8 @@ impl ActiveSlice {
     /// No slice in work.
     pub fn idle(mission_anchor: &str) -> Self {
         Self {
-            schema_version: SchemaVersion,
-            revision: None,
-            status: ActiveStatus::Idle,
-            slice_id: None,
-            goal: None,
-            contract_ids: Vec::new(),
             mission_anchor: mission_anchor.to_owned(),
-            handoff: None,
+            ..Self::default()
         }
     }
 }

@@ -4,9 +4,9 @@ use super::brief::{BriefDocument, BriefRecord};
 use super::contract::{Assurance, Profile};
 use super::evidence::VerificationEvidence;
 use super::history::{SliceRecord, StopRecord};
-use super::ledger::{Counters, Goal, Ledger, Undone};
+use super::ledger::{Counters, Goal, Ledger, SliceLedger, Undone, Waiting, WaitingKind};
 use super::plan::{ActiveSlice, ActiveStatus, Plan};
-use super::state::State;
+use super::state::{Policy, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,11 @@ impl Snapshot {
         self.active.slice_id.as_deref().filter(|_| is_in_work)
     }
 
+    /// What is known of a slice beyond its plan entry.
+    pub fn find_ledger(&self, slice_id: &str) -> Option<&SliceLedger> {
+        self.ledger.slices.get(slice_id)
+    }
+
     /// A slice is selected, in progress or committed.
     pub fn is_in_work(&self) -> bool {
         self.find_slice_in_work().is_some()
@@ -55,6 +60,23 @@ impl Snapshot {
     /// The goal, where the mission is one.
     pub fn goal(&self) -> Option<&Goal> {
         self.ledger.goal.as_ref().map(|pursued| &pursued.goal)
+    }
+
+    /// The work stops, and waits for something that no report asks for.
+    pub fn wait(
+        &mut self,
+        policy: Policy,
+        kind: WaitingKind,
+        what: impl Into<String>,
+        exit: impl Into<String>,
+    ) {
+        self.state.continuation_policy = policy;
+        self.ledger.waiting = Some(Waiting {
+            kind,
+            what: what.into(),
+            exit: exit.into(),
+            asker: None,
+        });
     }
 
     /// The slice is committed, and waits to be reviewed or reconciled.

@@ -8,10 +8,11 @@ use std::fmt;
 // `state.json`: the authoritative summary.
 
 /// Whether work goes on, and if not, what it waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// A role is due.
+    #[default]
     Continue,
     /// The user owes an exact answer.
     AwaitUserInput,
@@ -25,11 +26,12 @@ pub enum Policy {
 
 /// Where in the protocol the work stands; derived from the dispatch rule.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Phase {
+    #[default]
     Reground,
     Implement,
     PostCommitReview,
@@ -161,7 +163,7 @@ pub enum AuditorVerdict {
 }
 
 /// Summary of where the work stands: `state.json`. Written by cook alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct State {
     /// Version of this document's shape.

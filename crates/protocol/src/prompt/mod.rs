@@ -340,7 +340,7 @@ mod tests {
                 "remaining_contract_ids_before": ["c-1"],
                 "release_blocker_count_before": 0, "high_value_gap_count_before": 0,
             },
-            "evidence": crate::model::VerificationEvidence::none(),
+            "evidence": crate::model::VerificationEvidence::default(),
             "ledger": crate::model::Ledger {
                 returned: Some("boundary\nwrong".to_owned()),
                 unanswered: vec![Blocker { id: "no-7".to_owned(), what: vec!["docs lie".to_owned()] }],

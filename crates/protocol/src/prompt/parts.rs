@@ -292,11 +292,11 @@ pub(super) fn must_fix(snapshot: &Snapshot) -> &[String] {
 
 fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
     let id = snapshot.state.latest_completed_slice.as_ref()?;
-    snapshot.ledger.slices.get(id)?.last_head.as_deref()
+    snapshot.find_ledger(id)?.last_head.as_deref()
 }
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
-    snapshot.ledger.slices.get(snapshot.find_slice_in_work()?)
+    snapshot.find_ledger(snapshot.find_slice_in_work()?)
 }
 
 /// What a prompt is made from.
@@ -413,7 +413,7 @@ pub(super) fn slices(snapshot: &Snapshot) -> Vec<String> {
     let slices = snapshot.plan.candidate_slices.iter();
     slices
         .map(|slice| {
-            let known = snapshot.ledger.slices.get(&slice.slice_id);
+            let known = snapshot.find_ledger(&slice.slice_id);
             let head = known.and_then(|slice| slice.head.as_ref().or(slice.last_head.as_ref()));
             format!(
                 "`{}` ({}{}): {}",

@@ -36,7 +36,7 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
         || ledger.wave.votes.iter().any(|vote| !vote.can_stop);
     let mut text = String::new();
     for slice in &plan.candidate_slices {
-        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let known = snapshot.find_ledger(&slice.slice_id);
         let accepted = known.and_then(|slice| slice.accepted.as_ref());
         let accepted = accepted.map_or_else(String::new, |accepted| {
             format!(
@@ -64,7 +64,7 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
         }
     }
     let is_claimed = plan.open_slices().any(|slice| {
-        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let known = snapshot.find_ledger(&slice.slice_id);
         let source = known.and_then(|known| known.source.as_ref());
         source.is_some_and(|source| source.ticked)
     });
@@ -157,7 +157,7 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
     rows(text, "gate", &list(&slice.verification_commands), PLAN);
     notes(text, &list(&slice.locked_notes));
     rows(text, "must be fixed", &list(&slice.must_fix_findings), PLAN);
-    let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+    let ledger = snapshot.find_ledger(&slice.slice_id);
     let source = ledger.and_then(|slice| slice.source.as_ref());
     let tick = source.filter(|source| source.ticked);
     let tick = tick.map_or("", |source| &source.at);
@@ -170,10 +170,7 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
 
 /// What a slice names, with what holds it up no more.
 fn list_blockers(snapshot: &Snapshot, entries: &[String]) -> Vec<String> {
-    let is_done = |entry: &String| {
-        let slice = snapshot.plan.slice(entry);
-        slice.is_some_and(|slice| slice.status == SliceStatus::Done)
-    };
+    let is_done = |entry: &String| snapshot.plan.is_done(entry);
     let entries = entries.iter().map(|entry| match is_done(entry) {
         true => format!("{entry} (done)"),
         false => entry.clone(),
@@ -199,7 +196,7 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
     if let Some(spent) = attempts.filter(|spent| spent.0 > 0) {
         let _ = writeln!(text, "  attempts spent: {}", spent.0);
     }
-    let ledger = snapshot.ledger.slices.get(id);
+    let ledger = snapshot.find_ledger(id);
     let holds = ledger.and_then(|slice| slice.holds.as_deref());
     row(&mut text, "its work may be at", holds.unwrap_or_default());
     text

@@ -6,7 +6,7 @@ use super::block::{Block, refuse, refuse_text};
 use super::draft::{Draft, VERDICTS, describe_rating};
 use super::table::{ANCHOR, DIMENSIONS, Dimension, Field, Kind, fields, has_block, has_rubric};
 use super::value::{after_marker, dedent, show_held, word};
-use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::diagnostic::{Code, Finding, Lines, clean, finding};
 use crate::model::Role;
 use crate::schema;
 use crate::schema::{find_json, without_thoughts};
@@ -37,8 +37,10 @@ pub(super) fn read(role: Role, text: &str) -> Draft {
 }
 
 fn tell_missing(role: Role) -> Draft {
-    let message = format!("no line `MISSION ANCHOR: …` is there that the fields of {role} follow");
-    Draft::unreadable(Finding::new(Code::HeaderMissing, message))
+    Draft::unreadable(finding!(
+        Code::HeaderMissing,
+        "no line `MISSION ANCHOR: …` is there that the fields of {role} follow"
+    ))
 }
 
 /// The text without the indentation that all its lines share, and without the marks of quotes.
@@ -110,8 +112,13 @@ fn settle_block(draft: &mut Draft, blocks: Vec<Result<Block, Finding>>) {
         }
     }
     if read.windows(2).any(|pair| pair[0] != pair[1]) {
-        let message = format!("there are {count} JSON blocks, not all equal");
-        draft.refuse(Finding::new(Code::ReportBlockAmbiguous, message).at("block"));
+        draft.refuse(
+            finding!(
+                Code::ReportBlockAmbiguous,
+                "there are {count} JSON blocks, not all equal"
+            )
+            .at("block"),
+        );
     } else {
         draft.block = read.pop();
     }
@@ -450,12 +457,13 @@ fn refuse_words(draft: &mut Draft, role: Role, section: &Section, below: &[&str]
 
 fn refuse_line(what: &str, line: &str) -> Finding {
     let labels = DIMENSIONS.map(|dimension| dimension.label).join(", ");
-    let message = format!(
+    finding!(
+        Code::RubricInvalid,
         "{what}, which are {labels}; it holds {}; it must hold {}",
         show_held(line),
         describe_rating(DIMENSIONS[0].label)
-    );
-    Finding::new(Code::RubricInvalid, message).at("rubric")
+    )
+    .at("rubric")
 }
 
 fn find_label(role: Role, line: &str, in_rubric: bool) -> Option<(Label, &str)> {
@@ -619,8 +627,14 @@ fn rate_object(draft: &mut Draft, value: &Value) -> Result<(), Finding> {
     for (key, entry) in entries {
         let dimension = DIMENSIONS.iter().find(|dimension| dimension.key == key);
         let Some(dimension) = dimension else {
-            let message = format!("unknown dimension `{}`", clean(key, Lines::Fold));
-            draft.refuse(Finding::new(Code::RubricInvalid, message).at("rubric"));
+            draft.refuse(
+                finding!(
+                    Code::RubricInvalid,
+                    "unknown dimension `{}`",
+                    clean(key, Lines::Fold)
+                )
+                .at("rubric"),
+            );
             continue;
         };
         // A value of another shape reads as empty texts, which no line of a rubric may be.

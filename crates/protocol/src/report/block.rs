@@ -2,7 +2,7 @@
 //! key, and as it is read. A test reads back what is shown.
 
 use super::value::show_held;
-use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::diagnostic::{Code, Finding, Lines, clean, finding};
 use crate::model::{Offer, Reground, Role};
 use crate::schema;
 use serde::de::{self, DeserializeOwned};
@@ -263,8 +263,10 @@ pub(super) fn refuse_text(error: &Error, text: &str, wanted: &str) -> Finding {
 /// What is wrong in JSON, what it holds and what it must hold.
 pub(super) fn refuse(what: &str, held: &str, wanted: &str) -> Finding {
     let (what, held) = (clean(what, Lines::Fold), show_held(held));
-    let message = format!("{what}; it holds {held}; it must hold {wanted}");
-    Finding::new(Code::ReportBlockInvalid, message)
+    finding!(
+        Code::ReportBlockInvalid,
+        "{what}; it holds {held}; it must hold {wanted}"
+    )
 }
 
 /// An implementer's block as it is read.

@@ -5,7 +5,7 @@ use super::table::{ANCHOR, DIMENSIONS, Dimension, Field, Kind, fields};
 use super::value::{
     commit, count, ids, is_none, items, show_held, tidy, tidy_line, without_separator, word,
 };
-use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::diagnostic::{Code, Finding, Lines, clean, finding};
 use crate::model::{Role, Rubric, RubricEntry, RubricVerdict};
 use std::collections::BTreeMap;
 
@@ -97,8 +97,11 @@ impl Draft {
         let breach = |code, what: &str| {
             let held = show_held(&format!("{verdict} {why}"));
             let wanted = describe_rating(label);
-            let message = format!("`{label}` {what}; it holds {held}; it must hold {wanted}");
-            Finding::new(code, message).at(format!("rubric.{key}"))
+            finding!(
+                code,
+                "`{label}` {what}; it holds {held}; it must hold {wanted}"
+            )
+            .at(format!("rubric.{key}"))
         };
         match (read_rating(verdict, why), self.rubric.get(key)) {
             (Ok(entry), Some(said)) if *said == entry => {}
@@ -148,13 +151,14 @@ impl Draft {
 }
 
 fn tell_twice(field: &Field, one: &str, other: &str) -> Finding {
-    let message = format!(
+    finding!(
+        Code::FieldDuplicated,
         "`{}` is given twice, with {} and with {}",
         field.label,
         show_held(one),
         show_held(other)
-    );
-    Finding::new(Code::FieldDuplicated, message).at(field.key)
+    )
+    .at(field.key)
 }
 
 /// Two values say the same, in whatever form.

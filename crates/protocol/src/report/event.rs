@@ -5,7 +5,7 @@ use super::draft::{Draft, MAX_FIELD_CHARS, describe_rating};
 use super::table::{ANCHOR, DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
 use super::value::{MAX_COUNT, after_marker, commit, count, is_none, show_held, word};
 use super::{Parsed, Report, answer, rules};
-use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::diagnostic::{Code, Finding, Lines, clean, finding};
 use crate::digest::sha256;
 use crate::model::{
     Count, Event, Reground, ReportRecord, Role, RubricVerdict, Submission, Verdicts,
@@ -381,11 +381,14 @@ fn check_rubric(role: Role, draft: &Draft, found: &[Finding]) -> Vec<Finding> {
         return Vec::new();
     }
     if !draft.is_rated(found) {
-        let message = format!(
-            "`Rubric:` is missing; it must hold a line for each dimension: {}",
-            describe_rating(DIMENSIONS[0].label)
-        );
-        return vec![Finding::new(Code::RubricMissing, message).at("rubric")];
+        return vec![
+            finding!(
+                Code::RubricMissing,
+                "`Rubric:` is missing; it must hold a line for each dimension: {}",
+                describe_rating(DIMENSIONS[0].label)
+            )
+            .at("rubric"),
+        ];
     }
     DIMENSIONS
         .iter()
@@ -396,13 +399,11 @@ fn check_rubric(role: Role, draft: &Draft, found: &[Finding]) -> Vec<Finding> {
                 && !found.iter().any(|f| f.place.as_ref() == Some(place))
         })
         .map(|(dimension, place)| {
-            Finding::new(
+            finding!(
                 Code::RubricIncomplete,
-                format!(
-                    "`{}` is not rated; it holds nothing; it must hold {}",
-                    dimension.label,
-                    describe_rating(dimension.label)
-                ),
+                "`{}` is not rated; it holds nothing; it must hold {}",
+                dimension.label,
+                describe_rating(dimension.label)
             )
             .at(place)
         })

@@ -9,7 +9,7 @@ use super::value::{
     commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items, split_numbered,
     yes_no,
 };
-use crate::diagnostic::{Code, Finding, Lines, clean, count_noun};
+use crate::diagnostic::{Code, Finding, Lines, clean, count_noun, finding};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
 
 /// A field of a record; empty when it is not there.
@@ -146,8 +146,12 @@ impl<'a> Rules<'a> {
             .map(|(key, _)| key.as_str())
             .collect();
         (self.yes(key) == Some(true) && !failed.is_empty()).then(|| {
-            let message = format!("the answer is yes although {} is a fail", failed.join(", "));
-            Finding::new(Code::PositiveWithFail, message).at(key)
+            finding!(
+                Code::PositiveWithFail,
+                "the answer is yes although {} is a fail",
+                failed.join(", ")
+            )
+            .at(key)
         })
     }
 

@@ -163,7 +163,10 @@ pub fn try_event(
     let branch = snapshot.ledger.branch.as_deref();
     let mut facts = world.facts(&set, mood, budget, branch);
     let mut result = apply(Some(snapshot), &facts, event, actor);
-    if result.as_ref().is_ok_and(|step| step.wants_room) {
+    if result
+        .as_ref()
+        .is_ok_and(|step| step.next.waits_for_gates() && !event.is_aside())
+    {
         let room = FactSet {
             room: true,
             ..FactSet::default()

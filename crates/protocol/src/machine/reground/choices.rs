@@ -1,7 +1,7 @@
 //! What a block may say now. `apply` refuses by these conditions and a prompt offers by them, so that
 //! nothing is offered that is refused whatever stands beside it.
 
-use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
+use crate::diagnostic::{Code, Refusal, list_with_verb, refusal};
 use crate::machine::active::active_from;
 use crate::machine::facts::{Facts, Range, stale_stop_verifier};
 use crate::machine::rule::Rule;
@@ -118,7 +118,7 @@ fn may_drop_criterion(snapshot: &Snapshot, slice: &Slice) -> bool {
 fn was_reported(snapshot: &Snapshot) -> bool {
     let ledger = snapshot
         .find_slice_in_work()
-        .and_then(|id| snapshot.ledger.slices.get(id));
+        .and_then(|id| snapshot.find_ledger(id));
     ledger.is_some_and(|ledger| ledger.reported.is_some())
         && matches!(
             snapshot.active.status,
@@ -149,12 +149,10 @@ pub(super) fn apply_select(work: &mut Work, block: &Reground, id: &str) -> Resul
         };
     }
     if !is_free(&work.next) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::UnreconciledCommit,
-            format!(
-                "slice `{}` is committed and not reconciled",
-                active.unwrap_or_default()
-            ),
+            "slice `{}` is committed and not reconciled",
+            active.unwrap_or_default()
         ));
     }
     require_selectable(&work.next.plan, &slice)
@@ -176,10 +174,7 @@ fn holds_up(work: &Work, block: &Reground, slice: &Slice) -> bool {
     let before = &work.before.plan;
     let waited = before.slice(&slice.slice_id);
     let waited = waited.map_or_else(Vec::new, |slice| waits_for(before, slice));
-    let was_done = |id: &String| {
-        let slice = before.slice(id);
-        slice.is_some_and(|slice| slice.status == SliceStatus::Done)
-    };
+    let was_done = |id: &String| before.is_done(id);
     let is_opened = |id: &String| {
         let reconcile = block.reconcile.as_ref();
         let reconcile = reconcile.filter(|it| it.decision == Decision::Reopened);
@@ -194,10 +189,7 @@ fn holds_up(work: &Work, block: &Reground, slice: &Slice) -> bool {
 
 /// What a slice waits for may have been done until this report was held against the repository.
 fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
-    let is_lost = |id: &String| {
-        let before = work.before.plan.slice(id);
-        before.is_some_and(|before| before.status == SliceStatus::Done)
-    };
+    let is_lost = |id: &String| work.before.plan.is_done(id);
     let lost: Vec<String> = waits_for(&work.next.plan, slice)
         .into_iter()
         .filter(is_lost)
@@ -222,16 +214,18 @@ fn require_settled(work: &Work) -> Result<(), Refusal> {
 pub(super) fn find_unsettled(facts: &Facts) -> Option<Refusal> {
     let uncommitted = facts.contract_uncommitted.as_deref().unwrap_or_default();
     if !uncommitted.is_empty() {
-        return Some(Refusal::new(
+        return Some(refusal!(
             Code::ContractUncommittedRefusal,
-            format!("not committed: {}", uncommitted.join(", ")),
+            "not committed: {}",
+            uncommitted.join(", ")
         ));
     }
     let worktree = facts.worktree.as_ref()?;
     (!worktree.is_clean()).then(|| {
-        let refusal = Refusal::new(
+        let refusal = refusal!(
             Code::SelectDirty,
-            format!("the worktree is not clean: {}", worktree.first_dirty()),
+            "the worktree is not clean: {}",
+            worktree.first_dirty()
         );
         match worktree.contract_hint() {
             Some(hint) => refusal.hint(hint),
@@ -244,9 +238,7 @@ pub(super) fn find_unsettled(facts: &Facts) -> Option<Refusal> {
 fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
     let Some(basis) = work
         .next
-        .ledger
-        .slices
-        .get(id)
+        .find_ledger(id)
         .and_then(|slice| slice.basis.clone())
     else {
         return Ok(None);
@@ -260,9 +252,7 @@ fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
     // Commits that it claimed may have become others in the meantime.
     let claims = work
         .next
-        .ledger
-        .slices
-        .get(id)
+        .find_ledger(id)
         .is_some_and(|ledger| !ledger.claimed.is_empty());
     Ok(basis.filter(|_| claims || has_own(work, id, range)))
 }
@@ -275,14 +265,12 @@ fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {
         .is_some_and(|range| has_own(work, id, range))
         || work
             .before
-            .ledger
-            .slices
-            .get(id)
+            .find_ledger(id)
             .is_some_and(|slice| !slice.claimed.is_empty() && slice.basis.is_some())
 }
 
 fn has_own(work: &Work, id: &str, range: &Range) -> bool {
-    let ledger = work.next.ledger.slices.get(id);
+    let ledger = work.next.find_ledger(id);
     let is_named = |commit: &String| {
         ledger.is_some_and(|ledger| {
             let holds = ledger.holds.as_ref();
@@ -306,17 +294,10 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
             slice.status = SliceStatus::Planned;
         }
     }
-    let remaining = open_contracts(&work.next);
-    let blockers = work
-        .next
-        .state
-        .remaining_release_blockers
-        .unwrap_or_default();
-    let gaps = work
-        .next
-        .state
-        .remaining_high_value_gaps
-        .unwrap_or_default();
+    let remaining = work.next.plan.list_open_contracts();
+    let state = &work.next.state;
+    let blockers = state.remaining_release_blockers.unwrap_or_default();
+    let gaps = state.remaining_high_value_gaps.unwrap_or_default();
     if let Some(slice) = work.next.plan.slice_mut(id) {
         slice.status = plan_status;
         slice.basis_commit = Some(basis.clone());
@@ -346,25 +327,10 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
             basis_commit: slice.basis_commit.clone(),
             verification_commands: slice.verification_commands.clone().unwrap_or_default(),
             summary: "selected; nothing verified yet".to_owned(),
-            ..VerificationEvidence::none()
+            ..VerificationEvidence::default()
         };
         work.next.evidence = evidence;
     }
-}
-
-/// Union of the contract ids of open slices, in plan order.
-fn open_contracts(snapshot: &Snapshot) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    for id in snapshot
-        .plan
-        .open_slices()
-        .flat_map(|slice| &slice.contract_ids)
-    {
-        if !ids.contains(id) {
-            ids.push(id.clone());
-        }
-    }
-    ids
 }
 
 fn note_order(work: &mut Work, id: &str) {
@@ -378,15 +344,10 @@ fn note_order(work: &mut Work, id: &str) {
         && first.slice_id != id
         && !reasoned
     {
-        work.findings.push(
-            Finding::new(
-                Code::SelectionNotFirst,
-                format!(
-                    "slice `{id}` is selected, `{}` is first in order of work",
-                    first.slice_id
-                ),
-            )
-            .at(id),
+        let what = format!(
+            "slice `{id}` is selected, `{}` is first in order of work",
+            first.slice_id
         );
+        work.note(Code::SelectionNotFirst, id, what);
     }
 }

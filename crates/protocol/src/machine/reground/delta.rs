@@ -1,6 +1,6 @@
 //! A plan that says what changes, made whole: every slice, in order.
 
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Refusal, refusal};
 use crate::model::{ChangedSlice, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -92,9 +92,10 @@ fn apply_delta(
     }
     for added in &delta.add {
         if plan.slice(&added.slice_id).is_some() {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::SliceDuplicated,
-                format!("slice `{}` is in the plan already", added.slice_id),
+                "slice `{}` is in the plan already",
+                added.slice_id
             )
             .replace_hints(["name it in `change`, or give the new slice an id of its own"]));
         }
@@ -112,11 +113,10 @@ fn require_once(delta: &PlanBlock) -> Result<(), Refusal> {
     let mut all = added.chain(changed).chain(cancelled);
     match all.find(|id| !seen.insert(*id)) {
         None => Ok(()),
-        Some(id) => Err(Refusal::new(
-            Code::SliceDuplicated,
-            format!("the plan names slice `{id}` twice"),
-        )
-        .replace_hints(["name each slice once, in `add`, `change` or `cancel`"])),
+        Some(id) => Err(
+            refusal!(Code::SliceDuplicated, "the plan names slice `{id}` twice")
+                .replace_hints(["name each slice once, in `add`, `change` or `cancel`"]),
+        ),
     }
 }
 
@@ -131,10 +131,7 @@ fn find_open<'a>(
         && !slice.status.is_open()
         && !(is_opened && slice.rests_on_proof())
     {
-        return Err(Refusal::new(
-            Code::GoalChanged,
-            format!("slice `{id}` is {} and stays as it is", slice.status.id()),
-        )
+        return Err(refusal!(Code::GoalChanged, "slice `{id}` is {} and stays as it is", slice.status.id())
         .replace_hints([
             "take a done slice up again with `reopen`, also in the report that changes it; of a cancelled one add a new slice",
         ]));
@@ -142,7 +139,7 @@ fn find_open<'a>(
     let mut slices = slices.iter_mut();
     slices
         .find(|slice| slice.slice_id == id)
-        .ok_or_else(|| Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")))
+        .ok_or_else(|| refusal!(Code::SliceUnknown, "no slice `{id}` in the plan"))
 }
 
 fn restate(slice: &Slice) -> PlannedSlice {
@@ -171,12 +168,10 @@ fn change(slice: &mut PlannedSlice, changed: &ChangedSlice) -> Result<(), Refusa
         .map(|number| usize::try_from(number.0).unwrap_or(usize::MAX))
         .collect();
     if let Some(number) = dropped.iter().find(|number| !(1..=count).contains(*number)) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::CriteriaWeakened,
-            format!(
-                "slice `{}` has criteria 1 to {count}, and no criterion {number}: `drop_criteria` holds their numbers, for example `[{count}]`",
-                slice.slice_id
-            ),
+            "slice `{}` has criteria 1 to {count}, and no criterion {number}: `drop_criteria` holds their numbers, for example `[{count}]`",
+            slice.slice_id
         ));
     }
     let mut number = 0;
@@ -234,9 +229,9 @@ fn order(
             _ => None,
         };
         if let Some(wrong) = wrong {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::OrderUnknown,
-                format!("`order` names `{id}`, {wrong}"),
+                "`order` names `{id}`, {wrong}"
             ));
         }
     }

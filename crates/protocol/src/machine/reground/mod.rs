@@ -12,10 +12,10 @@ use super::rule::{Dispatch, Rule};
 use super::slices::{list_named_commands, open_commands};
 use super::work::{Work, quote_word};
 use super::{answers, brief, drift, planning, proof, wave};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, finding, refusal};
 use crate::model::{
     ActiveStatus, Caches, Conclude, Count, Decision, Evidence, Policy, PolicyChange, Reground,
-    Slice, SliceStatus, Snapshot, Submission, Waiting, WaitingKind,
+    Slice, SliceStatus, Snapshot, Submission, WaitingKind,
 };
 use crate::report::{advice, is_named, list_deviations};
 pub use choices::Choice;
@@ -34,8 +34,6 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     let done = done.map(|slice| slice.slice_id.clone()).collect();
     let whole = delta::expand(&snapshot.plan, block, &done);
     let block = whole.as_ref().map_or(block, AsRef::as_ref);
-    set.worktree = true;
-    set.config = true;
     set.contract_committed = block.select.is_some();
     set.anchors = proof::questions(snapshot, block);
     let reopened = block.reopen.iter();
@@ -45,7 +43,7 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     let stops = matches!(block.conclude, Some(Conclude::Stop));
     set.stop_verifier = stops.then_some(Caches::Empty);
     if let Some(select) = &block.select
-        && let Some(slice) = snapshot.ledger.slices.get(select)
+        && let Some(slice) = snapshot.find_ledger(select)
     {
         let accepted = slice.accepted.as_ref().map(|accepted| &accepted.basis);
         let basis = slice.basis.as_ref().or(accepted);
@@ -146,16 +144,11 @@ fn note_other_selection(work: &mut Work, block: &Reground, submission: Option<&S
     let Some(named) = named.filter(|_| block.select.is_none()) else {
         return;
     };
-    let is_open = work
-        .next
-        .plan
-        .slice(&named)
-        .is_some_and(|slice| slice.status.is_open());
+    let is_open = work.next.plan.is_open(&named);
     let active = work.active_id();
     if is_open && active.as_deref() != Some(named.as_str()) {
         let what = format!("the report calls slice `{named}` selected, and its block selects none");
-        work.findings
-            .push(Finding::new(Code::SelectionDiffers, what).at(named));
+        work.note(Code::SelectionDiffers, named, what);
     }
 }
 
@@ -209,9 +202,11 @@ fn tell_cleared(work: &mut Work, block: &Reground) {
         let cleared = named.iter().filter(|id| !given.contains(id));
         let cleared: Vec<String> = cleared.map(|id| quote_word(id)).collect();
         if !cleared.is_empty() {
-            let what = format!("`{key}` no longer names {}", cleared.join(", "));
-            work.findings
-                .push(Finding::new(Code::BlockersCleared, what));
+            work.findings.push(finding!(
+                Code::BlockersCleared,
+                "`{key}` no longer names {}",
+                cleared.join(", ")
+            ));
         }
     }
 }
@@ -237,11 +232,12 @@ fn require_nothing_named(
     if named.is_empty() {
         return Ok(());
     }
-    let message = format!(
+    Err(refusal!(
+        Code::BlockersOpen,
         "the project would come to its end with what a re-ground names as missing: {}",
         named.join(", ")
-    );
-    Err(Refusal::new(Code::BlockersOpen, message).hint(
+    )
+    .hint(
         "what holds nothing up is told in `Exact handoff payload`, not as a blocker or deviation",
     ))
 }
@@ -268,12 +264,10 @@ fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), 
     if moved {
         return Ok(());
     }
-    Err(Refusal::new(
+    Err(refusal!(
         Code::NoProgress,
-        format!(
-            "after this report rule {} would answer again on the same facts",
-            work.due.rule
-        ),
+        "after this report rule {} would answer again on the same facts",
+        work.due.rule
     ))
 }
 
@@ -319,9 +313,9 @@ fn once<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Refu
     let mut names = names;
     match names.find(|name| !seen.insert(*name)) {
         None => Ok(()),
-        Some(name) => Err(Refusal::new(
+        Some(name) => Err(refusal!(
             Code::NamedTwice,
-            format!("`{name}` stands twice in {list}"),
+            "`{name}` stands twice in {list}"
         )),
     }
 }
@@ -339,20 +333,23 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
         ));
     }
     match change {
-        PolicyChange::AwaitUserInput { question } => answers::require_new(work, question)?,
+        PolicyChange::AwaitUserInput { question } => {
+            answers::require_new(work, question)?;
+            let (policy, kind) = (Policy::AwaitUserInput, WaitingKind::Question);
+            work.next
+                .wait(policy, kind, question, "cook resume --answer 'TEXT'");
+        }
         PolicyChange::Blocked { why, .. } if !is_named(why) => {
             return Err(
                 Refusal::new(Code::BlockWithoutReason, "the work is blocked without a reason")
                     .replace_hints(["say in `why` what blocks: `\"policy\": {\"to\": \"blocked\", \"why\": \"…\", \"exit\": \"COMMAND\"}`"]),
             );
         }
-        PolicyChange::Blocked { .. } => {}
+        PolicyChange::Blocked { why, exit } => {
+            work.next
+                .wait(Policy::Blocked, WaitingKind::Outside, why, exit);
+        }
     }
-    work.next.state.continuation_policy = match change {
-        PolicyChange::AwaitUserInput { .. } => Policy::AwaitUserInput,
-        PolicyChange::Blocked { .. } => Policy::Blocked,
-    };
-    work.next.ledger.waiting = Some(change.into());
     Ok(())
 }
 
@@ -370,13 +367,9 @@ fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
         .map(|command| format!("cook trust {}", quote_word(command)))
         .collect::<Vec<_>>()
         .join(" && ");
-    work.next.state.continuation_policy = Policy::AwaitUserInput;
-    work.next.ledger.waiting = Some(Waiting {
-        kind: WaitingKind::Trust,
-        what: format!("may cook run these commands: {}", commands.join(" · ")),
-        exit,
-        asker: None,
-    });
+    let what = format!("may cook run these commands: {}", commands.join(" · "));
+    let (policy, kind) = (Policy::AwaitUserInput, WaitingKind::Trust);
+    work.next.wait(policy, kind, what, exit);
     Ok(())
 }
 
@@ -437,20 +430,14 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
         put_right(&mut work)?;
         proof::revalidate_done(&mut work, &Reground::default(), None)?;
     }
-    let is_open = |id: &str| {
-        let slice = work.next.plan.slice(id);
-        slice.is_some_and(|slice| slice.status.is_open())
-    };
+    let is_open = |id: &str| work.next.plan.is_open(id);
     let slices = snapshot.plan.candidate_slices.iter();
     let lost = slices
         .filter(|slice| slice.rests_on_proof() && is_open(&slice.slice_id))
         .map(|slice| {
             let id = &slice.slice_id;
-            let what = format!(
-                "the log calls slice `{id}` {}, and what it rests on is gone: any re-ground opens it again, and may change or cancel it",
-                slice.status.id()
-            );
-            Finding::new(Code::ProofBroken, what).at(id.clone())
+            finding!(Code::ProofBroken, "the log calls slice `{id}` {}, and what it rests on is gone: any re-ground opens it again, and may change or cancel it",
+                slice.status.id()).at(id.clone())
         })
         .collect();
     let held = find_unsettled(facts).map(|refusal| refusal.message.clone());

@@ -1,7 +1,7 @@
 //! Accepting or reopening the committed slice.
 
 use super::choices;
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, refusal};
 use crate::machine::active::active_from;
 use crate::machine::assurance::note_accepted;
 use crate::machine::wave::{add_new, list_requests};
@@ -9,7 +9,7 @@ use crate::machine::work::{Work, attach};
 use crate::machine::{planning, proof};
 use crate::model::{
     Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,
-    SliceRecordType, SliceStatus, Snapshot, Submission, Waiting, WaitingKind, surface_matches,
+    SliceRecordType, SliceStatus, Snapshot, Submission, WaitingKind, surface_matches,
 };
 use crate::report::is_named;
 
@@ -28,10 +28,7 @@ pub(super) fn apply_reconcile(
     match reconcile.decision {
         Decision::Accepted if is_due => match reconcile.findings.iter().find(|it| is_named(it)) {
             None => Ok(Vec::new()),
-            Some(finding) => Err(Refusal::new(
-                Code::BlockersOpen,
-                format!("slice `{id}` is accepted, and the report finds: {finding}"),
-            )
+            Some(finding) => Err(refusal!(Code::BlockersOpen, "slice `{id}` is accepted, and the report finds: {finding}")
             .replace_hints([
                 "reopen it with these `findings`; or accept it without them, and plan what is left as a slice",
             ])),
@@ -41,13 +38,8 @@ pub(super) fn apply_reconcile(
             work.reopen(id, findings, submission);
             Ok(vec![id.clone()])
         }
-        _ => Err(Refusal::new(
-            Code::ReconcileNotDue,
-            format!(
-                "slice `{id}` is {} and does not wait for a reconciliation",
-                status.id()
-            ),
-        )),
+        _ => Err(refusal!(Code::ReconcileNotDue, "slice `{id}` is {} and does not wait for a reconciliation",
+                status.id())),
     }
 }
 
@@ -65,10 +57,7 @@ pub(super) fn reopen(
             && work.active_id().as_deref() == Some(id);
         let may = status == SliceStatus::Done || status.is_open() && reopen.at.is_some();
         if !may || committed {
-            return Err(Refusal::new(
-                Code::ReconcileNotDue,
-                format!("slice `{id}` is {}; only a done slice is reopened", status.id()),
-            )
+            return Err(refusal!(Code::ReconcileNotDue, "slice `{id}` is {}; only a done slice is reopened", status.id())
             .replace_hints([
                 "of a slice that is open name the commit that holds its work: `at`; a committed one is reconciled",
             ]));
@@ -76,9 +65,9 @@ pub(super) fn reopen(
         if let Some(at) = &reopen.at
             && !work.facts.on_head(at)?
         {
-            return Err(Refusal::new(
+            return Err(refusal!(
                 Code::ReopenElsewhere,
-                format!("`at` of slice `{id}` names `{at}`, which is not a commit on HEAD"),
+                "`at` of slice `{id}` names `{at}`, which is not a commit on HEAD"
             ));
         }
         if status == SliceStatus::Done {
@@ -99,14 +88,14 @@ pub(super) fn reopen(
 /// adds. What an audit says of the rest of the project is the plan's. A review that said yes asks
 /// for nothing, so there the regrounder must.
 fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
-    let ledger = work.next.ledger.slices.get(id);
+    let ledger = work.next.find_ledger(id);
     let review = ledger.and_then(|ledger| ledger.review.as_ref());
     let mut findings = review.map(list_requests).unwrap_or_default();
     let more: Vec<&String> = more.iter().filter(|text| is_named(text)).collect();
     if more.is_empty() && !review.is_some_and(ReviewNote::rejects) {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::ReopenWithoutReason,
-            format!("slice `{id}` is reopened, and nothing says what the next attempt must fix"),
+            "slice `{id}` is reopened, and nothing says what the next attempt must fix"
         )
         .replace_hints(["say it: `\"findings\": [\"…\"]` in `reconcile`"]));
     }
@@ -117,7 +106,7 @@ fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<St
 /// The review in hand says yes, to the criteria as they stand.
 pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
     if !choices::is_accepted_by_review(work.before) {
-        let ledger = work.before.ledger.slices.get(id);
+        let ledger = work.before.find_ledger(id);
         let is_weak = ledger
             .and_then(|ledger| ledger.review.as_ref())
             .is_some_and(|it| it.weak);
@@ -127,9 +116,9 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
             }
             false => "",
         };
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::ReviewNegative,
-            format!("the review of slice `{id}` does not accept it{why}"),
+            "the review of slice `{id}` does not accept it{why}"
         ));
     }
     if !planning::key_changed(work, id) {
@@ -140,21 +129,11 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
         slice.map(|slice| slice.acceptance_criteria.clone())
     };
     Err(match criteria(work.before) == criteria(&work.next) {
-        true => Refusal::new(
-            Code::ReviewNegative,
-            format!(
-                "an answer of the user's that binds slice `{id}` is another after this report, so its review does not cover that"
-            ),
-        )
+        true => refusal!(Code::ReviewNegative, "an answer of the user's that binds slice `{id}` is another after this report, so its review does not cover that")
         .replace_hints([format!(
             "leave the answers of slice `{id}` as they are: name it in the `slices` of those that it is reviewed under, and accept it; or change them in a report that accepts nothing, and it is reviewed again"
         )]),
-        false => Refusal::new(
-            Code::ReviewNegative,
-            format!(
-                "the criteria of slice `{id}` change in this report, so its review does not cover them"
-            ),
-        ),
+        false => refusal!(Code::ReviewNegative, "the criteria of slice `{id}` change in this report, so its review does not cover them"),
     })
 }
 
@@ -219,12 +198,7 @@ pub(super) fn hold_back(
 ) -> Result<(), Refusal> {
     let worktree = work.facts.worktree()?;
     let (dirty, unlisted) = (worktree.dirty.clone(), worktree.more);
-    let surfaces = work
-        .next
-        .plan
-        .slice(id)
-        .and_then(|slice| slice.implementation_surfaces.clone())
-        .unwrap_or_default();
+    let surfaces = work.next.plan.surfaces(id).to_vec();
     let (own, others): (Vec<_>, Vec<_>) = dirty.into_iter().partition(|path| {
         surfaces
             .iter()
@@ -244,15 +218,11 @@ pub(super) fn hold_back(
         work.findings.push(finding(format!(
             "slice `{id}` is not accepted yet: {paths} is not committed"
         )));
-        work.next.state.continuation_policy = Policy::AwaitUserInput;
-        work.next.ledger.waiting = Some(Waiting {
-            kind: WaitingKind::Worktree,
-            what: format!(
-                "slice `{id}` can be accepted on a clean worktree only; commit, stash or ignore: {paths}"
-            ),
-            exit: "cook resume".to_owned(),
-            asker: None,
-        });
+        let what = format!(
+            "slice `{id}` can be accepted on a clean worktree only; commit, stash or ignore: {paths}"
+        );
+        let (policy, kind) = (Policy::AwaitUserInput, WaitingKind::Worktree);
+        work.next.wait(policy, kind, what, "cook resume");
         return Ok(());
     }
     let paths = named(&own);

@@ -1,7 +1,7 @@
 //! What a report answers to those who said no: judges, a review, the last audit.
 
 use super::choices::is_wave_over;
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, refusal};
 use crate::machine::rule::Rule;
 use crate::machine::wave::add_new;
 use crate::machine::work::{Work, quote_word};
@@ -85,12 +85,13 @@ pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refu
     if block.policy.is_some() || !drift::end_is_near(&work.next) {
         return Ok(());
     }
-    let what = format!(
+    Err(refusal!(
+        Code::NoUnanswered,
         "no slice stays open, and {} is not answered: {}",
         no.id,
         no.what.join("; ")
-    );
-    Err(Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(&no)]))
+    )
+    .replace_hints([answer_shape(&no)]))
 }
 
 /// What the report answers to a no; a reason that says nothing is no answer.
@@ -173,8 +174,11 @@ pub(super) fn answer_left(work: &mut Work, block: &Reground) -> Result<bool, Ref
 fn refuse_left(no: &Blocker, is_again: bool) -> Refusal {
     let (id, what) = (&no.id, no.what.join("; "));
     if no.is_users() {
-        let what = format!("no slice that is open or done holds to {id}: {what}");
-        return Refusal::new(Code::AnswerUnplaced, what).replace_hints([
+        return refusal!(
+            Code::AnswerUnplaced,
+            "no slice that is open or done holds to {id}: {what}"
+        )
+        .replace_hints([
             "open a slice in the same report, which takes it up".to_owned(),
             answer_shape(no),
         ]);
@@ -220,9 +224,10 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
         true => "none waits for an answer".to_owned(),
         false => format!("those that wait are {}", known.join(", ")),
     };
-    Err(Refusal::new(
+    Err(refusal!(
         Code::AnswerUnknown,
-        format!("`answers` names `{}`, and {which}", unknown.no),
+        "`answers` names `{}`, and {which}",
+        unknown.no
     )
     .replace_hints(["name a rejection that the prompt lists, or leave `answers` out"]))
 }
@@ -243,12 +248,10 @@ pub(super) fn conclude(
             Code::ConcludeMissing,
             "all votes are in; the report must conclude the wave with stop or go_on",
         )),
-        (Some(_), false) => Err(Refusal::new(
+        (Some(_), false) => Err(refusal!(
             Code::ConcludeNotDue,
-            format!(
-                "rule {} answers, so there is no wave to conclude",
-                work.due.rule
-            ),
+            "rule {} answers, so there is no wave to conclude",
+            work.due.rule
         )),
         (Some(Conclude::Stop), true) => stop(work).map(|()| true),
         (Some(Conclude::GoOn { reason }), true) => go_on(work, block, reason.as_deref(), opened),
@@ -266,25 +269,23 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     if let Some(open) = work.next.plan.open_slices().next() {
         let broken = work.findings.iter();
         let broken = broken.filter(|finding| finding.code == Code::ProofBroken);
-        let what = format!("slice `{}` is open", open.slice_id);
-        return Err(Refusal::new(Code::StopNotUnanimous, what).with(broken.cloned().collect()));
+        return Err(
+            refusal!(Code::StopNotUnanimous, "slice `{}` is open", open.slice_id)
+                .with(broken.cloned().collect()),
+        );
     }
     let worktree = work.facts.worktree()?;
     if !worktree.is_clean() {
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::StopDirty,
-            format!("the worktree is not clean: {}", worktree.first_dirty()),
+            "the worktree is not clean: {}",
+            worktree.first_dirty()
         ));
     }
     // `verify --strict` fails there.
     if let Some(path) = worktree.unwatched.first() {
-        return Err(Refusal::new(
-            Code::StopDirty,
-            format!(
-                "git was told not to look at {}, which HEAD has otherwise",
-                quote_word(path)
-            ),
-        )
+        return Err(refusal!(Code::StopDirty, "git was told not to look at {}, which HEAD has otherwise",
+                quote_word(path))
         .replace_hints([
             "`git update-index --no-assume-unchanged --no-skip-worktree PATH` lets git look at it; then commit it or put it back",
         ]));
@@ -306,9 +307,9 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             }
             (None, None) => "it did not run".to_owned(),
         };
-        return Err(Refusal::new(
+        return Err(refusal!(
             Code::StopVerifierRed,
-            format!("the stop verifier does not pass: {why}"),
+            "the stop verifier does not pass: {why}"
         ));
     }
     let kept = |receipt: &&Receipt| receipt.caches != Caches::Empty;
@@ -336,7 +337,7 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             work.next.plan.tally_proofs().describe()
         ),
         runs: run.receipt.iter().cloned().collect(),
-        ..VerificationEvidence::none()
+        ..VerificationEvidence::default()
     };
     work.next.evidence = evidence;
     work.next.state.continuation_policy = Policy::Done;
@@ -358,12 +359,7 @@ fn go_on(
     opened: &[String],
 ) -> Result<bool, Refusal> {
     let head = work.facts.head()?.clone();
-    let takes_up = opened.iter().any(|id| {
-        work.next
-            .plan
-            .slice(id)
-            .is_some_and(|slice| slice.status.is_open())
-    });
+    let takes_up = opened.iter().any(|id| work.next.plan.is_open(id));
     let reason = reason.filter(|reason| is_named(reason));
     if takes_up {
         require_wave_answered(work, block, reason)?;
@@ -377,10 +373,7 @@ fn go_on(
         ));
     };
     if !wave::may_open(work.before, &head) {
-        return Err(Refusal::new(
-            Code::WaveLimit,
-            format!("{} waves were held at this HEAD", wave::WAVES_PER_HEAD),
-        )
+        return Err(refusal!(Code::WaveLimit, "{} waves were held at this HEAD", wave::WAVES_PER_HEAD)
         .replace_hints([
             "plan a slice, or stop with `policy` and without `conclude`; the user may run `cook resume --new-wave`",
         ]));
