@@ -10,7 +10,7 @@ use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
 };
-use cook_protocol::machine::{self, BriefFacts, BriefQuestion};
+use cook_protocol::machine::{BriefFacts, BriefQuestion};
 use cook_protocol::model::{
     Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event,
     EvidenceRecord, SliceRecord, SliceRecordType, Timestamp, Verdict,

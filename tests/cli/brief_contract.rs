@@ -2,13 +2,12 @@
 //! properties of rendering and reconciliation.
 
 use cook_protocol::brief::{
-    Artifact, Author, Brief, Guide, BriefFacts, Reconciled, entry_id, normalise, read, reconcile,
-    render,
+    Artifact, Author, Brief, Guide, Reconciled, entry_id, normalise, read, reconcile, render,
 };
 use cook_protocol::diagnostic::Code;
 use cook_protocol::model::{
-    Basis, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefStanding, BriefVerdict, Cause,
-    Count, Slot, Timestamp, Verdict,
+    Basis, BriefChange, BriefDocument, BriefFacts, BriefLine, BriefOutcome, BriefStanding,
+    BriefVerdict, Cause, Count, Slot, Timestamp, Verdict,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;

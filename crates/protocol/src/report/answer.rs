@@ -204,17 +204,25 @@ fn blank_out(text: &str, parts: &[Part]) -> String {
     plain
 }
 
-/// One of these places is within a comment.
+/// One of these places is within a comment. Linear: a report may hold nothing but marks of comments.
 fn stand_in_comments(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     let mut comments: Vec<Range<usize>> = Vec::new();
+    let (mut line, mut counted, mut marks, mut may_end) = (0, 0, 0, true);
     for (start, _) in text.match_indices("<!--") {
-        let line = text[..start].rsplit('\n').next().unwrap_or_default();
-        let is_code = line.matches('`').count() % 2 == 1;
+        if let Some(end) = text[counted..start].rfind('\n') {
+            (line, counted, marks) = (counted + end + 1, counted + end + 1, 0);
+        }
+        marks += text[counted..start].matches('`').count();
+        counted = start;
+        let is_code = marks % 2 == 1;
         if is_code || comments.last().is_some_and(|last| last.end > start) {
             continue;
         }
-        let end = text[start..].find("-->").map(|end| start + end);
-        let end = end.or_else(|| line.trim().is_empty().then_some(text.len()));
+        let end = may_end.then(|| text[start..].find("-->")).flatten();
+        may_end = end.is_some();
+        let is_alone = || text[line..start].trim().is_empty();
+        let end = end.map(|end| start + end);
+        let end = end.or_else(|| is_alone().then_some(text.len()));
         comments.extend(end.map(|end| start..end));
     }
     let is_within = |place: usize| {
