@@ -7,27 +7,29 @@ use cook_protocol::model::{AgentKind, Config, Continuation, KnownAgent};
 
 const BEGIN: &str = "# What each agent can do under cook
 
-Made from `protocol/agents/*.toml`, which starting, reading, hooks and installing go by.
+Generated from `protocol/agents/*.toml`, which also decide how `cook` starts, reads and hooks an agent. `–` = no, or not reported.
 
 ## As a supplier
 
-`cook run`, `cook run --once` and `cook ask` start it. `–` = no, or not told.
+`cook run`, `cook run --once` and `cook ask` start it.
 
-| agent | goes on by | cost | tokens | schema | only reads | tried with |
+| agent | continues by | cost | tokens | schema | only reads | tested with |
 |---|---|---|---|---|---|---|
 ";
 
 const HOST: &str = "
-- **goes on by**: `fork` = a session is branched by the agent itself; `replay` = a new one is told what was said, also where the help of the program that is here names no fork.
-- **schema**: it holds its answer to a JSON schema; without, a report that breaks its form is asked for again. Where the program itself gives up on the schema (Claude Code does, after tries of
-  its own), that is `supplier_failed` in its words; `output_schema_invalid` is cook's, after its own questions.
-- **only reads**: it has a mode without writing tools; without one, what a reader changed is put back.
+- **continues by**: `fork`: the agent branches a session itself; `replay`: a new session gets the earlier exchanges, also if the
+  installed program's help does not name a fork.
+- **schema**: the agent holds its answer to a JSON schema; without, `cook` asks again for a report that breaks its form. If the
+  program itself gives up on the schema (Claude Code does, after several attempts), that is `supplier_failed`;
+  `output_schema_invalid` comes from `cook`, after its own attempts.
+- **only reads**: the agent has a mode without writing tools; without one, changes of a reader are reverted.
 
 ## As a host of the hooks
 
-`cook hooks install AGENT` writes them ([hooks](hooks.md)).
+`cook hooks install AGENT` installs them ([hooks](hooks.md)).
 
-| agent | recovery message | guard | a stop is | a compaction is heard | context size from |
+| agent | recovery message | guard | a stop is | a compaction is noticed | context size from |
 |---|---|---|---|---|---|
 ";
 
@@ -90,7 +92,7 @@ fn host(known: &KnownAgent, hooks: &HookTable) -> String {
         (Some(_), ..) => "each answer of the model",
         (None, true, _) => "the status line",
         (None, false, true) => "an event",
-        _ => "other events, where they say so",
+        _ => "other events, if they report it",
     };
     format!(
         "| {} | {} | {} | {stop} | {compaction} | {size} |\n",
