@@ -6,6 +6,7 @@ use super::transition::{self, Recorded};
 use crate::hooks;
 use crate::init::{read_text_file, write_text_file};
 use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief};
+use crate::view::json_text;
 use cook_agents::hooks::Item;
 use cook_protocol::brief::{self, Artifact, Brief, Filled, Guide};
 use cook_protocol::machine::Rule;
@@ -198,7 +199,7 @@ fn export(context: &Context) -> Answer {
         }),
         reconciliation: Vec::new(),
     };
-    answer(ArtifactAnswer(artifact.to_json()))
+    answer(PromptAnswer(json_text(&artifact.to_json())))
 }
 
 /// What agents read before they begin.
@@ -666,20 +667,6 @@ impl Show for BriefAnswer {
     }
 }
 
-/// `cook brief export`: the artifact itself.
-#[derive(Debug, Serialize)]
-pub(super) struct ArtifactAnswer(pub Value);
-
-impl Show for ArtifactAnswer {
-    fn human(&self, page: &mut Page) {
-        page.json(&self.0);
-    }
-
-    fn has_json(&self) -> bool {
-        false
-    }
-}
-
 /// What changed in the brief.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct BriefChangeAnswer {
@@ -788,11 +775,7 @@ impl Show for BriefCheckAnswer {
     }
 
     fn exit(&self) -> Exit {
-        if self.holds {
-            Exit::Ok
-        } else {
-            Exit::CheckFailed
-        }
+        Exit::of_check(self.holds)
     }
 }
 

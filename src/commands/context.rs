@@ -234,3 +234,11 @@ pub(super) fn guard<T>(
     });
     Ok((done?, finding))
 }
+
+/// Names on one line, or what stands there where there is none.
+pub(super) fn join_or(names: &[String], nothing: &str) -> String {
+    match names.is_empty() {
+        true => nothing.to_owned(),
+        false => names.join(", "),
+    }
+}

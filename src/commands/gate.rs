@@ -1,8 +1,7 @@
 //! `cook gate` and `cook trust`: runs gates now and keeps receipts; lets cook run a command on this machine.
 
 use super::context::*;
-use super::transition::{TransitionAnswer, note};
-use crate::anchor::describe_failed;
+use super::transition::{TransitionAnswer, describe_red, note};
 use crate::init::{Contract, FileOutcome, OF_FOLDER, SETTINGS};
 use crate::measure;
 use cook_agents::Preset;
@@ -133,10 +132,7 @@ fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>,
     if !args.names.is_empty() {
         let known: Vec<String> = gates.iter().map(|gate| gate.name.clone()).collect();
         if let Some(name) = args.names.iter().find(|name| !known.contains(name)) {
-            let known = match known.is_empty() {
-                true => "none".to_owned(),
-                false => known.join(", "),
-            };
+            let known = join_or(&known, "none");
             let what = format!("unknown gate `{name}`; `.agent/cook.toml` has {known}");
             return Err(Failure::usage(what));
         }
@@ -237,14 +233,6 @@ impl Gate {
     }
 }
 
-/// The tests that failed, and the last lines of the output.
-pub(super) fn describe_red(tail: &str) -> Vec<String> {
-    let lines: Vec<&str> = tail.lines().collect();
-    let last = lines[lines.len().saturating_sub(8)..].iter();
-    let last = last.map(|line| format!("| {line}"));
-    describe_failed(tail).into_iter().chain(last).collect()
-}
-
 impl Show for GateAnswer {
     fn human(&self, page: &mut Page) {
         if self.gates.is_empty() {
@@ -258,10 +246,7 @@ impl Show for GateAnswer {
     }
 
     fn exit(&self) -> Exit {
-        match self.gates.iter().any(|gate| gate.required && !gate.passed) {
-            true => Exit::CheckFailed,
-            false => Exit::Ok,
-        }
+        Exit::of_check(!self.gates.iter().any(|gate| gate.required && !gate.passed))
     }
 }
 

@@ -170,11 +170,11 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>, Failure> {
         standing = find_standing(&workspace, commit, &gates)?;
     }
     let agents = list_agents(&workspace)?;
-    tell("agents", &join(&agents));
+    tell("agents", &join_or(&agents, "none"));
     let purposes = [Purpose::Check, Purpose::Workflow].into_iter();
     let hooks = purposes.flat_map(|purpose| list_installed(&workspace, purpose));
     let hooks: Vec<String> = hooks.map(|agent| agent.name().to_owned()).collect();
-    tell("hooks", &join(&hooks));
+    tell("hooks", &join_or(&hooks, "none"));
     // Where there is a log, it says what is asked of HEAD.
     if let (_, Some(snapshot)) = workspace.current()? {
         let (due, _) = dispatch_now(&workspace, Some(&snapshot))?;
@@ -242,13 +242,6 @@ fn suggest(standing: Gates, agents: &[String], hooks: &[String]) -> String {
             "cook goal \"WHAT YOU WANT\" --check \"A COMMAND THAT FAILS TODAY\"".to_owned()
         }
         _ => "cook check".to_owned(),
-    }
-}
-
-fn join(names: &[String]) -> String {
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
     }
 }
 

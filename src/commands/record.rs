@@ -314,9 +314,6 @@ impl Show for CheckAnswer {
     }
 
     fn exit(&self) -> Exit {
-        match self.breaches.is_empty() {
-            true => Exit::Ok,
-            false => Exit::CheckFailed,
-        }
+        Exit::of_check(self.breaches.is_empty())
     }
 }

@@ -72,21 +72,6 @@ impl Show for ReportAnswer {
     }
 }
 
-/// The page itself, for standard output.
-#[derive(Debug, Serialize)]
-struct PageAnswer(String);
-
-impl Show for PageAnswer {
-    fn human(&self, page: &mut Page) {
-        // Each word of it is escaped already.
-        page.verbatim(&self.0);
-    }
-
-    fn has_json(&self) -> bool {
-        false
-    }
-}
-
 pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     let Some(html) = &args.html else {
         return pull_request(context, &args.pr);
@@ -120,7 +105,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     let proven = verified.has_passed();
     let page = make_page(&workspace, &verified)?;
     let Some(target) = target else {
-        return answer(PageAnswer(page));
+        return answer(PromptAnswer(page));
     };
     NewFile::at(&target, Durable::Content)
         .mode(READABLE)

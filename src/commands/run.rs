@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
         parks: args.park_changes,
         opening,
     };
-    let terminal = Terminal(context.screen);
+    let terminal = context.screen;
     let mut held = match &args.from {
         None => run::hold(&order, &terminal)?,
         Some(remote) => {
@@ -88,28 +88,25 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
     answer(RunAnswer::new(held))
 }
 
-/// Whoever began the run, at the terminal.
-pub(super) struct Terminal(pub Screen);
-
-impl Operator for Terminal {
+impl Operator for Screen {
     fn show(&self, line: &str) {
-        self.0.note_toned(Tone::Dim, line);
+        self.note_toned(Tone::Dim, line);
     }
 
     fn note(&self, text: &str) {
-        self.0.note(text);
+        Screen::note(self, text);
     }
 
     fn warn(&self, text: &str) {
-        self.0.note_toned(Tone::Warn, text);
+        self.note_toned(Tone::Warn, text);
     }
 
     fn agrees(&self, question: &str) -> bool {
-        self.0.agrees(question)
+        Screen::agrees(self, question)
     }
 
     fn observer(&self) -> Box<dyn Observer> {
-        Box::new(Printer::new(self.0))
+        Box::new(Printer::new(*self))
     }
 }
 
@@ -250,10 +247,7 @@ impl Show for RunAnswer {
         let sessions = count_noun(self.sessions, "session");
         page.row("held", &format!("{sessions}, {}", self.cost()));
         if let Some(refs) = &self.pushed {
-            let refs = match refs.is_empty() {
-                true => "nothing, because nothing was recorded".to_owned(),
-                false => refs.join(", "),
-            };
+            let refs = join_or(&refs, "nothing, because nothing was recorded");
             page.row("pushed", &refs);
         }
         if let Some(text) = &self.goes_on {

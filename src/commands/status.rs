@@ -657,10 +657,7 @@ impl Show for ReadyAnswer {
         for (index, row) in self.ready.iter().enumerate() {
             page.add_toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
             page.line(&format!(" — {} (priority {})", row.goal, row.priority.0));
-            let unblocks = match row.unblocks.is_empty() {
-                true => "(none)".to_owned(),
-                false => row.unblocks.join(", "),
-            };
+            let unblocks = join_or(&row.unblocks, "(none)");
             let (all, chain) = (row.unblocks_all, row.chain);
             page.line(&format!(
                 "   unblocks: {unblocks} · {all} wait for it in all · longest chain {chain}"

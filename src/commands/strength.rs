@@ -244,9 +244,6 @@ impl Show for StrengthAnswer {
     }
 
     fn exit(&self) -> Exit {
-        match self.is_below() {
-            true => Exit::CheckFailed,
-            false => Exit::Ok,
-        }
+        Exit::of_check(!self.is_below())
     }
 }

@@ -427,10 +427,7 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
         (_, Some(problem)) => vec![problem.clone()],
         (_, None) => {
             let tail = receipt.map_or("", |receipt| &receipt.tail);
-            let lines: Vec<&str> = tail.lines().collect();
-            let shown = lines[lines.len().saturating_sub(SHOWN)..].iter();
-            let shown = shown.map(|line| format!("| {line}"));
-            describe_failed(tail).into_iter().chain(shown).collect()
+            describe_red(tail)
         }
     };
     Ok(Trial {
@@ -446,4 +443,12 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
         outcome,
         why,
     })
+}
+
+/// The tests that failed, and the last lines of the output.
+pub(super) fn describe_red(tail: &str) -> Vec<String> {
+    let lines: Vec<&str> = tail.lines().collect();
+    let last = lines[lines.len().saturating_sub(SHOWN)..].iter();
+    let last = last.map(|line| format!("| {line}"));
+    describe_failed(tail).into_iter().chain(last).collect()
 }

@@ -208,11 +208,8 @@ fn look(
             write_down(workspace)?;
             let Outcome { checked, findings } = verify::stop(workspace)?;
             return Ok(VerifyAnswer {
-                scope: "stop",
                 strict: args.strict,
-                checked,
-                findings,
-                ..VerifyAnswer::default()
+                ..VerifyAnswer::new("stop", checked, findings)
             });
         }
         VerifyScope::All => ("all", verify::all(workspace, args.rerun(), args.strict)?),
@@ -470,10 +467,10 @@ impl Show for Attested {
         if let Some(log) = &self.log {
             page.row("log", log);
         }
-        let gates = self.gates.as_deref().map(list_gates);
+        let gates = self.gates.as_deref().map(|gates| join_or(gates, "no gate"));
         page.row("green", &gates.unwrap_or_else(|| "not said".to_owned()));
         if !self.warned.is_empty() {
-            let red = format!("{} (not required)", list_gates(&self.warned));
+            let red = format!("{} (not required)", join_or(&self.warned, "no gate"));
             page.row("red", &red);
         }
         page.add_toned_line(
@@ -483,12 +480,5 @@ impl Show for Attested {
         for line in &self.by_hand {
             page.line(&format!("  {line}"));
         }
-    }
-}
-
-fn list_gates(gates: &[String]) -> String {
-    match gates.is_empty() {
-        true => "no gate".to_owned(),
-        false => gates.join(", "),
     }
 }

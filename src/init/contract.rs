@@ -416,20 +416,20 @@ pub fn stop_script(gates: &[GateSpec]) -> String {
 
 /// Whether the script is cook's own, unedited, and made from other gates than these.
 pub fn stop_verifier_is_stale(gates: &[GateSpec], script: &str) -> bool {
-    Seal::of(script).is_some_and(|seal| seal.gates != compute_digest(gates))
+    read_seal(script).is_some_and(|seal| seal != compute_digest(gates))
 }
 
 /// What becomes of a script that is there, given the one that would be made now.
 pub(super) fn may_replace(existing: &str, made: &str) -> bool {
-    match (Seal::of(existing), Seal::of(made)) {
-        (Some(existing), Some(made)) => existing.gates != made.gates,
+    match (read_seal(existing), read_seal(made)) {
+        (Some(existing), Some(made)) => existing != made,
         _ => false,
     }
 }
 
 /// Whether cook made the script and nobody has edited it.
 pub(super) fn is_generated(script: &str) -> bool {
-    Seal::of(script).is_some()
+    read_seal(script).is_some()
 }
 
 /// The gates that a stop rests on: one that needs the worktree proves nothing.
@@ -439,23 +439,15 @@ fn list_required(gates: &[GateSpec]) -> impl Iterator<Item = &GateSpec> {
         .filter(|gate| gate.required && gate.place == Place::CleanRoom)
 }
 
-/// The marker of a script whose text is as cook wrote it.
-struct Seal {
-    gates: String,
-}
-
-impl Seal {
-    fn of(script: &str) -> Option<Self> {
-        let script = script.replace("\r\n", "\n");
-        let line = script.lines().find(|line| line.starts_with(MARKER))?;
-        let mut words = line[MARKER.len()..].split_whitespace();
-        let gates = words.next()?.strip_prefix("gates=")?;
-        let text = words.next()?.strip_prefix("text=")?;
-        let body = script.replacen(line, "@MARKER@", 1);
-        (text == short_digest(&body)).then(|| Self {
-            gates: gates.to_owned(),
-        })
-    }
+/// The digest of the gates that a script of ours was made from, where nobody edited it since.
+fn read_seal(script: &str) -> Option<String> {
+    let script = script.replace("\r\n", "\n");
+    let line = script.lines().find(|line| line.starts_with(MARKER))?;
+    let mut words = line[MARKER.len()..].split_whitespace();
+    let gates = words.next()?.strip_prefix("gates=")?;
+    let text = words.next()?.strip_prefix("text=")?;
+    let body = script.replacen(line, "@MARKER@", 1);
+    (text == short_digest(&body)).then(|| gates.to_owned())
 }
 
 fn seal(body: &str, gates: &str) -> String {

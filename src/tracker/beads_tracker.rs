@@ -495,39 +495,27 @@ impl Beads {
         let code = complaint.code.to_ascii_uppercase();
         let said = complaint.message.to_ascii_lowercase();
         let is_coded = !code.is_empty() && !code.starts_with("EXIT ");
-        let means = |codes: &[&str], words: &[&str]| {
-            codes.contains(&code.as_str())
+        let means = |codes: &str, words: &[&str]| {
+            codes.split(' ').any(|known| known == code)
                 || !is_coded && words.iter().any(|words| said.contains(words))
         };
+
         let message = complaint.message.clone();
         let why = match message.as_str() {
             "" => complaint.code.clone(),
             message => message.to_owned(),
         };
-        let absent = ["NOT_INITIALIZED", "NO_WORKSPACE", "NO_DATABASE"];
-        let away = [
-            "DATABASE_LOCKED",
-            "DATABASE_BUSY",
-            "LOCKED",
-            "BUSY",
-            "LOCK_TIMEOUT",
-            "TIMEOUT",
-            "PERMISSION_DENIED",
-            "ACCESS_DENIED",
-            "IO_ERROR",
-        ];
+        let absent = "NOT_INITIALIZED NO_WORKSPACE NO_DATABASE";
+        let away = "DATABASE_LOCKED DATABASE_BUSY LOCKED BUSY LOCK_TIMEOUT TIMEOUT PERMISSION_DENIED \
+                    ACCESS_DENIED IO_ERROR";
+        let unset = ["not initialized", "no beads database", "no beads workspace"];
+        let held = ["database is locked", "lock timeout", "permission denied"];
         let unknown = ["issue not found", "no issue found", "no such issue"];
-        if means(
-            &absent,
-            &["not initialized", "no beads database", "no beads workspace"],
-        ) {
+        if means(absent, &unset) {
             TrackerError::Absent(tracker, why)
-        } else if means(
-            &away,
-            &["database is locked", "lock timeout", "permission denied"],
-        ) {
+        } else if means(away, &held) {
             TrackerError::Unavailable(tracker, why)
-        } else if means(&["ISSUE_NOT_FOUND", "NOT_FOUND"], &unknown) {
+        } else if means("ISSUE_NOT_FOUND NOT_FOUND", &unknown) {
             TrackerError::Unknown(message)
         } else {
             let code = line(&complaint.code);
@@ -675,21 +663,18 @@ fn names<'a>(keys: impl Iterator<Item = &'a str>) -> String {
 
 /// An issue of a row.
 fn read_issue(row: &Map<String, Value>) -> Result<Issue, String> {
+    let line_of = |names: &[&str]| find_text(row, names).map(|text| line(&text));
+    let id = find_id(row, &["id"])?;
+    let status = find_text(row, &["status"]).ok_or("an issue has no `status`")?;
+    let priority = row.get("priority");
     Ok(Issue {
-        id: find_id(row, &["id"])?,
-        title: line(&find_text(row, &["title"]).unwrap_or_default()),
-        status: find_text(row, &["status"])
-            .map(|word| IssueStatus::read(&word))
-            .ok_or("an issue has no `status`")?,
-        kind: find_text(row, &["issue_type", "type"])
-            .map_or_else(|| "task".to_owned(), |k| line(&k)),
-        priority: row
-            .get("priority")
-            .and_then(|value| serde_json::Number::deserialize(value).ok()),
-        assignee: find_text(row, &["assignee"])
-            .map(|name| line(&name))
-            .filter(|name| !name.is_empty()),
-        updated_at: find_text(row, &["updated_at"]).map(|moment| line(&moment)),
+        id,
+        title: line_of(&["title"]).unwrap_or_default(),
+        status: IssueStatus::read(&status),
+        kind: line_of(&["issue_type", "type"]).unwrap_or_else(|| "task".to_owned()),
+        priority: priority.and_then(|value| serde_json::Number::deserialize(value).ok()),
+        assignee: line_of(&["assignee"]).filter(|name| !name.is_empty()),
+        updated_at: line_of(&["updated_at"]),
         description: text(&find_text(row, &["description"]).unwrap_or_default()),
     })
 }

@@ -58,11 +58,9 @@ impl VerifyAnswer {
     pub fn of(scope: &'static str, strict: bool, mut answered: Answered) -> Self {
         let Outcome { checked, findings } = std::mem::take(&mut answered.outcome);
         Self {
-            scope,
             question: Some(answered),
             strict,
-            checked,
-            findings,
+            ..Self::new(scope, checked, findings)
         }
     }
 
@@ -70,10 +68,9 @@ impl VerifyAnswer {
     pub fn new(scope: &'static str, checked: Vec<String>, findings: Vec<Finding>) -> Self {
         Self {
             scope,
-            question: None,
-            strict: false,
             checked,
             findings,
+            ..Self::default()
         }
     }
 

@@ -11,7 +11,7 @@ mod screen;
 pub(crate) use answers::{
     CostAnswer, Dispatched, Judgments, VerifyAnswer, describe_policy, dispatch_lines, tell_dollars,
 };
-pub(crate) use page::{Exit, Page, Tone};
+pub(crate) use page::{Exit, Page, Tone, json_text};
 pub(crate) use results::{Format, Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
 pub(crate) use {answers::Verified, screen::Failed};

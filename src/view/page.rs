@@ -116,7 +116,7 @@ fn show(text: &str) -> String {
 }
 
 /// A value as JSON over several lines, harmless to a terminal.
-pub(super) fn json_text(value: &Value) -> String {
+pub fn json_text(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{}\n", harmless_json(&text))
 }
@@ -172,6 +172,14 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Of a check.
+    pub fn of_check(passed: bool) -> Self {
+        match passed {
+            true => Exit::Ok,
+            false => Exit::CheckFailed,
+        }
+    }
+
     /// What `cook next --exit-code` answers for a policy.
     pub fn of_policy(policy: Policy) -> Self {
         match policy {

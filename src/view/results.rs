@@ -219,10 +219,7 @@ impl Results {
 
     /// The word before the verdict.
     pub(super) fn word(&self) -> &'static str {
-        match self.passed {
-            true => "passed",
-            false => "failed",
-        }
+        if self.passed { "passed" } else { "failed" }
     }
 
     /// What the command fails by.
@@ -391,10 +388,7 @@ fn uri(path: &str) -> String {
 
 /// The verdict, then a command for each finding: GitHub shows ten of a kind for each step.
 pub fn commands(results: &Results) -> String {
-    let level = match results.passed {
-        true => "notice",
-        false => "error",
-    };
+    let level = if results.passed { "notice" } else { "error" };
     let verdict = format!("{}: {}", results.word(), results.verdict);
     let mut text = command(level, &[("title", results.command)], &verdict);
     for found in &results.found {
@@ -639,10 +633,7 @@ pub(crate) fn cut(mut text: String, longest: usize) -> String {
 }
 
 pub(crate) fn sign(passed: bool) -> &'static str {
-    match passed {
-        true => "✅",
-        false => "❌",
-    }
+    if passed { "✅" } else { "❌" }
 }
 
 /// The criteria, what was found, what was looked at.

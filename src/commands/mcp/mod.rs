@@ -43,13 +43,13 @@ pub(super) fn serve(context: &Context) -> Answer {
         .map_err(|error| failed(&error))?;
     let pipe = Pipe::open().map_err(|error| failed(&error))?;
     let server = Server::new(context.dir.clone());
-    let calls = server.calls();
+    let calls = Arc::clone(&server.calls);
     runtime.block_on(async {
         // An error here is a client that went away before it said who it is.
         if let Ok(service) = server.serve(pipe).await {
             let _ = service.waiting().await;
         }
-        let _ = tokio::time::timeout(END, calls.all_ended()).await;
+        let _ = tokio::time::timeout(END, calls.acquire_many(AT_ONCE)).await;
     });
     // A thread may still wait for a child that does not end.
     runtime.shutdown_background();
@@ -72,28 +72,13 @@ the user to type: say so and stop.";
 /// The server.
 pub(super) struct Server {
     dir: PathBuf,
-    calls: Calls,
-}
-
-/// The calls that run now.
-#[derive(Clone)]
-pub(super) struct Calls(Arc<Semaphore>);
-
-impl Calls {
-    /// Waits until none of them runs.
-    pub(super) async fn all_ended(&self) {
-        let _ = self.0.acquire_many(AT_ONCE).await;
-    }
+    calls: Arc<Semaphore>,
 }
 
 impl Server {
     pub(super) fn new(dir: PathBuf) -> Self {
-        let calls = Calls(Arc::new(Semaphore::new(AT_ONCE as usize)));
+        let calls = Arc::new(Semaphore::new(AT_ONCE as usize));
         Self { dir, calls }
-    }
-
-    pub(super) fn calls(&self) -> Calls {
-        self.calls.clone()
     }
 
     /// Does something that blocks, on a thread of its own, when there is room for it.
@@ -102,7 +87,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let room = Arc::clone(&self.calls.0).acquire_owned();
+        let room = Arc::clone(&self.calls).acquire_owned();
         let cancelled = || ErrorData::internal_error("the call was cancelled", None);
         let permit = tokio::select! {
             permit = room => permit.map_err(|_| cancelled())?,

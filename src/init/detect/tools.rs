@@ -19,13 +19,6 @@ pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed, Failure> {
     Ok(found)
 }
 
-const GRADLE: [&str; 4] = [
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-];
-
 fn detect_native(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
     go(files, found);
     mix(files, found);
@@ -37,45 +30,20 @@ fn detect_native(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure>
     cmake(files, found)
 }
 
-/// What a build tool needs: its files, its command, the command by its wrapper script, and the
-/// directories that it fills.
-type Tool = (
-    &'static str,
-    &'static [&'static str],
-    &'static str,
-    Option<(&'static str, &'static str)>,
-    &'static [&'static str],
-);
-
-/// They fetch what they need as they run.
-const SIMPLE: [Tool; 4] = [
-    ("sbt", &["build.sbt"], "sbt test", None, &["target"]),
-    (
-        "stack",
-        &["stack.yaml"],
-        "stack test",
-        None,
-        &[".stack-work"],
-    ),
-    (
-        "maven",
-        &["pom.xml"],
-        "mvn -B verify",
-        Some(("mvnw", "./mvnw -B verify")),
-        &["target"],
-    ),
-    (
-        "gradle",
-        &GRADLE,
-        "gradle check",
-        Some(("gradlew", "./gradlew check")),
-        &[".gradle", "build"],
-    ),
+/// What a build tool needs: its files, its command, the wrapper script that stands in for its program, and the directories
+/// that it fills. They fetch what they need as they run.
+const SIMPLE: [[&str; 5]; 4] = [
+    ["sbt", "build.sbt", "sbt test", "", "target"],
+    ["stack", "stack.yaml", "stack test", "", ".stack-work"],
+    ["maven", "pom.xml", "mvn -B verify", "mvnw", "target"],
+    ["gradle", GRADLE, "gradle check", "gradlew", ".gradle build"],
 ];
+
+const GRADLE: &str = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts";
 
 /// One file, one command, through the tool's wrapper script where one is there.
 fn simple(files: &Files<'_>, found: &mut Proposed) {
-    for (tool, sources, plain, wrapped, caches) in SIMPLE {
+    for [tool, sources, plain, wrapper, caches] in SIMPLE {
         // A module of Maven finds the others only where all of them begin.
         let has_modules = |above: Files<'_>| {
             let text = above.text("pom.xml").ok().flatten();
@@ -84,19 +52,19 @@ fn simple(files: &Files<'_>, found: &mut Proposed) {
         if tool == "maven" && files.above().any(has_modules) {
             continue;
         }
-        if let Some(source) = files.first(sources) {
-            let run = wrapped.and_then(|(script, run)| {
-                let mut all = std::iter::once(files.clone()).chain(files.above());
-                let up = all.position(|at| at.has(script))?;
-                Some(match up {
-                    0 => run.to_owned(),
-                    up => format!("{}{}", "../".repeat(up), run.trim_start_matches("./")),
-                })
-            });
-            let run = run.unwrap_or_else(|| plain.to_owned());
-            found.add(Check::new(tool, "test", source, run).with_network(true));
-            found.add_caches(caches);
-        }
+        let sources: Vec<&str> = sources.split(' ').collect();
+        let Some(source) = files.first(&sources) else {
+            continue;
+        };
+        let mut all = std::iter::once(files.clone()).chain(files.above());
+        let up = all.position(|at| !wrapper.is_empty() && at.has(wrapper));
+        let run = match (up, plain.split_once(' ')) {
+            (Some(0), Some((_, more))) => format!("./{wrapper} {more}"),
+            (Some(up), Some((_, more))) => format!("{}{wrapper} {more}", "../".repeat(up)),
+            _ => plain.to_owned(),
+        };
+        found.add(Check::new(tool, "test", source, run).with_network(true));
+        found.add_caches(&caches.split(' ').collect::<Vec<_>>());
     }
 }
 
@@ -145,14 +113,8 @@ fn swift(files: &Files<'_>, found: &mut Proposed) {
 }
 
 fn dotnet(files: &Files<'_>, found: &mut Proposed) {
-    let kinds = [
-        ("*.sln", ".sln"),
-        ("*.slnx", ".slnx"),
-        ("*.csproj", ".csproj"),
-        ("*.fsproj", ".fsproj"),
-    ];
-    for (source, ending) in kinds {
-        if files.any_name("", |name| name.ends_with(ending)) {
+    for source in ["*.sln", "*.slnx", "*.csproj", "*.fsproj"] {
+        if files.any_name("", |name| name.ends_with(&source[1..])) {
             let test = Check::new("dotnet", "test", source, "dotnet test");
             found.add(test.with_network(true));
             found.add_caches(&["bin", "obj"]);
@@ -406,27 +368,6 @@ fn package_manager(files: &Files<'_>, declared: Option<&str>) -> Manager {
 // project's environment tool, or in a virtual environment of what the project names. Each with the
 // names of its tests: a proof is named by them.
 
-const PROJECT: &str = "pyproject.toml";
-const REQUIREMENTS: [&str; 6] = [
-    "requirements.txt",
-    "requirements-dev.txt",
-    "requirements-test.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "test-requirements.txt",
-];
-/// What a project may call what its tests need.
-const EXTRAS: [(&str, &str); 4] = [
-    ("test", ".[test]"),
-    ("tests", ".[tests]"),
-    ("testing", ".[testing]"),
-    ("dev", ".[dev]"),
-];
-const GROUPS: [(&str, &str); 3] = [
-    ("test", "--group test"),
-    ("tests", "--group tests"),
-    ("dev", "--group dev"),
-];
 /// A tool that keeps an environment: its lock file, how it runs tests, how it makes one.
 const TOOLS: [(&str, &str, &str); 4] = [
     ("uv.lock", "uv run pytest -v", "uv sync --locked"),
@@ -437,6 +378,16 @@ const TOOLS: [(&str, &str, &str); 4] = [
     ),
     ("pdm.lock", "pdm run pytest -v", "pdm sync"),
     ("Pipfile.lock", "pipenv run pytest -v", "pipenv sync --dev"),
+];
+
+const PROJECT: &str = "pyproject.toml";
+const REQUIREMENTS: [&str; 6] = [
+    "requirements.txt",
+    "requirements-dev.txt",
+    "requirements-test.txt",
+    "requirements_dev.txt",
+    "dev-requirements.txt",
+    "test-requirements.txt",
 ];
 
 fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
@@ -527,8 +478,8 @@ struct Project {
     /// It names packages of others, or its tests find it only where it is installed.
     needs_packages: bool,
     names_pytest: bool,
-    extra: Option<&'static str>,
-    group: Option<&'static str>,
+    extra: Option<String>,
+    group: Option<String>,
     inputs: Vec<&'static str>,
 }
 
@@ -569,8 +520,10 @@ impl Project {
                 || legacy.contains("install_requires")
                 || files.has_directory("src") && manifest.contains_key("build-system"),
             names_pytest: texts.iter().flatten().any(|text| text.contains("pytest")),
-            extra: find_named(EXTRAS, extras),
-            group: find_named(GROUPS, groups),
+            extra: find_named(&["test", "tests", "testing", "dev"], extras)
+                .map(|name| format!(".[{name}]")),
+            group: find_named(&["test", "tests", "dev"], groups)
+                .map(|name| format!("--group {name}")),
             inputs: [
                 &files.list_committed(&[PROJECT, "setup.py", "setup.cfg"])[..],
                 &requirements,
@@ -584,10 +537,10 @@ impl Project {
     fn add_environment(&self, files: &Files<'_>, found: &mut Proposed, also: Option<&str>) {
         let mut words: Vec<String> = Vec::new();
         if self.is_package {
-            words.extend(["-e", self.extra.unwrap_or(".")].map(str::to_owned));
+            words.extend(["-e", self.extra.as_deref().unwrap_or(".")].map(str::to_owned));
         }
         words.extend(self.requirements.iter().map(|path| format!("-r {path}")));
-        words.extend(self.group.map(str::to_owned));
+        words.extend(self.group.clone());
         words.extend(also.map(str::to_owned));
         let mut commands = vec!["python3 -m venv .venv".to_owned()];
         if self.group.is_some() {
@@ -602,14 +555,9 @@ impl Project {
 }
 
 /// The first of these names that the table has, as words of a command.
-fn find_named<const N: usize>(
-    names: [(&str, &'static str); N],
-    table: Option<&Table>,
-) -> Option<&'static str> {
-    let (_, words) = names
-        .into_iter()
-        .find(|(name, _)| table.is_some_and(|table| table.contains_key(*name)))?;
-    Some(words)
+fn find_named(names: &[&'static str], table: Option<&Table>) -> Option<&'static str> {
+    let mut names = names.iter().copied();
+    names.find(|name| table.is_some_and(|table| table.contains_key(*name)))
 }
 
 /// The file that shows that pytest is used.

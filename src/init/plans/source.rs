@@ -35,34 +35,27 @@ pub enum Kind {
     Beads,
 }
 
+const KINDS: [(Kind, &str); 8] = [
+    (Kind::SpecKit, "spec-kit"),
+    (Kind::OpenSpec, "openspec"),
+    (Kind::Kiro, "kiro"),
+    (Kind::TaskMaster, "task-master"),
+    (Kind::Prd, "prd"),
+    (Kind::CheckList, "check-list"),
+    (Kind::GithubIssues, "github-issues"),
+    (Kind::Beads, "beads"),
+];
+
 impl Kind {
     /// The word in documents.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::SpecKit => "spec-kit",
-            Self::OpenSpec => "openspec",
-            Self::Kiro => "kiro",
-            Self::TaskMaster => "task-master",
-            Self::Prd => "prd",
-            Self::CheckList => "check-list",
-            Self::GithubIssues => "github-issues",
-            Self::Beads => "beads",
-        }
+        let mut all = KINDS.iter();
+        all.find(|(kind, _)| *kind == self).map_or("", |(_, id)| id)
     }
 
-    /// The kind of that word.
-    pub(super) fn of_id(id: &str) -> Option<Self> {
-        let all = [
-            Self::SpecKit,
-            Self::OpenSpec,
-            Self::Kiro,
-            Self::TaskMaster,
-            Self::Prd,
-            Self::CheckList,
-            Self::GithubIssues,
-            Self::Beads,
-        ];
-        all.into_iter().find(|kind| kind.id() == id)
+    fn of_id(id: &str) -> Option<Self> {
+        let mut all = KINDS.iter();
+        all.find(|(_, known)| *known == id).map(|(kind, _)| *kind)
     }
 
     /// Its source is a Markdown list of items with boxes.
