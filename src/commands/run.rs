@@ -247,7 +247,7 @@ impl Show for RunAnswer {
         let sessions = count_noun(self.sessions, "session");
         page.row("held", &format!("{sessions}, {}", self.cost()));
         if let Some(refs) = &self.pushed {
-            let refs = join_or(&refs, "nothing, because nothing was recorded");
+            let refs = join_or(refs, "nothing, because nothing was recorded");
             page.row("pushed", &refs);
         }
         if let Some(text) = &self.goes_on {

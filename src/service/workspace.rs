@@ -223,7 +223,7 @@ impl Workspace {
         paths: &BTreeSet<String>,
     ) -> Result<BTreeMap<String, Proposed>, Failure> {
         let files = self.repo.files(commit)?;
-        Ok(detect_around(&self.repo, (commit, &files), paths)?)
+        detect_around(&self.repo, (commit, &files), paths)
     }
 
     fn take_proposed(&mut self, proposed: Config) {
