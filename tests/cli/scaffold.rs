@@ -308,7 +308,7 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
     let outside = repository(&[("README.md", "theirs")]);
     let root = repository(&[]);
     symlink(outside.path(), root.path().join(".agent")).unwrap();
-    let failure = Failure::from(write_contract(root.path(), None).unwrap_err());
+    let failure = write_contract(root.path(), None).unwrap_err();
     assert_eq!(failure.message, "`.agent` is a symbolic link");
     assert_eq!(
         code(write_contract(root.path(), None)),
@@ -363,7 +363,7 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
 #[test]
 #[cfg(target_os = "linux")]
 fn where_nothing_can_be_written_the_failure_says_so() {
-    let failure = Failure::from(write_contract(Path::new("/proc"), None).unwrap_err());
+    let failure = write_contract(Path::new("/proc"), None).unwrap_err();
     assert_eq!(failure.code, Code::NotWritable);
     assert!(
         failure.message.contains("`.agent`") && !failure.causes.is_empty(),
