@@ -272,10 +272,10 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
 
     let of_git = [
         ("normal", "cook-protocol"),
-        ("dev", "cook-repo"),
+        ("dev", "cook-agents"),
         ("normal", "git2"),
     ];
-    assert_eq!(upward("cook-repo", &of_git), ["cook-repo"]);
+    assert_eq!(upward("cook-repo", &of_git), ["cook-agents"]);
     assert_eq!(upward("cook-repo", &[("normal", "cook-os2")]), ["cook-os2"]);
     assert_eq!(upward("cook-cli", &of_git), [""; 0]);
     let itself = [("dev", "cook-cli"), ("normal", "cook-cli")];

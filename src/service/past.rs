@@ -12,17 +12,9 @@ use cook_protocol::report::{list_items, return_reason};
 use std::fmt::Write;
 
 /// Events that are read whole.
-const READ: [&str; 9] = [
-    "regrounded",
-    "regrounded_by_cook",
-    "implemented",
-    "returned",
-    "asked",
-    "reviewed",
-    "audited",
-    "refocused",
-    "undone",
-];
+const READ: &str = "\
+    regrounded regrounded_by_cook implemented returned asked reviewed audited refocused \
+    undone";
 
 /// The job since it began, or since the project was last found done: who found that judged what was there.
 pub(super) struct Past {
@@ -88,7 +80,7 @@ impl Past {
         for meta in store.entries()? {
             let meta = meta?;
             commits.push(meta.commit.clone());
-            if !READ.contains(&meta.event.as_str()) {
+            if !READ.split(' ').any(|event| event == meta.event) {
                 continue;
             }
             let event = store.event(&meta.commit)?;

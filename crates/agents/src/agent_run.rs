@@ -290,16 +290,9 @@ fn environment(supplier: &AgentSupplier, turn: &Turn) -> Vec<(String, OsString)>
         .preset
         .access(supplier.choose_access(turn.action))
         .env;
-    let mut env: Vec<(String, OsString)> = fixed
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), OsString::from(value)))
-        .collect();
-    env.extend(
-        table
-            .into_iter()
-            .chain(access)
-            .map(|(name, value)| (name, OsString::from(value))),
-    );
+    let fixed = fixed.map(|(name, value)| (name.to_owned(), value));
+    let all = fixed.into_iter().chain(table).chain(access);
+    let mut env: Vec<(String, OsString)> = all.map(|(name, value)| (name, value.into())).collect();
     env.extend(supplier.env.iter().cloned());
     if let Some(role) = &supplier.role {
         env.push((ROLE_VARIABLE.to_owned(), OsString::from(role)));

@@ -52,35 +52,11 @@ const GATE_DIRS: [&str; 6] = [
     ".buildkite",
 ];
 /// Files that say how a project is built and tested, beside the settings of test runners.
-const GATE_FILES: [&str; 27] = [
-    "*makefile",
-    "*justfile",
-    "rakefile",
-    "jenkinsfile",
-    "taskfile.y*ml",
-    "clippy.toml",
-    "rust-toolchain*",
-    "go.mod",
-    "go.work",
-    "pom.xml",
-    "build.gradle*",
-    "mix.exs",
-    "cmakelists.txt",
-    "meson.build",
-    "tsconfig*.json",
-    "*.config.*",
-    "*.mk",
-    ".gitlab-ci.yml",
-    ".travis.yml",
-    ".pre-commit-config.yaml",
-    ".eslintrc*",
-    "azure-pipelines.yml",
-    "*codecov.yml",
-    ".coveragerc",
-    "lefthook.yml",
-    ".npmrc",
-    ".yarnrc*",
-];
+const GATE_FILES: &str = "\
+    *makefile *justfile rakefile jenkinsfile taskfile.y*ml clippy.toml rust-toolchain* \
+    go.mod go.work pom.xml build.gradle* mix.exs cmakelists.txt meson.build tsconfig*.json \
+    *.config.* *.mk .gitlab-ci.yml .travis.yml .pre-commit-config.yaml .eslintrc* \
+    azure-pipelines.yml *codecov.yml .coveragerc lefthook.yml .npmrc .yarnrc*";
 const DOCS_DIRS: [&str; 4] = ["doc", "docs", "man", "runbooks"];
 const DOCS_ENDS: [&str; 7] = [".md", ".mdx", ".rst", ".adoc", ".txt", ".1", ".org"];
 const DOCS_STEMS: [&str; 5] = ["readme", "changelog", "license", "contributing", "notice"];
@@ -99,7 +75,7 @@ pub fn classify(path: &str, gates: &[String]) -> Class {
     if named_by_gate
         || parts.first().is_some_and(|dir| GATE_DIRS.contains(dir))
         || parts.contains(&".cargo")
-        || GATE_FILES.iter().any(|file| fits_path(file, name))
+        || GATE_FILES.split(' ').any(|file| fits_path(file, name))
         || is_whole_setting(path)
         || split_of(path).is_some()
         || is_set_up(path)
