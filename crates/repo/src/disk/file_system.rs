@@ -95,6 +95,17 @@ pub fn is_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
+/// Who may read, write and run it, as bits; none where the system has no such bits.
+pub fn permission_bits(found: &Metadata) -> u32 {
+    #[cfg(unix)]
+    return std::os::unix::fs::PermissionsExt::mode(&found.permissions());
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        0
+    }
+}
+
 /// Whether what was found belongs to the user that runs this.
 pub fn is_own(found: &std::fs::Metadata) -> bool {
     #[cfg(unix)]

@@ -8,7 +8,7 @@
 //! Commits by the names that people give them, settings, and who the user is to git.
 
 use super::libgit::Listed;
-use super::program::Call;
+use super::program::{Call, failed};
 use super::{Repo, SLICE_TRAILER};
 use crate::disk::{self, AtPath, Links};
 use cook_protocol::diagnostic::Failure;
@@ -196,7 +196,8 @@ impl Repo {
         let mut own = question.claimed.clone();
         let of_slice = trailers.into_iter().filter(|(_, slice)| is_own(slice));
         own.extend(of_slice.map(|(id, _)| id));
-        let way = self.list_way(&basis, &id)?;
+        let way = self.list_way(Some(&basis), &id, MAX_COMMITS)?;
+        let way = BTreeSet::from_iter(way);
         facts.merged.clone_from(&facts.claimed);
         facts.merged.retain(|commit| !way.contains(commit));
         let made = facts.claimed.iter().filter(|made| way.contains(*made));
@@ -219,13 +220,13 @@ impl Repo {
         Ok(facts)
     }
 
-    /// Commits after `from` on the first parents' way from `to`.
-    fn list_way(&self, from: &str, to: &str) -> Result<BTreeSet<String>, Failure> {
-        let mut way = BTreeSet::new();
+    /// The first parents' way from `to` back to `from`, which is not among them.
+    fn list_way(&self, from: Option<&str>, to: &str, most: usize) -> Result<Vec<String>, Failure> {
+        let mut way = Vec::new();
         let mut next = Some(to.to_owned());
-        while let Some(commit) = next.filter(|commit| commit != from && way.len() < MAX_COMMITS) {
+        while let Some(commit) = next.filter(|one| Some(&**one) != from && way.len() < most) {
             next = self.parent(&commit)?;
-            way.insert(commit);
+            way.push(commit);
         }
         Ok(way)
     }
@@ -332,27 +333,23 @@ impl Repo {
         // Newest first, so that the cap keeps what is new and repeated ids stand where they ended.
         for id in ids.into_iter().rev() {
             if made.len() < MAX_MADE && known.insert(id.clone()) && self.is_ancestor(&id, now)? {
-                made.push(self.read_made(id)?);
+                made.push(self.read_made(&id)?);
             }
         }
         made.reverse();
         Ok(made)
     }
 
-    fn read_made(&self, id: String) -> Result<MadeCommit, Failure> {
-        let listed = self.list(None, &id, 1)?;
-        let parent = self.parent(&id)?;
-        let changes = self.changes(parent.as_deref(), &id)?;
-        let message = listed.first().map_or("", |commit| commit.message.as_str());
+    fn read_made(&self, id: &str) -> Result<MadeCommit, Failure> {
+        let listed = self.list(None, id, 1)?.into_iter().next();
+        let listed = listed.ok_or_else(|| failed(format!("{id} is not a commit")))?;
+        let subject = listed.message.lines().next().unwrap_or_default().to_owned();
+        let CommitSeen { id, slice, paths } = self.read_commit(listed, true)?;
         Ok(MadeCommit {
-            subject: message.lines().next().unwrap_or_default().to_owned(),
-            slice: last_trailer(message, super::SLICE_TRAILER),
-            paths: changes
-                .into_iter()
-                .map(|change| change.path)
-                .take(MAX_PATHS)
-                .collect(),
             id,
+            subject,
+            slice,
+            paths,
         })
     }
 
@@ -397,12 +394,7 @@ impl Repo {
         {
             return Ok(Vec::new());
         }
-        let mut ids = Vec::new();
-        let mut at = Some(now.to_owned());
-        while let Some(id) = at.filter(|id| Some(&**id) != seen && ids.len() < MAX_MADE) {
-            at = self.parent(&id)?;
-            ids.push(id);
-        }
+        let mut ids = self.list_way(seen, now, MAX_MADE)?;
         ids.reverse();
         Ok(ids)
     }

@@ -17,25 +17,18 @@ mod parked;
 mod program;
 mod special;
 mod texts;
-mod throwaway;
 
+use crate::disk::{AtPath, native_path};
 pub use baseline::{Baseline, Difference, Ignored};
 pub use cleanliness::Status;
 pub use commit_facts::{Identity, MAX_MADE, MadeCommit, last_trailer};
-pub use libgit::{Change, ChangeKind, Entry, MAX_FILE, path_text};
-pub use merged::{MergedAs, MergedFrom};
-pub use mixed::{Put, Said, TreeChange};
-pub use parked::Unparked;
-pub use texts::{
-    Edit, MAX_EDITS, MAX_TEXT, digest_lines, find_digest, find_text, hunks, is_telling,
-    make_unified_diff, says_something, split_lines,
-};
-pub use throwaway::Throwaway;
-
-use crate::disk::{AtPath, native_path};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::TreeEntry;
 use git2::{ErrorCode, ObjectFormat, Odb, Oid, Repository, RepositoryOpenFlags};
+pub use libgit::{Change, ChangeKind, Entry, MAX_FILE, path_text};
+pub use merged::{MergedAs, MergedFrom};
+pub use mixed::{Put, Said, TreeChange};
+pub use parked::{Throwaway, Unparked};
 pub(crate) use program::{Call, LENT_VARIABLE, join_lent, missing};
 use program::{Program, Told, failed};
 use std::cell::RefCell;
@@ -43,6 +36,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+pub use texts::{
+    Edit, MAX_EDITS, MAX_TEXT, digest_lines, find_digest, find_text, hunks, is_telling,
+    make_unified_diff, says_something, split_lines,
+};
 
 /// The trailer by which a commit says which slice it belongs to.
 pub const SLICE_TRAILER: &str = "Cook-Slice";

@@ -165,10 +165,7 @@ impl Remote<'_> {
         let path = find_path(&self.place, &self.key(Side::Fetch)?);
         let kept = match list {
             Some(list) => keep(&path, list),
-            None => match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            },
+            None => disk::remove_file(&path),
         };
         kept.map_err(|error| fail("write", &path, &error))
     }

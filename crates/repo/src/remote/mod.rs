@@ -7,7 +7,6 @@
 //! a remote brings is data, bounded before it is read and checked before it is kept; where it is
 //! not known whether the remote took a push, it is asked.
 
-mod fetch;
 mod known_logs;
 mod log_pull;
 mod log_push;
@@ -15,9 +14,8 @@ mod push_plan;
 #[allow(clippy::module_inception)]
 mod remote;
 
-pub use fetch::blame;
 pub use known_logs::{Elsewhere, FORMER, PulledFrom};
-pub use log_pull::{Manner, Pulled, SetAside};
+pub use log_pull::{Manner, Pulled, SetAside, blame};
 pub use log_push::{MayLeave, Offer, Sent};
 pub use push_plan::{Kept, KeptFile, Plan, Restore, list_cited};
 pub use remote::{Done, Listing, Mark, Remote, RemoteRef, Side};

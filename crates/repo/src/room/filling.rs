@@ -350,15 +350,12 @@ fn leads_out(path: &[u8], target: &[u8]) -> bool {
     })
 }
 
-#[cfg(unix)]
-fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(disk::native_path(target).unwrap_or_default(), place)
-}
-
 /// As git where links cannot be made: a file that holds the target.
-#[cfg(not(unix))]
 fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
-    fs::File::create_new(place)?.write_all(target)
+    match cfg!(unix) {
+        true => disk::link(&disk::native_path(target).unwrap_or_default(), place),
+        false => fs::File::create_new(place)?.write_all(target),
+    }
 }
 
 /// What stands there.

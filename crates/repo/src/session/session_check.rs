@@ -16,7 +16,7 @@ use super::session_record::{
 use super::session_store::{GitStore, list_names};
 use super::session_values::{ContentHash, Entry, Object, On, Ref, RefKind};
 use crate::clock::Clock;
-use crate::disk::is_unfinished;
+use crate::disk::{is_directory, is_unfinished, remove_tree};
 use crate::store::odb::{FOLDER, Log};
 use crate::store::{Place, branches, log_place};
 use cook_protocol::diagnostic::Failure;
@@ -620,10 +620,10 @@ impl Reached {
 
 fn drop_attempt(store: &GitStore, name: Ref) -> Result<(), Failure> {
     let attempt = store.root().join("attempts").join(name.to_string());
-    if attempt.is_dir() {
-        std::fs::remove_dir_all(attempt).of_store()?;
+    match is_directory(&attempt) {
+        true => remove_tree(&attempt).of_store(),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// What was printed in calls that left no ref: answers that failed, and probes.

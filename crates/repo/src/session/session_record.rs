@@ -11,7 +11,7 @@ use super::session_values::{
     Action, Answer, ContentHash, Entry, Kind, Object, On, Prior, Ref, Transport,
 };
 use crate::store::Place;
-use crate::store::log_place::LockedLog;
+use crate::store::log_place::{LockedLog, set_aside};
 use crate::store::odb::{Commit, FILE, FOLDER, Log, TreeEntry};
 use cook_protocol::diagnostic::Failure;
 use git2::{ObjectType, Oid};
@@ -347,7 +347,7 @@ impl Writer {
 
     /// Moves the file of a damaged object to `aside`; where it lies then.
     pub(super) fn set_aside(&self, id: Oid, aside: &Path) -> Result<Option<PathBuf>, Failure> {
-        self.inner.set_aside(id, aside)
+        set_aside(&self.log().loose_file(id), aside, &id.to_string())
     }
 
     /// Every event, oldest first.

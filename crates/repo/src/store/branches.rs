@@ -227,12 +227,7 @@ fn write_id(place: &Place, log: &Log, id: &str) -> Result<(), Failure> {
 
 /// Removes a file, if it is there.
 fn remove(path: &Path) -> Result<(), Failure> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).writing(path.display().to_string())
-        }
-        _ => Ok(()),
-    }
+    disk::remove_file(path).writing(path.display().to_string())
 }
 
 /// Where transitions are kept that another log took the place of.

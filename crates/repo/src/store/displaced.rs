@@ -78,26 +78,15 @@ impl Aside {
         }
         Ok(Self {
             name,
-            mode: read_mode(&found),
+            mode: match disk::permission_bits(&found) & 0o111 {
+                0 => odb::FILE,
+                _ => odb::EXECUTABLE,
+            },
             bytes: disk::read(&path, MAX_KEPT, Links::Refuse)
                 .map_err(failed)?
                 .unwrap_or_default(),
         })
     }
-}
-
-#[cfg(unix)]
-fn read_mode(found: &std::fs::Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
-    match found.permissions().mode() & 0o111 {
-        0 => odb::FILE,
-        _ => odb::EXECUTABLE,
-    }
-}
-
-#[cfg(not(unix))]
-fn read_mode(_found: &std::fs::Metadata) -> u32 {
-    odb::FILE
 }
 
 /// One file of a kept copy.

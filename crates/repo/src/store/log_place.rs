@@ -387,12 +387,7 @@ pub(super) fn clear_ref_lock(reference: &Path) -> Result<(), Failure> {
             seen = Some((modified, Instant::now()));
         }
         if age > DEAD_LOCK || (first == modified && since.elapsed() > DEAD_LOCK) {
-            match std::fs::remove_file(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(failed(error));
-                }
-                _ => return Ok(()),
-            }
+            return disk::remove_file(path).map_err(failed);
         }
         if started.elapsed() > DEAD_LOCK * 5 {
             return Err(lock_held());
@@ -448,19 +443,17 @@ impl LockedLog {
 
     /// Packs the log when it is due; whether it was. A failure changes nothing.
     pub(crate) fn pack_when_due(&self, number: u64) -> bool {
-        when_due(&self.place, number, &self.lock)
+        let for_tests = value_for_tests(ABOVE_VARIABLE).and_then(|value| value.parse().ok());
+        let (every, above) = for_tests.map_or((EVERY, MAX_LOOSE), |above| (1, above));
+        let is_due = number.is_multiple_of(every) && loose_objects(&self.place) > above;
+        is_due && run(&self.place, &self.lock, &[]).is_ok()
     }
 
     /// Packs the log, and removes what nothing leads to and is no longer new. A failure
     /// changes nothing.
     pub(crate) fn sweep(&self) {
-        sweep(&self.place, &self.lock);
-    }
-
-    /// Moves the file of a damaged object to a directory; where it lies then. One that has
-    /// no file of its own stays in its pack.
-    pub(crate) fn set_aside(&self, id: Oid, dir: &Path) -> Result<Option<PathBuf>, Failure> {
-        set_aside(&self.log.loose_file(id), dir, &id.to_string())
+        // A reader may still look at what was written lately.
+        let _ = run(&self.place, &self.lock, &["--prune=1.hour.ago"]);
     }
 }
 
@@ -492,20 +485,6 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// A lower threshold for tests, counted at every transition. Honoured only
 /// while `COOK_TEST=1` is set too.
 const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
-
-/// Packs when it is due, under the writer lock that the caller holds; whether it was. What could not be packed is as it
-/// was, and the next time is tried again.
-pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> bool {
-    let for_tests = value_for_tests(ABOVE_VARIABLE).and_then(|value| value.parse().ok());
-    let (every, above) = for_tests.map_or((EVERY, MAX_LOOSE), |above| (1, above));
-    let is_due = seq.is_multiple_of(every) && loose_objects(place) > above;
-    is_due && run(place, lock, &[]).is_ok()
-}
-
-/// Packs, and what nothing leads to goes unless it was written lately: a reader may still look at it.
-pub(super) fn sweep(place: &Place, lock: &File) {
-    let _ = run(place, lock, &["--prune=1.hour.ago"]);
-}
 
 /// Loose objects of the log. Unreadable directories count as empty: packing is
 /// an optimisation, and whoever reads those objects will say what is wrong.

@@ -263,7 +263,7 @@ impl Log {
     }
 
     /// Where the file of an object of the log's own is, if it has one.
-    pub(super) fn loose_file(&self, id: Oid) -> PathBuf {
+    pub(crate) fn loose_file(&self, id: Oid) -> PathBuf {
         loose_path(&self.objects, id)
     }
 

@@ -28,27 +28,19 @@ impl Baseline {
         differences: &[Difference],
         id: &str,
     ) -> Result<Vec<String>, Failure> {
-        let mut made = Vec::new();
-        let mut keep = |name: &str, target: &str| -> Result<(), Failure> {
-            let kept = keep_ref(repo, id, name, target)?;
-            made.push(kept.ok_or_else(|| failed(format!("git does not keep {target}")))?);
-            Ok(())
-        };
+        let mut found = Vec::new();
         for difference in differences {
-            match difference {
-                Difference::Ref {
-                    name, to: Some(to), ..
-                } if !to.starts_with("ref: ") => {
-                    keep(name.trim_start_matches("refs/"), to)?;
-                }
-                Difference::Head { to, .. } if !to.starts_with("ref: ") => keep("HEAD", to)?,
-                Difference::Stash => {
-                    for (name, id) in entries("stash", &stash(&repo.program)?, &self.stand.stash) {
-                        keep(&name, id)?;
-                    }
-                }
-                _ => {}
+            if let Some((name, _, Some(to))) = sides(difference) {
+                found.push((name.to_owned(), to.to_owned()));
+            } else if *difference == Difference::Stash {
+                let now = stash(&repo.program)?;
+                found.extend(entries("stash", &now, &self.stand.stash));
             }
+        }
+        let mut made = Vec::new();
+        for (name, target) in found {
+            let kept = keep_ref(repo, id, &name, &target)?;
+            made.push(kept.ok_or_else(|| failed(format!("git does not keep {target}")))?);
         }
         Ok(made)
     }
@@ -64,31 +56,20 @@ impl Baseline {
         left: &[Difference],
         id: &str,
     ) -> Result<Vec<String>, Failure> {
-        let mut lost: Vec<(String, &str)> = Vec::new();
-        for difference in left {
-            match difference {
-                Difference::Ref {
-                    name,
-                    from: Some(from),
-                    ..
-                } if !from.starts_with("ref: ") && !is_in_reach(repo, name, from)? => {
-                    lost.push((format!("before/{}", name.trim_start_matches("refs/")), from));
-                }
-                Difference::Head { from, .. }
-                    if !from.starts_with("ref: ") && !is_in_reach(repo, "HEAD", from)? =>
-                {
-                    lost.push(("before/HEAD".to_owned(), from));
-                }
-                Difference::Stash => {
-                    let now = stash(&repo.program)?;
-                    lost.extend(entries("before/stash", &self.stand.stash, &now));
-                }
-                _ => {}
-            }
-        }
         let mut made = Vec::new();
-        for (name, target) in lost {
-            made.extend(keep_ref(repo, id, &name, target)?);
+        for difference in left {
+            let lost = match sides(difference) {
+                Some((name, Some(from), _)) if !is_in_reach(repo, name, from)? => {
+                    vec![(name.to_owned(), from.to_owned())]
+                }
+                None if *difference == Difference::Stash => {
+                    entries("stash", &self.stand.stash, &stash(&repo.program)?)
+                }
+                _ => Vec::new(),
+            };
+            for (name, target) in lost {
+                made.extend(keep_ref(repo, id, &format!("before/{name}"), &target)?);
+            }
         }
         Ok(made)
     }
@@ -261,21 +242,35 @@ fn keep_ref(repo: &Repo, id: &str, name: &str, target: &str) -> Result<Option<St
     Ok(repo.program.ask(call)?.success().then_some(kept))
 }
 
+/// A ref or HEAD that differs, and the commits that it named and names, where it named them itself.
+fn sides(difference: &Difference) -> Option<(&str, Option<&str>, Option<&str>)> {
+    fn own(to: &str) -> Option<&str> {
+        Some(to).filter(|to| !to.starts_with("ref: "))
+    }
+    match difference {
+        Difference::Ref { name, from, to } => Some((
+            name.trim_start_matches("refs/"),
+            from.as_deref().and_then(own),
+            to.as_deref().and_then(own),
+        )),
+        Difference::Head { from, to } => Some(("HEAD", own(from), own(to))),
+        _ => None,
+    }
+}
+
 /// The stashes of one list that another one does not hold, with names to keep them by.
-fn entries<'a>(name: &str, list: &'a [String], other: &[String]) -> Vec<(String, &'a str)> {
-    let missing = list.iter().filter(|id| !other.contains(id));
-    missing
-        .enumerate()
-        .map(|(number, id)| match number {
-            0 => (name.to_owned(), id.as_str()),
-            number => (format!("{name}-{number}"), id.as_str()),
-        })
-        .collect()
+fn entries(name: &str, list: &[String], other: &[String]) -> Vec<(String, String)> {
+    let missing = list.iter().filter(|id| !other.contains(id)).enumerate();
+    let named = missing.map(|(number, id)| match number {
+        0 => (name.to_owned(), id.clone()),
+        number => (format!("{name}-{number}"), id.clone()),
+    });
+    named.collect()
 }
 
 /// Whether some ref leads to what one named. A tag may have been an object of its own.
 fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, Failure> {
-    if name.starts_with("refs/tags/") {
+    if name.starts_with("tags/") {
         return Ok(false);
     }
     let call = Call::new("for-each-ref --format=%(refname) --contains");
@@ -399,7 +394,7 @@ impl Baseline {
                 Some(_) if DIRECTORIES.contains(&name.as_str()) => {
                     std::fs::create_dir_all(&path).at("make", &path)?
                 }
-                was => drop(dirs.put_back(&own(name), was, &kept)?),
+                was => dirs.put_back(&own(name), was, &kept)?,
             }
         }
         Ok(())

@@ -537,8 +537,8 @@ fn copy_if_there(from: &Path, to: &Path) -> Result<(), Failure> {
             .set_modified(time)
     };
     match copied() {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot("copy", from, error)),
-        _ => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        copied => copied.at("copy", from),
     }
 }
 

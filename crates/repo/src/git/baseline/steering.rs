@@ -220,28 +220,12 @@ impl Dirs<'_> {
     /// are not text are none that git reads.
     fn entries(&self, dir: &str) -> Result<Vec<(String, bool)>, Failure> {
         let path = self.path(dir);
-        let failed = |error| cannot("read", &path, error);
-        let entries = match std::fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                return Ok(Vec::new());
-            }
-            Err(error) => return Err(failed(error)),
-        };
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(failed)?;
-            let is_dir = entry.file_type().map_err(failed)?.is_dir();
-            if let Ok(name) = entry.file_name().into_string() {
-                found.push((format!("{dir}/{name}"), is_dir));
-            }
-        }
-        Ok(found)
+        let names = disk::list_names(&path).at("read", &path)?.into_iter();
+        let found = names.map(|name| {
+            let is_dir = disk::is_directory(&path.join(&name));
+            (format!("{dir}/{name}"), is_dir)
+        });
+        Ok(found.collect())
     }
 
     /// What leads to the repository, as it is now.
@@ -301,53 +285,49 @@ impl Dirs<'_> {
         Ok(Some(Held {
             sha256,
             link: found.is_symlink(),
-            mode: mode(&found),
+            mode: disk::permission_bits(&found) & 0o7777,
             kept,
         }))
     }
 
-    /// Writes one file as it was; false when its bytes were not kept.
+    /// Writes one file as it was, where its bytes were kept.
     pub(super) fn put_back(
         &self,
         name: &str,
         held: Option<&Held>,
         keep: &Path,
-    ) -> Result<bool, Failure> {
+    ) -> Result<(), Failure> {
         let path = self.path(name);
         let failed = |error| cannot("put back", &path, error);
         // Through a link it would be written somewhere else.
         let mut above = path.ancestors().skip(1).take_while(|dir| *dir != self.root);
         if name.starts_with("ignored:") && above.any(Path::is_symlink) {
-            return Ok(false);
+            return Ok(());
         }
         let Some(held) = held else {
-            return match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
-                _ if HOLDERS.contains(&name) => {
-                    std::fs::create_dir_all(&path).map_err(failed)?;
-                    Ok(true)
-                }
-                _ => Ok(true),
+            disk::remove_file(&path).map_err(failed)?;
+            return match HOLDERS.contains(&name) {
+                true => std::fs::create_dir_all(&path).map_err(failed),
+                false => Ok(()),
             };
         };
         if !held.kept {
-            return Ok(false);
+            return Ok(());
         }
         let copy = keep.join(&held.sha256);
         let bytes = disk::read_present(&copy, MAX_FILE, Links::Refuse).at("read", &copy)?;
         let dir = path.parent().unwrap_or(self.common);
         std::fs::create_dir_all(dir).map_err(failed)?;
-        if path.is_dir() && !path.is_symlink() {
-            crate::disk::remove_tree(&path).map_err(failed)?;
+        if disk::is_directory(&path) {
+            disk::remove_tree(&path).map_err(failed)?;
         }
-        if held.link {
-            return put_link(&path, &bytes).map_err(failed);
+        match held.link {
+            true => put_link(&path, &bytes).map_err(failed),
+            false => NewFile::at(&path, Durable::Content)
+                .mode(Mode::Exact(held.mode))
+                .write(&bytes)
+                .map_err(failed),
         }
-        NewFile::at(&path, Durable::Content)
-            .mode(Mode::Exact(held.mode))
-            .write(&bytes)
-            .map_err(failed)?;
-        Ok(true)
     }
 }
 
@@ -387,30 +367,11 @@ pub(super) fn differing<'m, T: PartialEq>(
         .filter(|name| one.get(*name) != two.get(*name))
 }
 
-#[cfg(unix)]
-fn mode(found: &std::fs::Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
-    found.permissions().mode() & 0o7777
-}
-
-#[cfg(not(unix))]
-fn mode(_: &std::fs::Metadata) -> u32 {
-    0
-}
-
-/// False where the system has no such links.
-#[cfg(unix)]
-fn put_link(path: &Path, target: &[u8]) -> io::Result<bool> {
-    use std::os::unix::ffi::OsStrExt;
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// Nothing where the system has no such links.
+fn put_link(path: &Path, target: &[u8]) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
     }
-    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), path)?;
-    Ok(true)
-}
-
-#[cfg(not(unix))]
-fn put_link(_: &Path, _: &[u8]) -> io::Result<bool> {
-    Ok(false)
+    disk::remove_file(path)?;
+    disk::link(&disk::native_path(target).unwrap_or_default(), path)
 }
