@@ -90,6 +90,20 @@ pub fn list_names(dir: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// All that lies below a directory and is none itself, links among it; what cannot be read is passed over.
+pub fn list_files_below(dir: &Path) -> Vec<PathBuf> {
+    let (mut files, mut due) = (Vec::new(), vec![dir.to_owned()]);
+    while let Some(dir) = due.pop() {
+        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => due.push(entry.path()),
+                _ => files.push(entry.path()),
+            }
+        }
+    }
+    files
+}
+
 /// A real directory: a link to one is none.
 pub fn is_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())

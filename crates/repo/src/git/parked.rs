@@ -63,11 +63,7 @@ impl Repo {
     pub(super) fn stash_as(&self, name: &str) -> Result<(), Failure> {
         let push =
             Call::new("stash push --quiet --include-untracked --message").arg("parked by cook");
-        let push = push
-            .env("GIT_AUTHOR_NAME", "cook")
-            .env("GIT_AUTHOR_EMAIL", "cook@localhost")
-            .env("GIT_COMMITTER_NAME", "cook")
-            .env("GIT_COMMITTER_EMAIL", "cook@localhost");
+        let push = push.by_cook();
         let before = self.stash()?;
         self.program.answer(push)?;
         let stashed = self.stash()?.filter(|now| Some(now) != before.as_ref());

@@ -62,6 +62,14 @@ impl Call {
         self
     }
 
+    /// What it makes is cook's.
+    pub(crate) fn by_cook(self) -> Self {
+        self.env("GIT_AUTHOR_NAME", "cook")
+            .env("GIT_AUTHOR_EMAIL", "cook@localhost")
+            .env("GIT_COMMITTER_NAME", "cook")
+            .env("GIT_COMMITTER_EMAIL", "cook@localhost")
+    }
+
     /// With objects that lie in other directories.
     pub(crate) fn lend<P: AsRef<Path>>(self, dirs: &[P]) -> Self {
         self.env(LENT_VARIABLE, join_lent(dirs))

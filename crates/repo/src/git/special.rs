@@ -111,13 +111,9 @@ pub(super) fn check_refs(worktree: &Path) -> Result<(), Failure> {
     let Some(git_dir) = find_git_dir(worktree) else {
         return Ok(());
     };
-    let mut due = vec![git_dir.join("refs"), find_common_dir(&git_dir).join("refs")];
-    while let Some(dir) = due.pop() {
-        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => due.push(entry.path()),
-                _ => check_file(&entry.path(), MAX_REF)?,
-            }
+    for dir in [&git_dir, &find_common_dir(&git_dir)] {
+        for file in disk::list_files_below(&dir.join("refs")) {
+            check_file(&file, MAX_REF)?;
         }
     }
     Ok(())

@@ -543,12 +543,7 @@ impl Remote<'_> {
             for parent in tip.iter().chain(some.iter().copied()) {
                 call = call.arg("-p").arg(parent);
             }
-            let call = call
-                .arg(tree.trim())
-                .env("GIT_AUTHOR_NAME", "cook")
-                .env("GIT_AUTHOR_EMAIL", "cook@localhost")
-                .env("GIT_COMMITTER_NAME", "cook")
-                .env("GIT_COMMITTER_EMAIL", "cook@localhost");
+            let call = call.arg(tree.trim()).by_cook();
             let made = self.git.answer(in_quarantine(call), what)?;
             tip = Some(made.trim().to_owned()).filter(|id| is_id(id));
         }

@@ -86,38 +86,29 @@ impl Objects {
     /// The entries of a directory: mode, name, id.
     pub fn read_tree(&self, tree: Oid) -> Result<Vec<(u32, Vec<u8>, Oid)>, String> {
         let bytes = self.read(tree, ObjectType::Tree)?;
-        let mut rest = &bytes[..];
-        let mut entries = Vec::new();
-        while !rest.is_empty() {
-            let entry = self.take_entry(&mut rest);
-            entries.push(entry.ok_or_else(|| format!("tree {tree} is malformed"))?);
-        }
-        Ok(entries)
-    }
-
-    /// `mode name`, a zero byte, the id.
-    fn take_entry(&self, rest: &mut &[u8]) -> Option<(u32, Vec<u8>, Oid)> {
-        let end = rest.iter().position(|byte| *byte == 0)?;
-        let (head, tail) = (&rest[..end], &rest[end + 1..]);
-        let space = head.iter().position(|byte| *byte == b' ')?;
-        let mode = u32::from_str_radix(std::str::from_utf8(&head[..space]).ok()?, 8).ok()?;
-        let (id, tail) = tail.split_at_checked(self.id_bytes())?;
-        *rest = tail;
-        Some((mode, head[space + 1..].to_vec(), Oid::from_bytes(id).ok()?))
+        let entries = parse_tree(&bytes, tree.as_bytes().len());
+        entries.ok_or_else(|| format!("tree {tree} is malformed"))
     }
 
     /// How ids are made here.
     pub fn format(&self) -> ObjectFormat {
         self.format
     }
+}
 
-    /// Bytes of an id.
-    fn id_bytes(&self) -> usize {
-        match self.format {
-            ObjectFormat::Sha256 => 32,
-            _ => 20,
-        }
+/// Mode, name and id of each entry of a tree: `mode name`, a zero byte, the id; none where it is malformed.
+pub(crate) fn parse_tree(mut rest: &[u8], id_bytes: usize) -> Option<Vec<(u32, Vec<u8>, Oid)>> {
+    let mut entries = Vec::new();
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (head, tail) = (&rest[..end], &rest[end + 1..]);
+        let space = head.iter().position(|byte| *byte == b' ')?;
+        let mode = u32::from_str_radix(std::str::from_utf8(&head[..space]).ok()?, 8).ok()?;
+        let (id, tail) = tail.split_at_checked(id_bytes)?;
+        entries.push((mode, head[space + 1..].to_vec(), Oid::from_bytes(id).ok()?));
+        rest = tail;
     }
+    Some(entries)
 }
 
 /// How deep directories may lie in one another.

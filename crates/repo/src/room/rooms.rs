@@ -355,16 +355,7 @@ fn remove(room: &Found) -> bool {
 
 /// What the files below a directory hold; links are not followed.
 fn count_bytes_below(dir: &Path) -> u64 {
-    let mut total = 0;
-    let mut due = vec![dir.to_owned()];
-    while let Some(dir) = due.pop() {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(found) if found.is_dir() => due.push(entry.path()),
-                Ok(found) => total += found.len(),
-                Err(_) => {}
-            }
-        }
-    }
-    total
+    let files = disk::list_files_below(dir).into_iter();
+    let found = files.filter_map(|file| fs::symlink_metadata(file).ok());
+    found.map(|found| found.len()).sum()
 }

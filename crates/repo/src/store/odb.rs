@@ -7,6 +7,7 @@
 
 use super::error::{During, unreadable};
 use crate::disk::{self, Durable, Mode, NewFile};
+use crate::room;
 use cook_protocol::diagnostic::Failure;
 use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
 use sha1::Sha1;
@@ -129,14 +130,8 @@ impl Log {
 
     /// Refs under a prefix that ends in `/`: the rest of the name, and the target.
     pub(super) fn list_refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>, Failure> {
-        let mut due = vec![self.repo.path().join(prefix)];
-        while let Some(dir) = due.pop() {
-            for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => due.push(entry.path()),
-                    _ => check_size(&entry.path(), MAX_REF)?,
-                }
-            }
+        for file in disk::list_files_below(&self.repo.path().join(prefix)) {
+            check_size(&file, MAX_REF)?;
         }
         let mut found = Vec::new();
         for reference in self
@@ -292,9 +287,7 @@ impl Log {
 
     /// An object's content, checked against its name.
     pub(crate) fn read(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), Failure> {
-        let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
-            unreadable(format!("object {id} of the log"), error)
-        };
+        let failed = |error| unreadable_object(id, error);
         for dir in self.directories_of(id) {
             let found = read_loose(dir, id).map_err(|error| failed(error.into()))?;
             if let Some((kind, bytes)) = found {
@@ -319,9 +312,7 @@ impl Log {
 
     /// What an object is, and its size before compression.
     pub(super) fn header(&self, id: Oid) -> Result<(ObjectType, u64), Failure> {
-        let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
-            unreadable(format!("object {id} of the log"), error)
-        };
+        let failed = |error| unreadable_object(id, error);
         for dir in self.directories_of(id) {
             if let Some(file) = open_loose(dir, id).map_err(|error| failed(error.into()))? {
                 return read_header(&mut stream(file)).map_err(|error| failed(error.into()));
@@ -395,6 +386,10 @@ impl Log {
     }
 }
 
+fn unreadable_object(id: Oid, error: Box<dyn std::error::Error + Send + Sync>) -> Failure {
+    unreadable(format!("object {id} of the log"), error)
+}
+
 /// A tree as git writes it.
 pub(super) fn tree_bytes(mut entries: Vec<TreeEntry>) -> Vec<u8> {
     // Git orders a directory as if its name ended in a slash.
@@ -421,20 +416,13 @@ fn digest<D: Digest>(head: &str, bytes: &[u8]) -> sha2::digest::Output<D> {
         .finalize()
 }
 
-fn parse_tree(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
-    let mut entries = Vec::new();
-    while !bytes.is_empty() {
-        let end = bytes.iter().position(|byte| *byte == 0)?;
-        let (mode, name) = std::str::from_utf8(&bytes[..end]).ok()?.split_once(' ')?;
-        let id = bytes.get(end + 1..end + 1 + width)?;
-        entries.push(TreeEntry {
-            mode: u32::from_str_radix(mode, 8).ok()?,
-            name: name.to_owned(),
-            id: Oid::from_bytes(id).ok()?,
-        });
-        bytes = &bytes[end + 1 + width..];
-    }
-    Some(entries)
+fn parse_tree(bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
+    let entries = room::parse_tree(bytes, width)?.into_iter();
+    let entries = entries.map(|(mode, name, id)| {
+        let name = String::from_utf8(name).ok()?;
+        Some(TreeEntry { mode, name, id })
+    });
+    entries.collect()
 }
 
 /// No object of a log is larger, before compression.
