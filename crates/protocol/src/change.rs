@@ -1,8 +1,8 @@
 //! What the trials of a slice's change mean for its report and its review, as codes.
 
-use crate::diagnostic::{Code, Lines, clean};
 use crate::digest::sha256;
 use crate::model::TestChange;
+use crate::prelude::*;
 use crate::trials::{TrialLine, Weight, Word};
 
 /// Changes that a review names one by one.

@@ -56,3 +56,18 @@ pub mod prompt;
 pub mod report;
 pub mod schema;
 pub mod trials;
+
+/// What most modules name: the documents, objections to them, and collections.
+mod prelude {
+    pub(crate) use crate::diagnostic::{
+        Code, Finding, Lines, Refusal, clean, count_noun, finding, refusal,
+    };
+    pub(crate) use crate::model::{
+        ActiveSlice, ActiveStatus, Anchor, AnsweredRejection, AuditNote, Basis, Blocker, BriefLine,
+        ByCook, Conclude, Count, Decision, Event, Evidence, Ledger, MAX_FIELD_CHARS, Offer, Plan,
+        PlannedSlice, Policy, Profile, Receipt, Reground, ReportRecord, ReviewNote, Role,
+        RubricVerdict, SchemaVersion, Slice, SliceLedger, SliceRecordType, SliceStatus, Slot,
+        Snapshot, Subject, Submission, UserAnswer, Verdicts, VerificationEvidence, WaitingKind,
+    };
+    pub(crate) use std::collections::{BTreeMap, BTreeSet};
+}

@@ -2,8 +2,9 @@
 //! and the anchors that its texts mention.
 
 use super::entry::{Brief, FieldError, normalise};
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, attributions, clean, finding};
-use crate::model::{Anchor, Basis, BriefLine, BriefOutcome, MAX_ENTRIES, Slot, fits};
+use crate::diagnostic::{Failure, FailureKind, attributions};
+use crate::model::{BriefOutcome, MAX_ENTRIES, fits};
+use crate::prelude::*;
 use crate::schema;
 use crate::schema::{find_json, without_thoughts};
 use serde::de::IgnoredAny;

@@ -1,8 +1,8 @@
 //! Entries of the brief: their fields, whose they are, their names, and the brief as text.
 
-use crate::diagnostic::{Code, Refusal, refusal};
 use crate::digest::sha256_of_parts;
-use crate::model::{BriefLine, MAX_FIELD_CHARS, Slot, Stamp, is_hidden};
+use crate::model::{Stamp, is_hidden};
+use crate::prelude::*;
 
 // One field of a brief: one line of text that can forge neither a heading nor a
 // second bullet.

@@ -2,12 +2,9 @@
 //! entries that were added. No model, no memory: the same state gives the same brief.
 
 use super::entry::{Brief, Weight, is_users, line_digest, normalise, settle};
-use crate::diagnostic::{Finding, Severity, without_attribution, without_tags};
-use crate::model::{
-    Anchor, Basis, BriefDocument, BriefLine, BriefStanding, MAX_ENTRIES, MAX_FIELD_CHARS, Pattern,
-    Policy, Receipt, Role, SliceRecord, Slot, Snapshot, UserAnswer, Verdict,
-};
-use std::collections::BTreeMap;
+use crate::diagnostic::{Severity, without_attribution, without_tags};
+use crate::model::{BriefDocument, BriefStanding, MAX_ENTRIES, Pattern, SliceRecord, Verdict};
+use crate::prelude::*;
 
 /// The whole brief, and its entries with where they come from, in the same order.
 pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {

@@ -4,13 +4,11 @@
 
 use super::artifact::Artifact;
 use super::entry::{Brief, entry_id, is_users, line_text, settle};
-use crate::diagnostic::{Code, Finding, Refusal, finding, refusal};
 use crate::model::{
-    Anchor, BriefChange, BriefDocument, BriefEntry, BriefFacts, BriefLine, BriefOutcome,
-    BriefRecord, BriefStanding, BriefVerdict, Cause, Count, GuideUpdate, MAX_ENTRIES,
-    MAX_FIELD_CHARS, SchemaVersion, Slot, Stamp, Timestamp, Verdict,
+    BriefChange, BriefDocument, BriefEntry, BriefFacts, BriefOutcome, BriefRecord, BriefStanding,
+    BriefVerdict, Cause, GuideUpdate, MAX_ENTRIES, Stamp, Timestamp, Verdict,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use crate::prelude::*;
 
 /// Lays a change against the brief.
 ///

@@ -5,11 +5,8 @@ use super::facts::{FactSet, Facts};
 use super::wave::{add_new, list_requests};
 use super::work::{Work, attach, short};
 use super::{answers, slices, wave};
-use crate::diagnostic::{Code, Finding, Refusal, finding};
-use crate::model::{
-    ActiveSlice, ActiveStatus, AnsweredRejection, AuditNote, FixNote, Handoff, ReportRecord,
-    SchemaVersion, Slice, SliceRecordType, SliceStatus, Snapshot, Submission,
-};
+use crate::model::{FixNote, Handoff};
+use crate::prelude::*;
 use crate::report::{fixes, return_reason};
 use std::borrow::Cow;
 

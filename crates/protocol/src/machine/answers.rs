@@ -2,11 +2,8 @@
 //! part of what a review and an audit are given for, and no plan removes one.
 
 use super::work::Work;
-use crate::diagnostic::{Code, Finding, Lines, Refusal, clean, refusal};
-use crate::model::{
-    ANSWER_NOTE, Blocker, Ledger, PlaceAnswer, Plan, PlannedSlice, Reground, Slice, SliceStatus,
-    Snapshot, UserAnswer,
-};
+use crate::model::{ANSWER_NOTE, PlaceAnswer};
+use crate::prelude::*;
 
 /// Writes down what the user answered to the question that is waited on.
 pub(super) fn keep(work: &mut Work, answer: &str) {

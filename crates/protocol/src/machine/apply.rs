@@ -10,12 +10,9 @@ use super::{
     assurance, bootstrap, brief, by_cook, drift, goal, implementer, reground, resume, user,
     verdicts, wave,
 };
-use crate::diagnostic::{Code, Lines, Refusal, clean, refusal};
-use crate::model::{
-    Actor, Count, Event, GOAL_SLICE, Policy, Profile, Records, Role, Snapshot, Submission,
-};
+use crate::model::{Actor, GOAL_SLICE, Records};
+use crate::prelude::*;
 use crate::report::write_ids;
-use std::collections::BTreeSet;
 
 /// The facts that [`apply`] reads for this event.
 pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {

@@ -4,9 +4,8 @@
 use super::facts::ConfigFacts;
 use super::slices::{current_audit, current_review};
 use super::work::Work;
-use crate::model::{
-    ActiveStatus, Assurance, Assured, Bound, Count, Event, Profile, Snapshot, Submission,
-};
+use crate::model::{Assurance, Assured, Bound};
+use crate::prelude::*;
 use crate::report::list_deviations;
 
 /// Slices that may be accepted under `standard` before an audit is due.

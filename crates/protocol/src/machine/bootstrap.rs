@@ -5,13 +5,11 @@ use super::finish::{Before, finish};
 use super::rule::{Dispatch, Rule};
 use super::work::require_reground;
 use super::{drift, goal};
-use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    ActiveSlice, ActiveStatus, Assurance, Count, Counters, Event, GOAL_SLICE, Goal, Import, Ledger,
-    Plan, PlanSource, Policy, Profile, Remark, SliceRecordType, SliceStatus, Snapshot, State,
-    Undone, VerificationEvidence, WaitingKind, mission_anchor,
+    Assurance, Counters, GOAL_SLICE, Goal, Import, PlanSource, Remark, State, Undone,
+    mission_anchor,
 };
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 /// What stands in for a mission until the user says it.
 pub const NO_MISSION: &str = "(the mission is not known yet)";

@@ -7,12 +7,8 @@ use super::work::{Step, Work, require_reground};
 use super::{answers, wave};
 use crate::brief;
 use crate::brief::Author;
-use crate::diagnostic::{Code, Finding, Refusal, finding};
-use crate::model::{
-    Actor, Anchor, BriefChange, BriefRecord, ByCook, Cause, Count, Event, MAX_FIELD_CHARS, Policy,
-    Records, SchemaVersion, Slot, Snapshot, Submission, Timestamp, Verdict,
-};
-use std::collections::BTreeSet;
+use crate::model::{Actor, BriefChange, BriefRecord, Cause, Records, Timestamp, Verdict};
+use crate::prelude::*;
 
 /// Entries that nothing was measured for.
 static NOTHING: BriefChange = BriefChange {

@@ -7,12 +7,8 @@ use super::slices::{current_audit, current_review, list_named_commands};
 use super::wave::list_votes;
 use super::work::Work;
 use super::{reground, slices, wave};
-use crate::diagnostic::{Code, Refusal};
-use crate::model::{
-    ActiveStatus, AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile,
-    Reground, Role, Snapshot,
-};
-use std::collections::BTreeMap;
+use crate::model::{EvidenceClaim, Reconcile};
+use crate::prelude::*;
 
 // A re-ground that cook derives itself, under a profile below `strict` and only where nothing is
 // left to weigh (`docs/assurance.md`). Block and conditions are derived again whenever the event

@@ -8,8 +8,9 @@ use super::facts::{FactSet, Facts, MAX_COMMITS, Range, stale_stop_verifier, take
 use super::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use super::work::short;
 use super::{drift, slices, wave};
-use crate::diagnostic::{Code, Finding, Refusal, count_noun, finding, list_with_verb};
-use crate::model::{ActiveStatus, GoalLedger, Policy, Role, Snapshot, WaitingKind, surface_names};
+use crate::diagnostic::list_with_verb;
+use crate::model::{GoalLedger, surface_names};
+use crate::prelude::*;
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
 pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {

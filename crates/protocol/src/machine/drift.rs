@@ -4,11 +4,8 @@
 use super::facts::{CommitSeen, FactSet, Facts, Range};
 use super::work::short;
 use super::{proof, wave};
-use crate::diagnostic::{Code, Finding, Refusal, count_noun, finding};
-use crate::model::{
-    ActiveStatus, Ledger, Policy, Slice, SliceLedger, SliceStatus, Snapshot, UserAnswer,
-    surface_matches,
-};
+use crate::model::surface_matches;
+use crate::prelude::*;
 
 /// How the state and the repository have moved apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

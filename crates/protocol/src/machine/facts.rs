@@ -6,17 +6,15 @@
 //! data: `event.json` in the log keeps the facts a transition was judged by, so
 //! that `verify` can judge it again.
 
-use crate::diagnostic::{Code, Finding, Refusal, refusal};
 use crate::digest::{sha256, sha256_of_parts};
 use crate::model::{
-    BriefEntry, BriefLine, CONTRACT_FILES, Caches, EvidenceRecord, GateSpec, Goal, GoalFound,
-    KeptProof, Limits, Receipt, RoomCheck, SETTINGS_FILES, STOP_VERIFIER_SCRIPTS, Share, Slice,
-    StrengthNote,
+    BriefEntry, CONTRACT_FILES, Caches, EvidenceRecord, GateSpec, Goal, GoalFound, KeptProof,
+    Limits, RoomCheck, SETTINGS_FILES, STOP_VERIFIER_SCRIPTS, Share, StrengthNote,
 };
 pub use crate::model::{BriefFacts, Verdict};
+use crate::prelude::*;
 use crate::trials::TrialLine;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 
 /// What must be measured.

@@ -4,8 +4,8 @@ use super::dispatch::dispatch;
 use super::facts::{Facts, Range};
 use super::rule::{Dispatch, Rule};
 use super::{assurance, drift, goal, wave};
-use crate::diagnostic::Refusal;
-use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, WaitingKind};
+use crate::model::RoleSlot;
+use crate::prelude::*;
 
 /// How the transition began, for what depends on the way it came.
 pub(super) struct Before {

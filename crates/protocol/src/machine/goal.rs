@@ -7,12 +7,11 @@ use super::facts::FactSet;
 use super::rule::Rule;
 use super::user;
 use super::work::{Work, require_reground};
-use crate::diagnostic::{Code, Refusal, refusal};
 use crate::model::{
-    Accepted, ActiveSlice, ActiveStatus, Assurance, Assured, Basis, ByCook, CheckVerdict, Count,
-    Evidence, EvidenceRecord, GOAL_SLICE, Goal, GoalFound, GoalLedger, Outcome, Policy, Profile,
-    Receipt, Role, Slice, SliceRecordType, SliceStatus, Snapshot, Subject, VerificationEvidence,
+    Accepted, Assurance, Assured, CheckVerdict, EvidenceRecord, GOAL_SLICE, Goal, GoalFound,
+    GoalLedger, Outcome,
 };
+use crate::prelude::*;
 
 /// The command that asks how far it is.
 pub const ASK: &str = "cook goal";

@@ -7,12 +7,9 @@ use super::wave::add_new;
 use super::work::{Work, attach, quote_word, require_reground, short};
 use super::{answers, drift};
 use crate::change::{code_of, list_test_changes, list_undeclared};
-use crate::diagnostic::{Code, Finding, Refusal, count_noun, refusal, without_escapes};
-use crate::model::{
-    ActiveStatus, Offer, Outcome, Policy, Receipt, ReportRecord, ReviewNote, Role, SliceRecordType,
-    SliceStatus, Snapshot, Subject, Submission, VerificationEvidence, WaitingKind, surface_matches,
-    surface_names,
-};
+use crate::diagnostic::without_escapes;
+use crate::model::{Outcome, surface_matches, surface_names};
+use crate::prelude::*;
 use crate::report::{advice, list_items};
 use crate::trials::Word;
 

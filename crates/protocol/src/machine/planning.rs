@@ -4,10 +4,9 @@ use super::answers::conditions;
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::work::Work;
 use super::{answers, proof};
-use crate::diagnostic::{Code, Finding, Refusal, refusal};
-use crate::model::{Anchor, EvidenceClaim, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
+use crate::model::{EvidenceClaim, PlanBlock};
+use crate::prelude::*;
 use crate::report::is_named;
-use std::collections::BTreeSet;
 
 /// Slices a plan may hold.
 pub const MAX_SLICES: usize = 1000;

@@ -3,12 +3,8 @@
 
 use super::facts::{AnchorAnswer, AnchorQuestion, Facts, Required, StandingQuestion, Verdict};
 use super::work::Work;
-use crate::diagnostic::{Code, Finding, Refusal, finding, refusal};
-use crate::model::{
-    Anchor, Basis, Conclude, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice,
-    SliceStatus, Snapshot, Submission,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::{EvidenceClaim, EvidenceRecord};
+use crate::prelude::*;
 
 // Which anchors must be looked at, and which claim speaks for which criterion.
 

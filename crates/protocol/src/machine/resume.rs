@@ -6,11 +6,8 @@ use super::user::{refusal, set_mission};
 use super::wave::{add_new, review_blocker};
 use super::work::{Work, quote_word, require_reground, short};
 use super::{answers, brief, goal, wave};
-use crate::diagnostic::{Code, Lines, Refusal, clean, refusal};
-use crate::model::{
-    ActiveStatus, AnsweredRejection, Limits, Policy, Resume, ReviewNote, Role, SliceStatus,
-    Snapshot, WaitingKind,
-};
+use crate::model::{Limits, Resume};
+use crate::prelude::*;
 use crate::report::is_named;
 
 /// What a `Resumed` wants measured.

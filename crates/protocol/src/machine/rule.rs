@@ -1,7 +1,7 @@
 //! The dispatch rules by name, and what one answer holds.
 
-use crate::diagnostic::Finding;
-use crate::model::{Phase, Policy, Role};
+use crate::model::Phase;
+use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,18 +1,14 @@
 //! The slice graph: who waits for whom, what comes first, where it runs in a circle.
 
 use super::answers::conditions;
-use crate::diagnostic::{Code, Refusal, refusal};
 use crate::digest::sha256_of_parts;
-use crate::model::{
-    ActiveStatus, AuditNote, Offer, Plan, Reground, ReviewNote, STOP_VERIFIER, Slice, SliceLedger,
-    SliceStatus, Snapshot,
-};
+use crate::model::STOP_VERIFIER;
+use crate::prelude::*;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeRef};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The plan as a graph: an edge runs from a slice to each slice that waits for it.
 pub struct SliceGraph<'a> {

@@ -3,14 +3,12 @@
 
 use super::work::{Work, require_reground};
 use super::{assurance, brief, planning, wave};
-use crate::diagnostic::{Code, Finding, Refusal, finding, list_with_verb, refusal};
+use crate::diagnostic::list_with_verb;
 use crate::model::{
-    ActiveSlice, Actor, Amendment, Blocker, CANCELLED_BY_HAND, Evidence, PAUSED_BY_HAND, Plan,
-    PlanBlock, PlannedSlice, Policy, Reground, ReportRecord, ReviewNote, Role, Slice, SliceLedger,
-    SliceStatus, Snapshot, Submission, Undone, VerificationEvidence, WaitingKind, mission_anchor,
+    Actor, Amendment, CANCELLED_BY_HAND, PAUSED_BY_HAND, PlanBlock, Undone, mission_anchor,
 };
+use crate::prelude::*;
 use crate::report::is_named;
-use std::collections::BTreeMap;
 
 /// A command that has nothing to do here.
 pub(super) fn refusal(message: impl Into<String>) -> Refusal {

@@ -5,12 +5,9 @@ use super::facts::is_for_tree;
 use super::slices::key_sha256;
 use super::wave::list_other_ratings;
 use super::work::{Work, attach, short};
-use crate::diagnostic::{Code, Lines, Refusal, clean, refusal};
 use crate::digest::hex;
-use crate::model::{
-    ActiveStatus, AuditNote, AuditorVerdict, Count, ReportRecord, ReviewNote, SliceRecordType,
-    StrengthNote, Submission, Verdicts, Vote, is_waiver, read_waivers,
-};
+use crate::model::{AuditorVerdict, StrengthNote, Vote, is_waiver, read_waivers};
+use crate::prelude::*;
 use crate::report::{counts, untrue};
 use sha2::{Digest, Sha256};
 

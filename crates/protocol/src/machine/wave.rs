@@ -4,11 +4,8 @@
 use super::answers;
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
-use crate::diagnostic::{Code, Lines, clean};
-use crate::model::{
-    AnsweredRejection, AuditNote, Blocker, Count, Ledger, Plan, Remark, ReviewNote, RoomCheck,
-    Slice, SliceStatus, Snapshot, Vote,
-};
+use crate::model::{Remark, RoomCheck, Vote};
+use crate::prelude::*;
 
 // The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 

@@ -2,11 +2,8 @@
 
 use super::facts::Facts;
 use super::rule::{Dispatch, Rule};
-use crate::diagnostic::{Code, Finding, Refusal, refusal};
-use crate::model::{
-    Count, Records, Remark, ReportRecord, Role, SchemaVersion, Slice, SliceLedger, SliceRecord,
-    SliceRecordType, Snapshot, StopRecord, StopRecordType, Submission, Timestamp, Verdicts,
-};
+use crate::model::{Records, Remark, SliceRecord, StopRecord, StopRecordType, Timestamp};
+use crate::prelude::*;
 
 pub(super) struct Work<'a> {
     pub before: &'a Snapshot,

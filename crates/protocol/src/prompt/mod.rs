@@ -9,10 +9,10 @@ mod parts;
 mod quote;
 mod slices;
 
-use crate::diagnostic::{Lines, clean, without_attribution, without_tags};
+use crate::diagnostic::{without_attribution, without_tags};
 use crate::digest::sha256;
 use crate::machine::{Choice, Selection, list_left_if_cancelled};
-use crate::model::{Event, Role, Snapshot};
+use crate::prelude::*;
 use crate::report;
 pub use parts::{PromptInput, findings_shown};
 use parts::{must_fix, parts};
@@ -20,7 +20,6 @@ use quote::Quoted;
 pub use quote::{MAX_PART_CHARS, cut};
 use serde_json::Value;
 use slices::find_rule;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,

@@ -8,12 +8,12 @@ use super::slices::{
     list_other_claims, list_other_notes, may_select, plan_text, rejection, review_id, review_text,
     standing_review, vote,
 };
-use crate::diagnostic::{Finding, without_attribution};
+use crate::diagnostic::without_attribution;
 use crate::machine::{
     Rule, Selection, current_review, find_audit_to_answer, list_left_if_cancelled, list_owed,
     new_answer, open_audit,
 };
-use crate::model::{AnsweredRejection, Role, SliceLedger, SliceStatus, Snapshot, UserAnswer};
+use crate::prelude::*;
 
 /// The parts of a role's prompt, in order.
 pub(super) fn parts(input: &PromptInput) -> Parts {

@@ -4,7 +4,8 @@
 //! it, so that nothing in it closes what it stands in, opens a heading or reads as a sentence of
 //! the prompt; hidden characters go, and tags for a model are shown with other brackets.
 
-use crate::diagnostic::{Lines, clean, without_tags};
+use crate::diagnostic::without_tags;
+use crate::prelude::*;
 
 /// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
 pub const MAX_PART_CHARS: usize = 200_000;

@@ -1,12 +1,9 @@
 //! Slices as a prompt shows them: what they are for, what must hold, what they wait for.
 
 use super::quote::{cut, fit};
-use crate::diagnostic::{Lines, clean, count_noun};
 use crate::machine::{Choice, Rule, Selection, SliceGraph, list_other_ratings, waits_for};
-use crate::model::{
-    ANSWER_NOTE, ActiveStatus, AuditNote, Blocker, Count, FixNote, Handoff, Priority, ReviewNote,
-    Slice, SliceLedger, SliceStatus, Snapshot, Vote,
-};
+use crate::model::{ANSWER_NOTE, FixNote, Handoff, Priority, Vote};
+use crate::prelude::*;
 use std::fmt::Write;
 
 pub(super) const PLAN: &str = "`cat .agent/plan.json` shows all";

@@ -6,12 +6,10 @@ use super::block::{Block, refuse, refuse_text};
 use super::draft::{Draft, VERDICTS, describe_rating};
 use super::table::{ANCHOR, DIMENSIONS, Dimension, Field, Kind, fields, has_block, has_rubric};
 use super::value::{after_marker, dedent, show_held, word};
-use crate::diagnostic::{Code, Finding, Lines, clean, finding};
-use crate::model::Role;
+use crate::prelude::*;
 use crate::schema;
 use crate::schema::{find_json, without_thoughts};
 use serde_json::{Deserializer, Map, Value};
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// How deep lists and objects around a report or a block are looked into.

@@ -2,8 +2,7 @@
 //! key, and as it is read. A test reads back what is shown.
 
 use super::value::show_held;
-use crate::diagnostic::{Code, Finding, Lines, clean, finding};
-use crate::model::{Offer, Reground, Role};
+use crate::prelude::*;
 use crate::schema;
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};

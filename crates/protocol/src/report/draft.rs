@@ -5,9 +5,8 @@ use super::table::{ANCHOR, DIMENSIONS, Dimension, Field, Kind, fields};
 use super::value::{
     commit, count, ids, is_none, items, show_held, tidy, tidy_line, without_separator, word,
 };
-use crate::diagnostic::{Code, Finding, Lines, clean, finding};
-use crate::model::{Role, Rubric, RubricEntry, RubricVerdict};
-use std::collections::BTreeMap;
+use crate::model::{Rubric, RubricEntry};
+use crate::prelude::*;
 
 /// Longest field that is kept, in characters.
 pub const MAX_FIELD_CHARS: usize = 20_000;

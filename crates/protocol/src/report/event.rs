@@ -5,12 +5,8 @@ use super::draft::{Draft, MAX_FIELD_CHARS, describe_rating};
 use super::table::{ANCHOR, DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
 use super::value::{MAX_COUNT, after_marker, commit, count, is_none, show_held, word};
 use super::{Parsed, Report, answer, rules};
-use crate::diagnostic::{Code, Finding, Lines, clean, finding};
 use crate::digest::sha256;
-use crate::model::{
-    Count, Event, Reground, ReportRecord, Role, RubricVerdict, Submission, Verdicts,
-};
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 // What a report amounts to: the event that `apply` is asked about.
 

@@ -14,8 +14,8 @@ mod rules;
 mod table;
 mod value;
 
-use crate::diagnostic::{Finding, Lines, clean};
-use crate::model::{Offer, Reground, ReportRecord, Role, Rubric, RubricVerdict};
+use crate::model::Rubric;
+use crate::prelude::*;
 use block::Block;
 pub use block::{ACCEPT, DROP, OFFER_FORMAT, STOP};
 pub use draft::MAX_FIELD_CHARS;
@@ -23,7 +23,6 @@ pub use event::{MAX_BYTES, Provenance, Reported, event, find_contradiction, pars
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use table::HEADER_FIELDS;
 pub use table::{DIMENSIONS, Dimension, Field, Kind, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};

@@ -9,8 +9,8 @@ use super::value::{
     commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items, split_numbered,
     yes_no,
 };
-use crate::diagnostic::{Code, Finding, Lines, clean, count_noun, finding};
-use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
+use crate::model::PolicyChange;
+use crate::prelude::*;
 
 /// A field of a record; empty when it is not there.
 pub(super) fn field<'a>(record: &'a ReportRecord, key: &str) -> &'a str {

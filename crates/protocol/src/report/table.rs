@@ -1,7 +1,7 @@
 //! The one table per role: which fields a report has, in order. The readers, the
 //! format shown in prompts, the JSON schema and the repair prompt all follow it.
 
-use crate::model::Role;
+use crate::prelude::*;
 use Kind::{Choice, Count, List, Sha, Text, YesNo};
 use std::sync::LazyLock;
 

@@ -2,7 +2,7 @@
 //!
 //! Every reading fails closed: a word, a number or a commit is the whole text, or it is none.
 
-use crate::diagnostic::{Lines, clean};
+use crate::prelude::*;
 
 /// The text with the decoration of a chat answer taken off: hidden characters,
 /// blank lines and blanks at the ends, indentation that all lines share,

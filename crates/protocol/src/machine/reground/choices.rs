@@ -1,16 +1,14 @@
 //! What a block may say now. `apply` refuses by these conditions and a prompt offers by them, so that
 //! nothing is offered that is refused whatever stands beside it.
 
-use crate::diagnostic::{Code, Refusal, list_with_verb, refusal};
+use crate::diagnostic::list_with_verb;
 use crate::machine::active::active_from;
 use crate::machine::facts::{Facts, Range, stale_stop_verifier};
 use crate::machine::rule::Rule;
 use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
 use crate::machine::work::Work;
 use crate::machine::{slices, wave};
-use crate::model::{
-    ActiveStatus, Decision, Reground, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence,
-};
+use crate::prelude::*;
 
 /// What a block may say, or not, whatever the repository holds besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! A plan that says what changes, made whole: every slice, in order.
 
-use crate::diagnostic::{Code, Refusal, refusal};
-use crate::model::{ChangedSlice, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
+use crate::model::{ChangedSlice, PlanBlock};
+use crate::prelude::*;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// The block with its whole plan; `lost` = done slices that are open by now, because what they rest
 /// on is gone.

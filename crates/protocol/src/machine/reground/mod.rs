@@ -12,11 +12,8 @@ use super::rule::{Dispatch, Rule};
 use super::slices::{list_named_commands, open_commands};
 use super::work::{Work, quote_word};
 use super::{answers, brief, drift, planning, proof, wave};
-use crate::diagnostic::{Code, Finding, Refusal, finding, refusal};
-use crate::model::{
-    ActiveStatus, Caches, Conclude, Count, Decision, Evidence, Policy, PolicyChange, Reground,
-    Slice, SliceStatus, Snapshot, Submission, WaitingKind,
-};
+use crate::model::{Caches, PolicyChange};
+use crate::prelude::*;
 use crate::report::{advice, is_named, list_deviations};
 pub use choices::Choice;
 use choices::{apply_select, find_unsettled};
@@ -24,7 +21,6 @@ use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
 use rejections::{
     answer_audit, answer_left, answer_rejections, answer_review, conclude, note_slices,
 };
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What must be measured beside the facts of `dispatch`.
 pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {

@@ -1,16 +1,13 @@
 //! Accepting or reopening the committed slice.
 
 use super::choices;
-use crate::diagnostic::{Code, Finding, Refusal, refusal};
 use crate::machine::active::active_from;
 use crate::machine::assurance::note_accepted;
 use crate::machine::wave::{add_new, list_requests};
 use crate::machine::work::{Work, attach};
 use crate::machine::{planning, proof};
-use crate::model::{
-    Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,
-    SliceRecordType, SliceStatus, Snapshot, Submission, WaitingKind, surface_matches,
-};
+use crate::model::{Accepted, Reconcile, surface_matches};
+use crate::prelude::*;
 use crate::report::is_named;
 
 pub(super) fn apply_reconcile(

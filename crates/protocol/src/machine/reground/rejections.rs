@@ -1,17 +1,13 @@
 //! What a report answers to those who said no: judges, a review, the last audit.
 
 use super::choices::is_wave_over;
-use crate::diagnostic::{Code, Finding, Refusal, refusal};
 use crate::machine::rule::Rule;
 use crate::machine::wave::add_new;
 use crate::machine::work::{Work, quote_word};
 use crate::machine::{drift, slices, wave};
-use crate::model::{
-    AnsweredRejection, Blocker, Caches, Conclude, Outcome, Policy, Receipt, Reground,
-    STOP_VERIFIER, Slice, SliceStatus, Subject, VerificationEvidence,
-};
+use crate::model::{Caches, Outcome, STOP_VERIFIER};
+use crate::prelude::*;
 use crate::report::is_named;
-use std::collections::BTreeSet;
 
 /// Outside rule 9 every `no` of a judge that is owed must be answered.
 pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
