@@ -1,5 +1,5 @@
-//! The command line: parse → call → hand the result to `view`. One file per command, with its
-//! arguments in it; they are put together here.
+//! The command line: parse → call → hand the result to `view`. A command is one file, with its
+//! arguments in it; small ones of one subject share theirs. They are put together here.
 
 // What several commands need.
 mod context;

@@ -268,18 +268,13 @@ fn config_text(proposed: &Proposed) -> String {
     }
     text.push_str("[gates]\n");
     for check in &proposed.checks {
-        let required = if check.required {
-            ""
-        } else {
-            ", required = false"
-        };
-        let network = if check.network {
-            ", network = true"
-        } else {
-            ""
-        };
+        let more = [
+            (!check.required).then_some(", required = false"),
+            check.network.then_some(", network = true"),
+        ];
+        let more: String = more.into_iter().flatten().collect();
         text.push_str(&format!(
-            "{} = {{ run = \"{}\", timeout = \"20m\"{required}{network} }} # {}\n",
+            "{} = {{ run = \"{}\", timeout = \"20m\"{more} }} # {}\n",
             proposed.name_check(check),
             check.run,
             check.source
