@@ -1,8 +1,8 @@
 //! The verdict on an anchor (`protocol/completion.md#acceptance-criteria`).
 
+use super::named_test::{Said, find_test};
 use super::place::{answer_moved, find_place, find_symbol};
 use super::sources::{Sources, Text, answer, recall, say};
-use super::tests::{Said, find_test};
 use crate::prelude::*;
 use crate::trial;
 use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};

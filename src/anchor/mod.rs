@@ -5,10 +5,10 @@
 //! git's objects and cook's own files, no link is followed, and no command is run because an anchor names it.
 
 mod judge;
+mod named_test;
 mod place;
 mod runs;
 mod sources;
-mod tests;
 
 pub(crate) use cook_protocol::model::Anchor;
 pub(crate) use sources::{KeptTests, MadeTests, Sources, describe_failed, read_line};

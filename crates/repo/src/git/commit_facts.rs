@@ -8,7 +8,7 @@
 //! Commits by the names that people give them, settings, and who the user is to git.
 
 use super::libgit::Listed;
-use super::program::{Call, failed};
+use super::program::{Call, fail_git};
 use super::{Repo, SLICE_TRAILER};
 use crate::disk::{self, AtPath, Links};
 use cook_protocol::diagnostic::Failure;
@@ -342,7 +342,7 @@ impl Repo {
 
     fn read_made(&self, id: &str) -> Result<MadeCommit, Failure> {
         let listed = self.list(None, id, 1)?.into_iter().next();
-        let listed = listed.ok_or_else(|| failed(format!("{id} is not a commit")))?;
+        let listed = listed.ok_or_else(|| fail_git(format!("{id} is not a commit")))?;
         let subject = listed.message.lines().next().unwrap_or_default().to_owned();
         let CommitSeen { id, slice, paths } = self.read_commit(listed, true)?;
         Ok(MadeCommit {

@@ -2,7 +2,7 @@
 //! trees; never the index or the worktree, where libgit2 and git disagree. Ids are full, lower-case and known to name
 //! commits, unless said otherwise.
 
-use super::program::{Told, failed};
+use super::program::{OrFail, fail_git};
 use super::{Directory, Repo};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
@@ -40,13 +40,13 @@ fn is_tree((_, mode): &Side) -> bool {
 fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, Failure> {
     match result {
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        result => result.map(Some).told(),
+        result => result.map(Some).or_fail(),
     }
 }
 
 impl Repo {
     fn oid(&self, id: &str) -> Result<Oid, Failure> {
-        Oid::from_str_ext(id, self.objects.object_format()).told()
+        Oid::from_str_ext(id, self.objects.object_format()).or_fail()
     }
 
     fn commit(&self, id: &str) -> Result<Commit<'_>, Failure> {
@@ -55,15 +55,15 @@ impl Repo {
 
     fn find_commit(&self, id: Oid) -> Result<Commit<'_>, Failure> {
         self.require_small(id, MAX_COMMIT)?;
-        self.objects.find_commit(id).told()
+        self.objects.find_commit(id).or_fail()
     }
 
     /// libgit2 reads an object whole, and a few bytes can be made into any number.
     fn require_small(&self, id: Oid, limit: u64) -> Result<(), Failure> {
-        let database = self.objects.odb().told()?;
-        let (size, kind) = database.read_header(id).told()?;
+        let database = self.objects.odb().or_fail()?;
+        let (size, kind) = database.read_header(id).or_fail()?;
         match size as u64 > limit {
-            true => Err(failed(format!(
+            true => Err(fail_git(format!(
                 "{kind} {id} takes {size} bytes, and at most {limit} are read"
             ))),
             false => Ok(()),
@@ -75,7 +75,7 @@ impl Repo {
         for (number, id) in trees.into_iter().enumerate() {
             let Some(id) = id else { continue };
             self.require_small(id, MAX_TREE)?;
-            for entry in self.objects.find_tree(id).told()?.iter() {
+            for entry in self.objects.find_tree(id).or_fail()?.iter() {
                 let name = entry.name_bytes().to_vec();
                 pairs.entry(name).or_default()[number] = Some(side(&entry));
             }
@@ -106,7 +106,7 @@ impl Repo {
             return Ok(known.get(name.as_bytes()).copied());
         }
         self.require_small(directory, MAX_TREE)?;
-        let tree = self.objects.find_tree(directory).told()?;
+        let tree = self.objects.find_tree(directory).or_fail()?;
         if tree.len() < LARGE {
             return Ok(tree.get_name(name).as_ref().map(side));
         }
@@ -133,10 +133,10 @@ impl Repo {
             return Ok(None);
         }
         let id = self.oid(id)?;
-        match absent(self.objects.odb().told()?.read_header(id))? {
-            Some((size, ObjectType::Blob)) if size as u64 <= MAX_FILE => {
-                Ok(Some(self.objects.find_blob(id).told()?.content().to_vec()))
-            }
+        match absent(self.objects.odb().or_fail()?.read_header(id))? {
+            Some((size, ObjectType::Blob)) if size as u64 <= MAX_FILE => Ok(Some(
+                self.objects.find_blob(id).or_fail()?.content().to_vec(),
+            )),
             _ => Ok(None),
         }
     }
@@ -159,7 +159,7 @@ impl Repo {
     }
 
     fn read_head(&self) -> Result<Head, Failure> {
-        let head = self.objects.find_reference("HEAD").told()?;
+        let head = self.objects.find_reference("HEAD").or_fail()?;
         let branch = head.symbolic_target_bytes().map(|target| {
             let name = path_text(target);
             name.strip_prefix("refs/heads/")
@@ -168,10 +168,10 @@ impl Repo {
         let commit = match absent(head.resolve())? {
             Some(found) => {
                 let id = found.target();
-                Some(self.find_commit(id.ok_or_else(|| failed("HEAD leads nowhere"))?)?)
+                Some(self.find_commit(id.ok_or_else(|| fail_git("HEAD leads nowhere"))?)?)
             }
             None if branch.is_some() => None,
-            None => return Err(failed("HEAD does not name a commit")),
+            None => return Err(fail_git("HEAD does not name a commit")),
         };
         Ok(Head {
             tree: commit.as_ref().map(|commit| commit.tree_id().to_string()),
@@ -206,7 +206,7 @@ impl Repo {
     pub fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, Failure> {
         let (ancestor, descendant) = (self.oid(ancestor)?, self.oid(descendant)?);
         let leads = || self.objects.graph_descendant_of(descendant, ancestor);
-        Ok(ancestor == descendant || leads().told()?)
+        Ok(ancestor == descendant || leads().or_fail()?)
     }
 
     /// The best common ancestor of two commits (full ids).
@@ -225,15 +225,15 @@ impl Repo {
         to: &str,
         limit: usize,
     ) -> Result<Vec<Listed>, Failure> {
-        let mut walk = self.objects.revwalk().told()?;
-        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).told()?;
-        walk.push(self.oid(to)?).told()?;
+        let mut walk = self.objects.revwalk().or_fail()?;
+        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).or_fail()?;
+        walk.push(self.oid(to)?).or_fail()?;
         if let Some(from) = from {
-            walk.hide(self.oid(from)?).told()?;
+            walk.hide(self.oid(from)?).or_fail()?;
         }
         walk.take(limit)
             .map(|id| {
-                let id = id.told()?;
+                let id = id.or_fail()?;
                 let commit = self.find_commit(id)?;
                 Ok(Listed {
                     id: id.to_string(),
@@ -312,12 +312,12 @@ impl Repo {
             0o120_000 => return Ok(Entry::Symlink),
             _ => {}
         }
-        let (size, _) = self.objects.odb().told()?.read_header(id).told()?;
+        let (size, _) = self.objects.odb().or_fail()?.read_header(id).or_fail()?;
         if size as u64 > MAX_FILE {
             return Ok(Entry::Huge(size as u64));
         }
         Ok(Entry::File {
-            bytes: self.objects.find_blob(id).told()?.content().to_vec(),
+            bytes: self.objects.find_blob(id).or_fail()?.content().to_vec(),
             oid: id.to_string(),
         })
     }

@@ -16,7 +16,7 @@
 
 use super::Repo;
 use super::libgit::path_text;
-use super::program::{Call, Program, failed, path_list, refuse_path};
+use super::program::{Call, Program, fail_git, path_list, refuse_path};
 use crate::disk::{AtPath, TemporaryDir, cannot};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::model::TreeEntry;
@@ -95,7 +95,7 @@ impl Repo {
             let facts = String::from_utf8_lossy(&facts).into_owned();
             let words: Vec<&str> = facts.trim_start_matches(':').split(' ').collect();
             let [old_mode, new_mode, old_id, new_id, status] = words[..] else {
-                return Err(failed("git diff-tree said what is no change"));
+                return Err(fail_git("git diff-tree said what is no change"));
             };
             let path = entries
                 .next()
@@ -417,7 +417,7 @@ impl Repo {
             let entry = self.tree_entry(like, path)?;
             let Some(entry) = entry else {
                 let what = format!("{like} holds no `{path}`");
-                return Err(failed(what));
+                return Err(fail_git(what));
             };
             let mut line = match text {
                 None => format!("0 {}\t{path}", "0".repeat(like.len())),

@@ -30,7 +30,7 @@ pub use merged::{MergedAs, MergedFrom};
 pub use mixed::{Put, Said, TreeChange};
 pub use parked::{Throwaway, Unparked};
 pub(crate) use program::{Call, LENT_VARIABLE, join_lent, missing};
-use program::{Program, Told, failed};
+use program::{OrFail, Program, fail_git};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::OsStr;
@@ -192,7 +192,7 @@ impl Repo {
             let (git, root) = (place.join(".git"), opened.root.display());
             let what = format!("`core.worktree` of `{}` leads to `{root}`", git.display());
             let config = git.join("config").display().to_string();
-            return Err(failed(what).replace_hints([format!(
+            return Err(fail_git(what).replace_hints([format!(
                 "run `git config --file {} --unset core.worktree`",
                 shell_words::quote(&config)
             )]));
@@ -273,14 +273,14 @@ fn by_program(place: &Path) -> Result<Repo, Failure> {
         "sha256" => ObjectFormat::Sha256,
         _ => ObjectFormat::Sha1,
     })
-    .told()?;
+    .or_fail()?;
     let objects = common_dir.join("objects");
     database
         .add_disk_alternate(&objects.to_string_lossy())
-        .told()?;
+        .or_fail()?;
     Ok(Repo {
         git_dir: ask_path("--git-dir")?,
-        objects: Repository::from_odb(database).told()?,
+        objects: Repository::from_odb(database).or_fail()?,
         has_refs: false,
         directories: RefCell::default(),
         common_dir,

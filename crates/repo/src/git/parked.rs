@@ -17,7 +17,7 @@
 //! Each lies in a directory that holds a lock while it lives, so that what a killed
 //! cook left behind can be told from what another one is using.
 
-use super::program::{Call, failed};
+use super::program::{Call, fail_git};
 use super::{PARKED_REFS, RESCUED_REFS, Repo};
 use crate::disk::{self, AtPath, Links, TemporaryDir, remove_tree};
 use crate::process::working_directories;
@@ -71,7 +71,7 @@ impl Repo {
             // What stands at the top of the stash then is the user's own.
             let what =
                 "git stashes nothing of what is not committed: commit it, or put it away yourself";
-            return Err(failed(what.to_owned()));
+            return Err(fail_git(what.to_owned()));
         };
         self.program
             .answer(Call::new("update-ref").arg(name).arg(&stashed))?;
@@ -180,7 +180,7 @@ impl Repo {
         let head = self.head()?.commit;
         match head.as_deref() == Some(commit) {
             true => Ok(()),
-            false => Err(failed(format!("HEAD is not at {commit}"))),
+            false => Err(fail_git(format!("HEAD is not at {commit}"))),
         }
     }
 }

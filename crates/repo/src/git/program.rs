@@ -129,7 +129,7 @@ impl Program {
         captured.map_err(|error| match (error, stuck) {
             (ProcessError::Deadline { .. }, Some(stuck)) => stuck,
             (ProcessError::NotFound(_), _) => missing(),
-            (other, _) => failed("git could not be run").with_cause(&other),
+            (other, _) => fail_git("git could not be run").with_cause(&other),
         })
     }
 
@@ -201,7 +201,7 @@ impl Program {
         });
         let commit = self.line(Self::history("rev-parse -q --verify HEAD^{commit}"))?;
         if commit.is_none() && branch.is_none() {
-            return Err(failed("HEAD does not name a commit".to_owned()));
+            return Err(fail_git("HEAD does not name a commit".to_owned()));
         }
         Ok((commit, branch))
     }
@@ -240,7 +240,7 @@ pub(crate) fn missing() -> Failure {
 }
 
 /// git could not answer.
-pub(super) fn failed(what: impl Into<String>) -> Failure {
+pub(super) fn fail_git(what: impl Into<String>) -> Failure {
     Failure::state(Code::GitFailed, what)
 }
 
@@ -251,13 +251,13 @@ pub(super) fn refuse_path(path: &str) -> Failure {
 }
 
 /// What libgit2 said.
-pub(super) trait Told<T> {
-    fn told(self) -> Result<T, Failure>;
+pub(super) trait OrFail<T> {
+    fn or_fail(self) -> Result<T, Failure>;
 }
 
-impl<T> Told<T> for Result<T, git2::Error> {
-    fn told(self) -> Result<T, Failure> {
-        self.map_err(|error| failed("libgit2 cannot answer").with_cause(&error))
+impl<T> OrFail<T> for Result<T, git2::Error> {
+    fn or_fail(self) -> Result<T, Failure> {
+        self.map_err(|error| fail_git("libgit2 cannot answer").with_cause(&error))
     }
 }
 
@@ -266,7 +266,7 @@ pub(super) fn refusal(command: &str, captured: &Captured) -> Failure {
     let code = captured.code;
     let how = code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
     let said = complaint(&captured.stderr);
-    let failure = failed(format!("`git {command}` ended with {how}: {said}"));
+    let failure = fail_git(format!("`git {command}` ended with {how}: {said}"));
     match said.contains("auto-detect") || said.contains("empty ident") {
         true => failure.hint("run `git config user.name NAME` and `git config user.email ADDRESS`"),
         false => failure,
@@ -433,7 +433,7 @@ impl Found {
                 "the repository sets `{}`, which cannot be overridden; remove it from its settings",
                 key.escape_debug()
             );
-            return Err(failed(why));
+            return Err(fail_git(why));
         }
         Ok(settings
             .into_iter()
@@ -447,7 +447,7 @@ fn read(dir: &Path, ask: Ask, depth: usize, found: &mut Found) -> Result<(), Fai
     found.repositories += 1;
     if found.repositories > MOST {
         let why = format!("the repository has more than {MOST} submodules");
-        return Err(failed(why));
+        return Err(fail_git(why));
     }
     let Some(git_dir) = find_git_dir(dir) else {
         return Ok(());

@@ -7,7 +7,7 @@
 //! The texts of files in two commits.
 
 use super::libgit::Entry;
-use super::program::Told;
+use super::program::OrFail;
 use super::{Change, ChangeKind, Repo};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::digest::hex;
@@ -40,7 +40,7 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, Failure> {
     }
     let mut options = DiffOptions::new();
     options.context_lines(0).force_text(true);
-    let patch = Patch::from_buffers(old, None, new, None, Some(&mut options)).told()?;
+    let patch = Patch::from_buffers(old, None, new, None, Some(&mut options)).or_fail()?;
     // A side without lines is named by the line before it.
     let range = |start: u32, count: u32| {
         let first = (start as usize).saturating_sub(usize::from(count > 0));
@@ -48,7 +48,7 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, Failure> {
     };
     (0..patch.num_hunks())
         .map(|number| {
-            let (hunk, _) = patch.hunk(number).told()?;
+            let (hunk, _) = patch.hunk(number).or_fail()?;
             Ok(Hunk {
                 old: range(hunk.old_start(), hunk.old_lines()),
                 new: range(hunk.new_start(), hunk.new_lines()),
@@ -114,8 +114,8 @@ pub fn make_unified_diff(path: &str, old: &str, new: &str) -> Result<String, Fai
         file,
         Some(&mut options),
     )
-    .told()?;
-    let bytes = patch.to_buf().told()?;
+    .or_fail()?;
+    let bytes = patch.to_buf().or_fail()?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -149,7 +149,7 @@ impl Remote<'_> {
     ) -> Result<Limits, Failure> {
         let mut call = self
             .call(side, &[])?
-            .capped()
+            .cap()
             .env("GIT_OBJECT_DIRECTORY", quarantine.objects())
             .lend(quarantine.lent());
         for one in wanted {

@@ -364,7 +364,7 @@ impl Call {
     }
 
     /// What it writes and holds is bounded.
-    pub(crate) fn capped(mut self) -> Self {
+    pub(crate) fn cap(mut self) -> Self {
         self.is_capped = true;
         self
     }
@@ -528,7 +528,7 @@ impl Remote<'_> {
         let head = format!("refs/heads/{branch}");
         let (done, old) = (names.name_done(""), names.old(""));
         let call = Call::new("ls-remote --refs")
-            .capped()
+            .cap()
             .arg(self.address(side)?)
             .arg(&log)
             .arg(&keep)
@@ -572,7 +572,7 @@ impl Remote<'_> {
     /// `remote_unreachable`, with git's own words.
     pub fn bring_default(&self) -> Result<Option<String>, Failure> {
         let call = Call::new("ls-remote")
-            .capped()
+            .cap()
             .arg(self.address(Side::Fetch)?)
             .arg("HEAD");
         let what = format!("`{}` did not say what it holds", self.show());

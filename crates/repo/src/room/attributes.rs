@@ -8,7 +8,7 @@
 use crate::disk::{self, AtPath, Links};
 use crate::git::Call;
 use crate::room::list::{Kind, Leaf, List, Objects, place_below};
-use crate::room::repository::{Git, Repository, unanswered};
+use crate::room::repository::{Git, Repository, fail_room_git};
 use cook_protocol::diagnostic::Failure;
 use git2::{ObjectFormat, ObjectType};
 use sha2::{Digest, Sha256};
@@ -101,7 +101,7 @@ impl<'a> Attributes<'a> {
 
     /// Puts files into the index, as a clone does before it writes any.
     fn stage(&self, files: &BTreeMap<&[u8], Vec<u8>>) -> Result<(), Failure> {
-        let said = |error: git2::Error| unanswered(error.message());
+        let said = |error: git2::Error| fail_room_git(error.message());
         let repo = git2::Repository::open_bare(&self.dir).map_err(said)?;
         let database = repo.odb().map_err(said)?;
         let mut lines = Vec::new();

@@ -68,7 +68,7 @@ impl Git<'_> {
             limit: LIMIT,
             group: false,
         });
-        captured.map_err(|error| unanswered(&error.to_string()))
+        captured.map_err(|error| fail_room_git(&error.to_string()))
     }
 
     /// The same where these exit codes alone are an answer.
@@ -76,7 +76,7 @@ impl Git<'_> {
         let captured = self.ask(call)?;
         match captured.code.is_some_and(|code| codes.contains(&code)) {
             true => Ok(captured.stdout),
-            false => Err(unanswered(&complaint(&captured))),
+            false => Err(fail_room_git(&complaint(&captured))),
         }
     }
 
@@ -100,7 +100,7 @@ impl Git<'_> {
     }
 }
 
-pub(crate) fn unanswered(said: &str) -> Failure {
+pub(crate) fn fail_room_git(said: &str) -> Failure {
     Failure::state(Code::GitFailed, format!("git did not answer: {said}"))
 }
 

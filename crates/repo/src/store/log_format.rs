@@ -584,13 +584,13 @@ impl<'r> Stand<'r> {
             ..
         } = &mut file.event
         {
-            import.slice_history = self.imported(History::Slice)?;
-            import.stop_history = self.imported(History::Stop)?;
+            import.slice_history = self.import_history(History::Slice)?;
+            import.stop_history = self.import_history(History::Stop)?;
         }
         Ok(file)
     }
 
-    fn imported<T: DeserializeOwned>(&self, history: History) -> Result<Vec<T>, Failure> {
+    fn import_history<T: DeserializeOwned>(&self, history: History) -> Result<Vec<T>, Failure> {
         let file = history.file();
         parse_lines(&self.lines_added(file)?).map_err(|_| {
             let what = format!("`{APPENDED}/{file}` in the log holds a line that is not a record");

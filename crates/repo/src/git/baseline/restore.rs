@@ -4,7 +4,7 @@
 //! one decides what the next commit is, or what the next `git rebase --continue` runs.
 
 use super::super::cleanliness::is_unwatched;
-use super::super::program::{Call, failed, path_list, refuse_path};
+use super::super::program::{Call, fail_git, path_list, refuse_path};
 use super::super::{PIN_REFS, RESCUED_REFS, Repo, path_text};
 use super::stand::{
     Baseline, Difference, INDEX, STASH_LOG, UNHIDE, WORK_INDEX, aside, dirs, stash,
@@ -40,7 +40,7 @@ impl Baseline {
         let mut made = Vec::new();
         for (name, target) in found {
             let kept = keep_ref(repo, id, &name, &target)?;
-            made.push(kept.ok_or_else(|| failed(format!("git does not keep {target}")))?);
+            made.push(kept.ok_or_else(|| fail_git(format!("git does not keep {target}")))?);
         }
         Ok(made)
     }

@@ -8,7 +8,7 @@
 //! take away and clear (`git gc --prune=now`) could not be put back.
 
 use super::super::cleanliness::{WATCHFUL, gitlinks, is_unwatched, present};
-use super::super::program::{Call, Program, failed, path_list};
+use super::super::program::{Call, Program, fail_git, path_list};
 use super::super::{PIN_REFS, RESCUED_REFS, Repo, path_text};
 use super::steering::{Dirs, Ignored, Steering};
 use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot, remove_tree};
@@ -201,8 +201,9 @@ impl Baseline {
         let Some(bytes) = read.at("read", &path)? else {
             return Ok(None);
         };
-        let stand = serde_json::from_slice(&bytes)
-            .map_err(|error| failed(format!("`{}` is not a baseline: {error}", path.display())))?;
+        let stand = serde_json::from_slice(&bytes).map_err(|error| {
+            fail_git(format!("`{}` is not a baseline: {error}", path.display()))
+        })?;
         // A git that was killed left the lock of an index here. Whoever takes a baseline up holds the
         // lease: nobody else works with it.
         for index in [WORK_INDEX, NOW_INDEX] {
@@ -271,7 +272,7 @@ impl Repo {
         pin(self, dir, &stand)?;
         let path = dir.join(STAND);
         let bytes = serde_json::to_vec(&stand)
-            .map_err(|error| failed(format!("the baseline cannot be written: {error}")))?;
+            .map_err(|error| fail_git(format!("the baseline cannot be written: {error}")))?;
         let failed = |error| cannot("write", &path, error);
         NewFile::at(&path, Durable::Content)
             .write(&bytes)
@@ -411,7 +412,7 @@ fn tree(
     // A file nobody may read stays as the index has it, before and after.
     let added = git.ask(aside(repo, dir, index, "add --all --ignore-errors -- ."))?;
     if !matches!(added.code, Some(0 | 1)) {
-        return Err(failed(format!(
+        return Err(fail_git(format!(
             "git cannot look at the worktree: {}",
             added.stderr.lines().next().unwrap_or("it says nothing")
         )));

@@ -1,7 +1,7 @@
 //! Files in the git dir that decide what git does: configuration, hooks, excludes.
 
 use super::super::cleanliness::present;
-use super::super::program::failed;
+use super::super::program::fail_git;
 use crate::disk::{self, AtPath, Durable, Links, Mode, NewFile, cannot};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::digest::sha256;
@@ -185,7 +185,7 @@ impl Dirs<'_> {
                     false => names.push(name),
                 }
                 if names.len() > most {
-                    return Err(failed(format!(
+                    return Err(fail_git(format!(
                         "`{}` holds more than {at_most} files",
                         self.path(&dir).display()
                     )));
