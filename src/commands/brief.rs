@@ -2,7 +2,7 @@
 //! transition.
 
 use super::context::*;
-use super::transition::{self, Recorded};
+use super::recorded::{self, Recorded};
 use crate::hooks;
 use crate::init::{read_text_file, write_text_file};
 use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief};
@@ -439,7 +439,7 @@ fn record(
     };
     match write_down(workspace, &event, actor, warnings) {
         Err(failure) if !change.whole && change.guide.is_none() => {
-            transition::or_leave(workspace, failure, Asked::BriefNote { change, by })
+            recorded::or_leave(workspace, failure, Asked::BriefNote { change, by })
         }
         outcome => outcome,
     }
@@ -493,7 +493,7 @@ fn write_down(
     actor: Actor,
     mut findings: Vec<Finding>,
 ) -> Answer {
-    findings.extend(transition::take_in(workspace));
+    findings.extend(recorded::take_in(workspace));
     let applied = match service::transition(workspace, event, actor) {
         Ok(applied) => applied,
         Err(failure) if failure.code == Code::BriefUnchanged => {
@@ -561,12 +561,12 @@ fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
         import(context, Some(file), None, &BriefAuthorArgs::default())?;
     }
     let workspace = context.workspace()?;
-    let mut findings = transition::take_in(&workspace);
+    let mut findings = recorded::take_in(&workspace);
     let (entry, behind) = match hooks::checkpoint(&workspace, &text) {
         Ok(kept) => kept,
         Err(failure) => {
             let request = service::Asked::Checkpoint { text, item: None };
-            return transition::or_leave(&workspace, failure, request);
+            return recorded::or_leave(&workspace, failure, request);
         }
     };
     findings.extend(behind);

@@ -2,7 +2,7 @@
 
 use super::context::Progress;
 use super::context::*;
-use super::transition::note;
+use super::recorded::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check};
 use crate::view::{Format, Results};
 use cook_protocol::machine::short;

@@ -3,7 +3,7 @@
 
 use super::context::*;
 use super::gate;
-use super::transition::note;
+use super::recorded::note;
 use crate::view::VerifyAnswer;
 use crate::{hooks, run};
 use cook_agents::{Found, Preset, presets};

@@ -1,7 +1,7 @@
 //! `cook gate` and `cook trust`: runs gates now and keeps receipts; lets cook run a command on this machine.
 
 use super::context::*;
-use super::transition::{TransitionAnswer, describe_red, note};
+use super::recorded::{TransitionAnswer, describe_red, note};
 use crate::init::{Contract, FileOutcome, OF_FOLDER, SETTINGS};
 use crate::measure;
 use cook_agents::Preset;

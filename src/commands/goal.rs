@@ -3,7 +3,7 @@
 use super::check::show_lines;
 use super::context::*;
 use super::hooks;
-use super::transition::{TransitionAnswer, note};
+use super::recorded::{TransitionAnswer, note};
 use crate::check::Line;
 use crate::hooks::install::list_installed;
 use crate::service::Draft;
@@ -157,7 +157,7 @@ fn drop_goal(context: &Context, args: &GoalArgs) -> Answer {
         ));
     }
     let why = DROPPED.to_owned();
-    let done = super::transition::record(&workspace, &Event::Cancelled { why }, actor, &words)?;
+    let done = super::recorded::record(&workspace, &Event::Cancelled { why }, actor, &words)?;
     if let Some(goal) = snapshot.goal() {
         service::forget_hidden(&workspace, goal)?;
     }

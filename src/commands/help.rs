@@ -1,7 +1,7 @@
 //! What the program says of itself: `cook help`, `explain`, `completions`, and `cook` alone, which says what is here and what comes next.
 
 use super::context::*;
-use super::transition::note;
+use super::recorded::note;
 use crate::check::{describe_place, find_base};
 use crate::hooks::install::list_installed;
 use crate::service::dispatch_now;

@@ -1,7 +1,7 @@
 //! `cook hooks`: hooks in an agent's settings, and which session works.
 
 use super::context::*;
-use super::transition::note;
+use super::recorded::note;
 use crate::hooks::{self, Call, install};
 use crate::view::{ColorChoice, Format, VerifyAnswer};
 use cook_agents::hooks::Agent;

@@ -2,7 +2,7 @@
 
 use super::context::*;
 use super::gate;
-use super::transition::{self, NoteAnswer, TransitionAnswer, Trial, note};
+use super::recorded::{self, NoteAnswer, TransitionAnswer, Trial, note};
 use crate::init::{self, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::Applied;
 use crate::verify::measure_worths;
@@ -84,7 +84,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let applied = done.record(event)?;
     let is_person = context::agent_around().is_none();
     let gates = match is_new && !args.skip_gates && is_person {
-        true => transition::try_gates(context, args.gate_time, &mut done.findings)?,
+        true => recorded::try_gates(context, args.gate_time, &mut done.findings)?,
         false => Vec::new(),
     };
     let next = applied.as_ref().map(|applied| &applied.step.next);

@@ -1,7 +1,7 @@
 //! `cook issue`: issues over the plan, `br` or `bd`.
 
 use super::context::*;
-use super::transition::note_outage;
+use super::recorded::note_outage;
 use crate::tracker::{
     Attempt, Bounds, Brief, Comment, Commented, Holder, Issue, Link, Memory, NewIssue, Outage,
     PlanTracker, ReadyIssue, ReadyList, Tracker, is_own_file, list_unblocked_by, may_claim,

@@ -5,7 +5,7 @@
 mod context;
 mod input;
 pub mod published;
-mod transition;
+mod recorded;
 
 // The commands.
 mod ask;

@@ -1,7 +1,7 @@
 //! `cook pause`, `resume`, `cancel` and `undo`: the work is stopped, goes on, is ended, and what was recorded is taken back.
 
 use super::context::*;
-use super::transition;
+use super::recorded;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;
 use cook_protocol::model::{
@@ -28,7 +28,7 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
         (Actor::Role, Some(_)) => UNHEARD,
         _ => "paused",
     };
-    transition::record(
+    recorded::record(
         &context.workspace()?,
         &Event::Paused { why },
         actor,
@@ -105,7 +105,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
         service::dry_run(&workspace, &event, actor)?;
         init::write_mission(workspace.repo.root(), &mission)?;
     }
-    transition::record(&workspace, &event, actor, summary)
+    recorded::record(&workspace, &event, actor, summary)
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
@@ -163,7 +163,7 @@ pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
     let why = args.why.clone();
     let why = why.unwrap_or_else(|| CANCELLED_BY_HAND.to_owned());
     let done = "cancelled; nothing was deleted";
-    transition::record(
+    recorded::record(
         &context.workspace()?,
         &Event::Cancelled { why },
         actor,
@@ -224,7 +224,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         service::dry_run(&workspace, &event, actor)?;
         init::write_mission(workspace.repo.root(), &to.mission)?;
     }
-    transition::record(&workspace, &event, actor, &summary)
+    recorded::record(&workspace, &event, actor, &summary)
 }
 
 /// The user's repository is not touched; what came later is named.

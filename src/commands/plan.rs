@@ -1,7 +1,7 @@
 //! `cook plan`: changes of the plan that are the user's, and its acceptance criteria.
 
 use super::context::*;
-use super::transition;
+use super::recorded;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;
 use cook_protocol::model::{Event, Evidence, Plan, Slice, SliceStatus};
@@ -48,11 +48,11 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     workspace.require()?;
     if args.branch {
         let done = "the workflow continues on this branch";
-        return transition::record(&workspace, &Event::BranchAdopted, actor, done);
+        return recorded::record(&workspace, &Event::BranchAdopted, actor, done);
     }
     if args.discard {
         let done = "the log's version is back; the edit is kept (`cook doctor rescue list`)";
-        return transition::record(&workspace, &Event::Restored, actor, done);
+        return recorded::record(&workspace, &Event::Restored, actor, done);
     }
     let edits = workspace.outside_edits()?;
     if edits.is_empty() {
@@ -69,7 +69,7 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     }
     let plan = read_edited_plan(&workspace)?;
     let done = "the edited plan is taken in";
-    transition::record(&workspace, &Event::Adopted { plan }, actor, done)
+    recorded::record(&workspace, &Event::Adopted { plan }, actor, done)
 }
 
 fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
@@ -121,7 +121,7 @@ fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
             summary.push_str(&format!("; committed as {commit:.12}"));
         }
     }
-    transition::record(&workspace, &event, actor, &summary)
+    recorded::record(&workspace, &event, actor, &summary)
 }
 
 #[derive(Debug, Args)]
@@ -302,5 +302,5 @@ fn correct(context: &Context, command: &CriteriaCommand) -> Answer {
         }
     };
     let actor = context::require_user(as_user.as_user)?;
-    transition::record(&context.workspace()?, &event, actor, summary)
+    recorded::record(&context.workspace()?, &event, actor, summary)
 }

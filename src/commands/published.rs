@@ -48,7 +48,7 @@ pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
         "log" super::log::LogAnswer, "cook log --json";
         "next" crate::view::Dispatched, "cook next --json";
         "next-prompt" super::next::RolePromptAnswer, "cook next --prompt --json";
-        "note" super::transition::NoteAnswer, "a command that recorded nothing";
+        "note" super::recorded::NoteAnswer, "a command that recorded nothing";
         "pr" super::pull_request::PullRequestAnswer, "cook report --format pr --json";
         "pull" super::push::PullAnswer, "cook pull --json";
         "push" super::push::PushAnswer, "cook push --json";
@@ -64,7 +64,7 @@ pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
         "show" super::log::EntryAnswer, "cook log ID --json";
         "status" super::status::StatusAnswer, "cook status --json";
         "strength" super::strength::StrengthAnswer, "cook strength --json";
-        "transition" super::transition::TransitionAnswer, "an accepted transition";
+        "transition" super::recorded::TransitionAnswer, "an accepted transition";
         "verify" crate::view::Verified, "cook verify, fsck, doctor and hooks check --json";
         "why" super::next::WhyAnswer, "cook next --why --json";
     }

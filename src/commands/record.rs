@@ -3,7 +3,7 @@
 use super::context::*;
 use super::init;
 use super::log::summarize_taken;
-use super::transition::{self, TransitionAnswer};
+use super::recorded::{self, TransitionAnswer};
 use crate::hooks;
 use crate::service::{Applied, Foresight};
 use crate::view::finding_line;
@@ -60,7 +60,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     }
     let mut findings = match args.dry_run {
         true => Vec::new(),
-        false => transition::take_in(&workspace),
+        false => recorded::take_in(&workspace),
     };
     // Nobody mends the form of a report that is not asked for.
     if !parsed.is_valid() {
@@ -93,7 +93,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
                 report: String::from_utf8_lossy(&text).into_owned(),
                 ticket: args.ticket.clone(),
             };
-            let left = transition::or_leave(&workspace, failure, request)?;
+            let left = recorded::or_leave(&workspace, failure, request)?;
             // As below: the report is on its way.
             let _ = hooks::take_around(&workspace);
             return Ok(left);
@@ -106,7 +106,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     findings.extend(applied.findings.clone());
     findings.extend(next_role_finding(&report, &applied));
     if applied.tip.is_some() {
-        findings.extend(transition::follow(&workspace, &applied.step.snapshot));
+        findings.extend(recorded::follow(&workspace, &applied.step.snapshot));
     }
     let mut summary = tell_taken(&event, &applied);
     let mut last = applied;
@@ -120,7 +120,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
             let seq = done.step.snapshot.ledger.seq.0;
             summary.push_str(&format!("; cook re-grounded (#{seq})"));
             findings.extend(done.findings.clone());
-            findings.extend(transition::follow(&workspace, &done.step.snapshot));
+            findings.extend(recorded::follow(&workspace, &done.step.snapshot));
             last = done;
         }
     }

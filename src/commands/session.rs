@@ -2,7 +2,7 @@
 
 use super::ask::{find_ref, store};
 use super::context::*;
-use super::transition::note;
+use super::recorded::note;
 use crate::run;
 use crate::view::VerifyAnswer;
 use cook_agents::{Surroundings, open_command};

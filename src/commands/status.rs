@@ -3,7 +3,7 @@
 use super::ask::store;
 use super::calibrate::ShareView;
 use super::context::*;
-use super::transition::note;
+use super::recorded::note;
 use crate::hooks;
 use crate::judges::{self, Judged};
 use crate::run::{self, Live};

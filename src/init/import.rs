@@ -4,7 +4,7 @@
 //! out and named. Nothing is changed on disk, and whatever is not taken in is a
 //! finding; the originals are kept by whoever writes the new state.
 
-use super::files::{Tree, is_directory};
+use super::text_files::{Tree, is_directory};
 use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean};
 use cook_protocol::model::{
     ActiveSlice, ActiveStatus, Evidence, Handoff, Import, Plan, Policy, Priority, SchemaVersion,

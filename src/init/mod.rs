@@ -6,19 +6,19 @@
 //! byte; nothing that a file of the repository says becomes part of a command, but a plain
 //! name that its CI gives a tool; no link is followed out of the repository.
 
-mod contract;
+mod contract_files;
 mod detect;
-mod files;
 pub mod import;
 pub mod plans;
+mod text_files;
 
-pub(crate) use contract::{
+pub(crate) use contract_files::{
     Contract, OF_FOLDER, SETTINGS, propose_for, propose_settings, setup_settings,
 };
-pub use contract::{
+pub use contract_files::{
     FileOutcome, TRACKED, control_plane_script, find_mission, project_name, stop_script,
     stop_verifier_is_stale, with_block, write_contract, write_mission, write_profile,
 };
 pub use detect::detect;
 pub(crate) use detect::{Proposed, detect_around};
-pub(crate) use files::{read_text_file, write_text_file};
+pub(crate) use text_files::{read_text_file, write_text_file};

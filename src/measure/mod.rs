@@ -5,17 +5,17 @@
 //! What a gate may have changed (HEAD, the worktree) is measured after it.
 
 mod anchors;
-mod facts;
 mod gates;
-mod goal;
+mod goal_checks;
+mod measured_facts;
 mod planted;
 mod world;
 
 pub(crate) use anchors::{Claim, Reran};
-pub use facts::measure;
-pub(crate) use facts::read_settings_at;
 pub(crate) use gates::{Red, list_missing_in_worktree, list_packages, missing};
-pub(crate) use goal::{MAX_HIDDEN, read_settings, spec_of};
+pub(crate) use goal_checks::{MAX_HIDDEN, read_settings, spec_of};
+pub use measured_facts::measure;
+pub(crate) use measured_facts::read_settings_at;
 pub(crate) use planted::{
     Field, Green, Planted, Reverted, Survivor, list_unread, plant_defects, tell_unread, texts,
     why_not,

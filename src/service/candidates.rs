@@ -2,7 +2,7 @@
 //! name as passed, lines that gates printed, lines of the work. Each is held against HEAD as a
 //! claim would be, and only what holds is shown. No gate is run.
 
-use super::context::Context;
+use super::report_context::Context;
 use crate::anchor::read_line;
 use crate::prelude::*;
 use cook_protocol::model::{Anchor, Verdict};

@@ -1,38 +1,40 @@
 //! The service layer: an event becomes a transition, or a refusal and nothing else; and what is put
 //! together on the way: who is due, what they are given, the brief.
 
-mod brief;
+mod brief_assembly;
 mod candidates;
 mod carriage;
-mod context;
-mod dispatch;
-mod goal;
+mod due_role;
+mod goal_workflow;
 mod inbox;
 mod past;
 mod prompting;
+mod report_context;
 mod transition;
 mod workspace;
 
-pub(crate) use brief::{
+pub(crate) use brief_assembly::{
     CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check, follow_brief, write_brief,
 };
 pub(crate) use carriage::{
     Public, branch, check_secrets, check_unseen, find_tracked_base, find_tracked_default,
     has_remotes, list_pulled, look_into, push_known, remote,
 };
-pub(crate) use context::{describe_scripted, list_scripted_commands};
-pub use dispatch::last_refusal;
-pub(crate) use dispatch::{
+pub use due_role::last_refusal;
+pub(crate) use due_role::{
     check_room, dispatch_facts, dispatch_now, dispatch_told, find, find_head, find_made_up,
     find_plan, find_uncommitted, find_where_moved, follows, needs_ticket, require_turn,
     run_stop_verifier, tell_uncommitted,
 };
-pub(crate) use goal::{Draft, find_goal, forget_hidden, is_dropped, look_at_goal, set_goal};
+pub(crate) use goal_workflow::{
+    Draft, find_goal, forget_hidden, is_dropped, look_at_goal, set_goal,
+};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub(crate) use prompting::{
     Prompts, RunEstimate, estimate_run, fits, leaves_the_tree_alone, report_format, role_prompts,
     ticket,
 };
+pub(crate) use report_context::{describe_scripted, list_scripted_commands};
 pub use transition::transition;
 pub(crate) use transition::{
     Applied, ByCookOutcome, Foresight, check_commit_point, dry_run, foresee, is_by_cook,

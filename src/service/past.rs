@@ -1,7 +1,7 @@
 //! What the log holds of the whole job where its documents do not: another mission and `cook undo` clear
 //! those, and no commit that was made.
 
-use super::context::{BY_GIT, Context, Foreign, NAMED};
+use super::report_context::{BY_GIT, Context, Foreign, NAMED};
 use super::workspace::Workspace;
 use crate::prelude::*;
 use cook_protocol::diagnostic::without_attribution;

@@ -1,9 +1,9 @@
 //! The prompt of the role that is due, put together from the log and the repository, and the
 //! ticket that ties a report to the state the prompt was made from.
 
-use super::brief::{DEFAULT_BYTES, put_together};
-use super::context::context_text;
-use super::dispatch::{dispatch_now, find_head, find_state, find_uncommitted, tell_uncommitted};
+use super::brief_assembly::{DEFAULT_BYTES, put_together};
+use super::due_role::{dispatch_now, find_head, find_state, find_uncommitted, tell_uncommitted};
+use super::report_context::context_text;
 use super::workspace::Workspace;
 use crate::prelude::*;
 use cook_agents::prompt_tokens;

@@ -5,7 +5,7 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 use super::carriage;
-use super::dispatch::{dispatch_now, find_head, follow};
+use super::due_role::{dispatch_now, find_head, follow};
 use super::workspace::Workspace;
 use crate::prelude::*;
 use cook_protocol::machine::{self, MOST_BY_COOK, Step};

@@ -2,7 +2,7 @@
 
 use crate::support::generated;
 use cook_agents::{Preset, presets};
-use cook_protocol::model::hooks::{AnswerShape, Gate, HookTable, Kind};
+use cook_protocol::model::hook_table::{AnswerShape, Gate, HookTable, Kind};
 use cook_protocol::model::{AgentKind, Config, Continuation, KnownAgent};
 
 const BEGIN: &str = "# What each agent can do under cook

@@ -7,7 +7,7 @@ use cook_agents::hooks::{
     Agent, ClosedIssue, Effects, Event, Gate, Item, Kind, MAX_BYTES, Recovery, SessionState,
     Situation, Workflow, answer, read, segments, step, within,
 };
-use cook_protocol::model::hooks::{AnswerShape, SettingsForm};
+use cook_protocol::model::hook_table::{AnswerShape, SettingsForm};
 use cook_protocol::model::{Checkpoint, CheckpointKind, Policy, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};

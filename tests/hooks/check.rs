@@ -4,7 +4,7 @@
 use crate::support::hooks::stop_checked;
 use crate::support::{Repo, run};
 use cook_agents::hooks::Agent;
-use cook_protocol::model::hooks::SettingsForm;
+use cook_protocol::model::hook_table::SettingsForm;
 use serde_json::{Value, json};
 
 const SOUND: &str = "one() { echo 1; }\n";

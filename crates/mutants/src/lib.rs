@@ -3,7 +3,7 @@
 //!
 //! Pure: texts in, values out. No file, process, clock or randomness, and every effort is bounded.
 
-mod calibrate;
+mod catch_rate;
 mod class;
 mod fault;
 mod line_diff;
@@ -12,7 +12,7 @@ mod planted_reports;
 mod suite;
 mod tokens;
 
-pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
+pub use catch_rate::{Answer, Interval, Joint, Record, Share, joint};
 pub use class::{Class, Edited, classify, classify_texts, is_in_tests};
 pub use fault::{Fault, FaultKind, faults};
 pub use line_diff::{Touch, list_touched_tests};

@@ -26,8 +26,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
+mod mcp_tools;
 mod pipe;
-mod tools;
 
 /// How long calls may take over their end once the client is gone.
 const END: Duration = Duration::from_secs(10);
@@ -116,7 +116,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::find(name).map(tools::Command::tool)
+        mcp_tools::find(name).map(mcp_tools::Command::tool)
     }
 
     async fn list_tools(
@@ -124,7 +124,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::COMMANDS.iter().map(tools::Command::tool);
+        let tools = mcp_tools::COMMANDS.iter().map(mcp_tools::Command::tool);
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
@@ -133,8 +133,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(command) = tools::find(&request.name) else {
-            let known: Vec<&str> = tools::COMMANDS.iter().map(|command| command.name).collect();
+        let Some(command) = mcp_tools::find(&request.name) else {
+            let known: Vec<&str> = mcp_tools::COMMANDS
+                .iter()
+                .map(|command| command.name)
+                .collect();
             let what = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(what, None));
         };
@@ -144,7 +147,7 @@ impl ServerHandler for Server {
         let dir = self.dir.clone();
         let over = context.ct.clone();
         let session = find_session(&context);
-        let work = move || tools::run(&dir, line, session, || over.is_cancelled());
+        let work = move || mcp_tools::run(&dir, line, session, || over.is_cancelled());
         Ok(self.run(&context, work).await??.into())
     }
 

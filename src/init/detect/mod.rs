@@ -6,20 +6,20 @@
 //! name of an environment or an option, of letters and digits, that its CI sets. Files
 //! are read up to a cap; links are not followed.
 
-mod files;
-mod tools;
+mod build_tools;
+mod manifests;
 
-pub(super) use files::Files;
-pub(crate) use files::Proposed;
+pub(super) use manifests::Files;
+pub(crate) use manifests::Proposed;
 
+use build_tools::detect_in;
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::is_among_tests;
 use cook_repo::git::Repo;
-use files::list_folders;
+use manifests::list_folders;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use tools::detect_in;
 
 /// What the settings of a repository could be; nothing in an empty one.
 ///

@@ -12,4 +12,4 @@ pub use source::{Kind, Ticked, Worth, list_plans, read, tick};
 pub use task::TakenPlan;
 
 /// Bytes of a plan that are read: what cook may write ticks into.
-const MAX_PLAN_BYTES: u64 = super::files::MAX;
+const MAX_PLAN_BYTES: u64 = super::text_files::MAX;

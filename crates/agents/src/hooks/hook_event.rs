@@ -3,7 +3,7 @@
 use super::command_line::{WORDS, list_written};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::KnownAgent;
-use cook_protocol::model::hooks::{
+use cook_protocol::model::hook_table::{
     AnswerShape, ContextTokens, Gate, HookTable, Kind, OwnCall, PromptOrigin, Row, Tools,
 };
 use serde::Deserialize;
@@ -586,7 +586,7 @@ pub fn within(row: &Row, effects: &Effects) -> Effects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_protocol::model::hooks::Gate;
+    use cook_protocol::model::hook_table::Gate;
 
     #[test]
     fn a_table_names_tools_that_no_word_gives_away() {

@@ -1,7 +1,7 @@
 //! Which files the hooks of an agent live in, and what belongs into them. Pure.
 
 use crate::hooks::hook_event::Agent;
-use cook_protocol::model::hooks::{CommandForm, Kind, Row, SettingsForm, TimeUnit};
+use cook_protocol::model::hook_table::{CommandForm, Kind, Row, SettingsForm, TimeUnit};
 use serde_json::{Value, json};
 
 /// What the hooks are for; the two stand beside each other and are installed one by one.

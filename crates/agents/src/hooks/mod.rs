@@ -14,7 +14,7 @@ mod step;
 mod stop_check;
 
 pub use command_line::{Segment, find_directory, find_inside, issue_call, segments};
-pub use cook_protocol::model::hooks::{Gate, Kind, Row};
+pub use cook_protocol::model::hook_table::{Gate, Kind, Row};
 pub use hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool, answer, read, within};
 pub use recovery::{CHECKPOINTS, Item, MAX_BYTES, Recovery, ago};
 pub use session_state::{

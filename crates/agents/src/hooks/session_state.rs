@@ -5,7 +5,7 @@ use super::command_line::{issue_call, segments};
 use super::hook_event::{Agent, Event, Source};
 use super::recovery::Recovery;
 use cook_protocol::digest::sha256;
-use cook_protocol::model::hooks::{Kind, Row};
+use cook_protocol::model::hook_table::{Kind, Row};
 use cook_protocol::model::{Checkpoint, GOAL_VIEW, Policy, Role, SchemaVersion};
 use cook_repo::disk::{self, Durable, Links, NewFile};
 use cook_repo::git::{MadeCommit, Repo};

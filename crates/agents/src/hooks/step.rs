@@ -16,7 +16,7 @@ use super::session_state::{
 use super::session_state::{ClosedIssue, Due, Situation, begins, goes_on, has_shrunk};
 use cook_protocol::diagnostic::{Lines, clean, redact};
 use cook_protocol::digest::sha256;
-use cook_protocol::model::hooks::{Gate, Kind, Row, SendOn};
+use cook_protocol::model::hook_table::{Gate, Kind, Row, SendOn};
 use cook_protocol::model::{
     CONTRACT_FILES, Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID,
     Policy, Role, SETTINGS_FILES, SchemaVersion, Timestamp, surface_matches,

@@ -8,7 +8,7 @@ use super::recovery::data;
 use super::session_state::Situation;
 use super::session_state::{BLOCKS, SessionState, Stop};
 use super::step::{Outcome, Step};
-use cook_protocol::model::hooks::Kind;
+use cook_protocol::model::hook_table::Kind;
 
 /// Lines that an agent is told; the rest is a number.
 const SHOWN: usize = 20;

@@ -7,14 +7,15 @@
 //! the documents and histories already say. Stamps and verdicts come from outside.
 
 mod artifact;
+mod brief_reconciliation;
 mod entry;
 mod fill;
-mod reconcile;
 
 pub use artifact::{
     Artifact, Guide, MAX_BYTES, Reading, VERSION, mentions, quotes, read, read_line_from_value,
     read_lines_from_value, read_reconciliation,
 };
+pub use brief_reconciliation::{Author, Reconciled, close, reconcile, undo};
 pub use entry::{
     Brief, Budgeted, FieldError, Weight, entry_id, is_users, line_digest, line_text, name_user,
     normalise, not_user, render, within,
@@ -23,4 +24,3 @@ pub use fill::{
     Attempt, Due, Filled, Here, LastCheckpoint, Material, Origin, Proof, fill, last_line,
     split_checkpoint,
 };
-pub use reconcile::{Author, Reconciled, close, reconcile, undo};

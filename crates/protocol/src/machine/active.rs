@@ -4,7 +4,7 @@
 use super::facts::{FactSet, Facts};
 use super::wave::{add_new, list_requests};
 use super::work::{Work, attach, short};
-use super::{answers, slices, wave};
+use super::{slices, user_answers, wave};
 use crate::model::{FixNote, Handoff};
 use crate::prelude::*;
 use crate::report::{fixes, return_reason};
@@ -90,7 +90,7 @@ impl Work<'_> {
                 SliceStatus::Planned
             };
         }
-        answers::note(self);
+        user_answers::note(self);
         if active {
             self.next.active.status = ActiveStatus::InProgress;
             self.sync_handoff();

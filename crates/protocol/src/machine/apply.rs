@@ -7,8 +7,8 @@ use super::finish::{Before, finish};
 use super::rule::Rule;
 use super::work::{Step, Work};
 use super::{
-    assurance, bootstrap, brief, by_cook, drift, goal, implementer, reground, resume, user,
-    verdicts, wave,
+    assurance, bootstrap, brief_changes, by_cook, drift, goal_transitions, implementer, reground,
+    resume, user, verdicts, wave,
 };
 use crate::model::{Actor, GOAL_SLICE, Records};
 use crate::prelude::*;
@@ -40,9 +40,9 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             // Whatever is not committed is a finding of the dispatch, and that asks for a model.
             set.contract_committed |= is_by_cook;
         }
-        Event::GoalAsked => goal::ask(snapshot, &mut set),
+        Event::GoalAsked => goal_transitions::ask(snapshot, &mut set),
         Event::Implemented { .. } if snapshot.ledger.goal.is_some() => {
-            goal::ask(snapshot, &mut set);
+            goal_transitions::ask(snapshot, &mut set);
         }
         Event::Implemented {
             slice_id,
@@ -60,7 +60,9 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             set.ranges.append(&mut then.ranges);
             set.on_head.append(&mut then.on_head);
         }
-        Event::Briefed { change, .. } => set.brief = Some(brief::question(snapshot, change)),
+        Event::Briefed { change, .. } => {
+            set.brief = Some(brief_changes::question(snapshot, change))
+        }
         _ => {}
     }
     set
@@ -120,7 +122,7 @@ pub fn apply(
         .replace_hints(["run `cook verify stop`"]));
     }
     if event.is_aside() {
-        return brief::apply(before, facts, due, event, actor);
+        return brief_changes::apply(before, facts, due, event, actor);
     }
     let (rule, due_role) = (due.rule, due.role);
     let mut work = Work::new(before, facts, due);
@@ -241,12 +243,12 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             Ok(())
         }
         Event::RegroundedByCook { kind, block } => by_cook::apply(work, *kind, block),
-        Event::GoalSet { goal, branch } => goal::set(work, goal, branch),
-        Event::GoalAsked => goal::weigh(work),
+        Event::GoalSet { goal, branch } => goal_transitions::set(work, goal, branch),
+        Event::GoalAsked => goal_transitions::weigh(work),
         Event::Implemented { submission, .. } if work.before.ledger.goal.is_some() => {
             work.note_remarks(GOAL_SLICE, &submission.report);
-            goal::weigh(work)?;
-            goal::spend_attempt(work);
+            goal_transitions::weigh(work)?;
+            goal_transitions::spend_attempt(work);
             Ok(())
         }
         Event::Implemented {
@@ -307,7 +309,7 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             number,
             reason,
         } => user::retire(work, slice_id, *number, reason),
-        Event::Said { text, session } => brief::say(work, text, session.as_ref(), actor),
+        Event::Said { text, session } => brief_changes::say(work, text, session.as_ref(), actor),
         // These leave the work where it stands and never come here.
         Event::Briefed { .. } | Event::Signed => Ok(()),
     }
@@ -354,8 +356,8 @@ fn repair(
             "the profile asks for fewer judges or less assurance than the log",
         ));
     }
-    goal::check_profile(profile, work.before.ledger.goal.is_some())?;
-    goal::leave(work, profile);
+    goal_transitions::check_profile(profile, work.before.ledger.goal.is_some())?;
+    goal_transitions::leave(work, profile);
     assurance::take_in(work, profile);
     work.next.profile = profile.clone();
     work.next.state.task_type = profile.task_type.clone();

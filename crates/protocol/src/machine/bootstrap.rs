@@ -4,7 +4,7 @@ use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
 use super::rule::{Dispatch, Rule};
 use super::work::require_reground;
-use super::{drift, goal};
+use super::{drift, goal_transitions};
 use crate::model::{
     Assurance, Counters, GOAL_SLICE, Goal, Import, PlanSource, Remark, State, Undone,
     mission_anchor,
@@ -46,7 +46,7 @@ pub(super) fn first(
     settings: Option<&BTreeMap<String, String>>,
     import: Option<&Import>,
 ) -> Result<(Snapshot, Dispatch), Refusal> {
-    goal::check_profile(profile, false)?;
+    goal_transitions::check_profile(profile, false)?;
     let anchor = match mission {
         Some(text) => mission_anchor(text)
             .ok_or_else(|| Refusal::new(Code::MissionMissing, "the mission has no line of text"))?,
@@ -89,7 +89,7 @@ pub(super) fn first_of_goal(
     profile.assurance = Assurance::Goal;
     let mut next = empty(&goal.words, &anchor, profile);
     next.ledger.branch = Some(branch.to_owned());
-    goal::begin(&mut next, goal);
+    goal_transitions::begin(&mut next, goal);
     let dispatch = finish(&mut next, facts, &BEGUN)?;
     Ok((next, dispatch))
 }

@@ -3,7 +3,7 @@
 use super::dispatch::dispatch;
 use super::facts::{Facts, Range};
 use super::rule::{Dispatch, Rule};
-use super::{assurance, drift, goal, wave};
+use super::{assurance, drift, goal_transitions, wave};
 use crate::model::RoleSlot;
 use crate::prelude::*;
 
@@ -107,7 +107,7 @@ fn derive(next: &mut Snapshot, dispatch: &Dispatch) {
     };
     state.project_done = state.continuation_policy == Policy::Done;
     state.contract_status = match (state.continuation_policy, dispatch.rule) {
-        (Policy::Done, _) if next.ledger.goal.is_some() => goal::REACHED,
+        (Policy::Done, _) if next.ledger.goal.is_some() => goal_transitions::REACHED,
         (Policy::Done, _) => "satisfied",
         (Policy::Paused, _) if state.contract_status == "cancelled" => "cancelled",
         _ if !next.ledger.regrounded => "bootstrapped",

@@ -5,7 +5,7 @@ use super::facts::{CommitFacts, CommitQuestion, FactSet, GateQuestion, GateRun, 
 use super::slices::handoff_commands;
 use super::wave::add_new;
 use super::work::{Work, attach, quote_word, require_reground, short};
-use super::{answers, drift};
+use super::{drift, user_answers};
 use crate::change::{code_of, list_test_changes, list_undeclared};
 use crate::diagnostic::without_escapes;
 use crate::model::{Outcome, surface_matches, surface_names};
@@ -598,7 +598,7 @@ pub(super) fn ask(
             "the {role} reports a verdict and asks nothing"
         ));
     }
-    answers::require_new(work, question)?;
+    user_answers::require_new(work, question)?;
     // What it says besides is heard when it goes on.
     match role {
         Role::Implementer => {

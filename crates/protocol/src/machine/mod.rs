@@ -4,17 +4,16 @@
 //! [`dispatch`] and [`apply`] decide from values alone. Nothing else moves state.
 
 mod active;
-mod answers;
 mod apply;
 mod assurance;
 mod bootstrap;
-mod brief;
+mod brief_changes;
 mod by_cook;
 mod dispatch;
 mod drift;
 mod facts;
 mod finish;
-mod goal;
+mod goal_transitions;
 mod implementer;
 mod planning;
 mod proof;
@@ -23,6 +22,7 @@ mod resume;
 mod rule;
 mod slices;
 mod user;
+mod user_answers;
 mod verdicts;
 mod wave;
 mod work;
@@ -31,7 +31,7 @@ pub use active::{ask_to_follow, follow};
 pub use apply::{apply, needs};
 pub use assurance::{AUDIT_EVERY, AuditRule};
 pub use bootstrap::NO_MISSION;
-pub use brief::message_id;
+pub use brief_changes::message_id;
 pub use by_cook::{MOST_BY_COOK, SessionEstimate, derive, estimate};
 pub use dispatch::{dispatch, dispatch_needs, explain, not_your_turn};
 pub use drift::{contradictions, handoff_differences, list_others_since, new_answer};
@@ -41,7 +41,7 @@ pub use facts::{
     MAX_COMMITS, MAX_PATHS, OutsideEdit, Range, Required, StandingQuestion, StopVerifierRun,
     Verdict, Worktree, is_for_tree, stale_stop_verifier, take_in_command, ticket,
 };
-pub use goal::ASK as ASK_GOAL;
+pub use goal_transitions::ASK as ASK_GOAL;
 pub use implementer::claims;
 pub use planning::MAX_SLICES;
 pub use reground::{Choice, Found, Selection, find_slice, find_state, list_needs};

@@ -1,9 +1,9 @@
 //! Merging a regrounder's plan into the log's: what a plan may change, what it may not.
 
-use super::answers::conditions;
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
+use super::user_answers::conditions;
 use super::work::Work;
-use super::{answers, proof};
+use super::{proof, user_answers};
 use crate::model::{EvidenceClaim, PlanBlock};
 use crate::prelude::*;
 use crate::report::is_named;
@@ -44,7 +44,7 @@ pub(super) fn merge(
     let before = work.next.plan.candidate_slices.clone();
     let mut slices = Vec::new();
     for planned in &plan.candidate_slices {
-        answers::require_own_notes(&work.next.ledger, planned)?;
+        user_answers::require_own_notes(&work.next.ledger, planned)?;
         match before
             .iter()
             .find(|slice| slice.slice_id == planned.slice_id)
@@ -74,7 +74,7 @@ pub(super) fn merge(
     require_settleable(work, block)?;
     unselect(work);
     note_unknown_blockers(work);
-    answers::note(work);
+    user_answers::note(work);
     merged.changed = work.next.plan.candidate_slices != before;
     Ok(merged)
 }

@@ -5,7 +5,7 @@ use super::slices::open_commands;
 use super::user::{refusal, set_mission};
 use super::wave::{add_new, review_blocker};
 use super::work::{Work, quote_word, require_reground, short};
-use super::{answers, brief, goal, wave};
+use super::{brief_changes, goal_transitions, user_answers, wave};
 use crate::model::{Limits, Resume};
 use crate::prelude::*;
 use crate::report::is_named;
@@ -30,14 +30,14 @@ fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {
 
 /// The one way out of every stopped state. What the user says beside whatever it does binds.
 pub(super) fn resume(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
-    if goal::is_over(work.before) && resume.trust.is_empty() {
-        return Err(goal::nothing_open());
+    if goal_transitions::is_over(work.before) && resume.trust.is_empty() {
+        return Err(goal_transitions::nothing_open());
     }
     go_on(work, resume)?;
     let is_taken = work.next.ledger.answers != work.before.ledger.answers
         || work.next.mission != work.before.mission;
     if let Some(said) = find_other_words(resume).filter(|_| !is_taken) {
-        brief::hear(work, said);
+        brief_changes::hear(work, said);
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             };
             match work.next.mission.is_empty() {
                 true => set_mission(work, answer)?,
-                false => answers::keep(work, answer),
+                false => user_answers::keep(work, answer),
             }
             work.next.ledger.answered = Some(answer.clone());
             // Who builds the slice goes on with the answer; who plans looks at the plan again.
@@ -195,7 +195,7 @@ fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
     let Some(no) = find_other_words(resume).filter(|said| !begins_with_yes(said)) else {
         return false;
     };
-    answers::keep(work, no);
+    user_answers::keep(work, no);
     work.next.ledger.answered = Some(no.to_owned());
     let cause = "the user was asked to trust commands of the plan, and did not answer yes";
     require_reground(&mut work.next, cause.to_owned());

@@ -1,6 +1,6 @@
 //! The slice graph: who waits for whom, what comes first, where it runs in a circle.
 
-use super::answers::conditions;
+use super::user_answers::conditions;
 use crate::digest::sha256_of_parts;
 use crate::model::STOP_VERIFIER;
 use crate::prelude::*;

@@ -2,7 +2,7 @@
 //! amend.
 
 use super::work::{Work, require_reground};
-use super::{assurance, brief, planning, wave};
+use super::{assurance, brief_changes, planning, wave};
 use crate::diagnostic::list_with_verb;
 use crate::model::{
     Actor, Amendment, CANCELLED_BY_HAND, PAUSED_BY_HAND, PlanBlock, Undone, mission_anchor,
@@ -27,7 +27,7 @@ pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refu
         .hint("`cook brief say TEXT` keeps what you want to say"));
     }
     if actor != Actor::Role && is_said(why) {
-        brief::hear(work, why);
+        brief_changes::hear(work, why);
     }
     let (policy, kind) = (Policy::Paused, WaitingKind::Pause);
     work.next.wait(policy, kind, why, "cook resume");
@@ -80,7 +80,7 @@ pub(super) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
         require_reground(&mut work.next, cause);
     }
     if is_said(why) {
-        brief::hear(work, why);
+        brief_changes::hear(work, why);
     }
     let (policy, kind) = (Policy::Paused, WaitingKind::Cancel);
     work.next.wait(policy, kind, why, "cook resume");
@@ -551,7 +551,7 @@ pub(super) fn undo(
             answer.note()
         ));
     }
-    brief::undo(work, to, &mut next);
+    brief_changes::undo(work, to, &mut next);
     next.ledger.wave = current.ledger.wave;
     next.ledger.wave.running = false;
     next.state.current_stop_wave_id = current.state.current_stop_wave_id;

@@ -1,9 +1,9 @@
 //! The stop wave: which votes count, when a wave is opened; and every no, with what it asks for, until it
 //! is answered.
 
-use super::answers;
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
+use super::user_answers;
 use crate::model::{Remark, RoomCheck, Vote};
 use crate::prelude::*;
 
@@ -182,7 +182,7 @@ pub(super) fn owe(to: &mut Vec<Blocker>, more: impl IntoIterator<Item = Blocker>
 /// the user said that binds nothing which is open or done.
 pub(super) fn list_left(snapshot: &Snapshot) -> Vec<Blocker> {
     let mut left = find_rejected_and_cancelled(snapshot);
-    left.extend(answers::list_unheld(snapshot));
+    left.extend(user_answers::list_unheld(snapshot));
     let answered = &snapshot.ledger.answered_rejections;
     left.retain(|no| answered.iter().all(|answered| answered.no.id != no.id));
     left

@@ -1,6 +1,6 @@
 //! Agent programs as data: how one is started and read, what it keeps for itself, and those that cook knows.
 
-use super::hooks::HookTable;
+use super::hook_table::HookTable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

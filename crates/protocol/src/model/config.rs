@@ -7,7 +7,7 @@ use super::setting::{
     AgentName, CachePath, Command, CommandLine, Commands, Dollars, LogRefs, Pattern, RepoPath,
     RoleKey, SocketPath, Span, VariableName, nearest,
 };
-use super::strength::{Share, StrengthRule};
+use super::strength_note::{Share, StrengthRule};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;

@@ -1,13 +1,13 @@
 //! What can happen to a workflow: one event, one transition, one log commit.
 
 use super::Profile;
-use super::brief::BriefChange;
+use super::brief_document::BriefChange;
 use super::config::Limits;
 use super::contract::{ByCook, Offer};
 use super::evidence::EvidenceClaim;
 use super::history::ReportRecord;
 use super::ledger::{AnswerTo, Goal, PlaceAnswer};
-use super::plan::{Import, Plan, PlanBlock};
+use super::plan_document::{Import, Plan, PlanBlock};
 use super::scalar::{Count, Lines, MaybeTexts, Text, Texts};
 use super::snapshot::Snapshot;
 use super::state::Role;

@@ -5,10 +5,10 @@
 use super::config::Limits;
 use super::contract::{Assured, Offer};
 use super::evidence::Receipt;
-use super::plan::{PlanSource, TaskSource};
+use super::plan_document::{PlanSource, TaskSource};
 use super::scalar::{Count, Text, Texts};
 use super::state::Role;
-use super::strength::StrengthNote;
+use super::strength_note::StrengthNote;
 use crate::digest::sha256;
 use crate::trials::{TrialLine, Weight};
 use schemars::JsonSchema;

@@ -6,28 +6,28 @@
 //! and the other way round (a test draws documents from both sides).
 
 mod agent;
-mod brief;
+mod brief_document;
 mod config;
 mod contract;
 mod event;
 mod evidence;
 mod history;
-pub mod hooks;
+pub mod hook_table;
 mod ledger;
-mod plan;
+mod plan_document;
 mod scalar;
 mod setting;
 mod shape;
 mod snapshot;
 mod state;
-mod strength;
+mod strength_note;
 
 pub use agent::{
     Access, AccessArgs, AgentKind, AgentTable, Capability, Continuation, Counting, EndSignal,
     EventFormat, Identify, KnownAgent, Markers, Rule, SessionNaming, StateDirectory, Taken,
     TranscriptPlace, Wanted,
 };
-pub use brief::{
+pub use brief_document::{
     BriefChange, BriefDocument, BriefEntry, BriefFacts, BriefLine, BriefOutcome, BriefRecord,
     BriefStanding, BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS,
     Slot,
@@ -62,7 +62,7 @@ pub use ledger::{
     ReviewNote, RoomCheck, SliceLedger, TestChange, Undone, UserAnswer, Vote, Waiting, WaitingKind,
     Wave,
 };
-pub use plan::{
+pub use plan_document::{
     ActiveSlice, ActiveStatus, CancelledSlice, ChangedSlice, Handoff, Import, Plan, PlanBlock,
     PlanSource, PlannedSlice, ProofTally, Slice, SliceStatus, TaskSource,
 };
@@ -77,7 +77,7 @@ pub use state::{
     AuditorVerdict, MAX_ANCHOR_CHARS, Phase, Policy, Role, RoleSlot, State, is_hidden,
     mission_anchor,
 };
-pub use strength::{
+pub use strength_note::{
     Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver, read_waivers,
 };
 

@@ -1,7 +1,7 @@
 //! Schemas of the values that JSON writes in more than one way; types without an entry here
 //! describe themselves.
 
-use super::brief::{BriefLine, Slot};
+use super::brief_document::{BriefLine, Slot};
 use super::evidence::Basis;
 use super::scalar::{
     Count, MAX_COUNT, MaybeText, MaybeTexts, OptionalI32, Priority, SchemaVersion, Text, Texts,

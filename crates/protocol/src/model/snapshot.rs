@@ -1,11 +1,11 @@
 //! Everything a decision may look at, and what a transition appends.
 
-use super::brief::{BriefDocument, BriefRecord};
+use super::brief_document::{BriefDocument, BriefRecord};
 use super::contract::{Assurance, Profile};
 use super::evidence::VerificationEvidence;
 use super::history::{SliceRecord, StopRecord};
 use super::ledger::{Counters, Goal, Ledger, SliceLedger, Undone, Waiting, WaitingKind};
-use super::plan::{ActiveSlice, ActiveStatus, Plan};
+use super::plan_document::{ActiveSlice, ActiveStatus, Plan};
 use super::state::{Policy, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,8 @@
 //! read for placeholders again.
 
 mod parts;
+mod prompt_slices;
 mod quote;
-mod slices;
 
 use crate::diagnostic::{without_attribution, without_tags};
 use crate::digest::sha256;
@@ -16,10 +16,10 @@ use crate::prelude::*;
 use crate::report;
 pub use parts::{PromptInput, findings_shown};
 use parts::{must_fix, parts};
+use prompt_slices::find_rule;
 use quote::Quoted;
 pub use quote::{MAX_PART_CHARS, cut};
 use serde_json::Value;
-use slices::find_rule;
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,

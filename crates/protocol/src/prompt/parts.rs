@@ -2,12 +2,12 @@
 //! rejections that its own report is measured against. `crates/protocol/tests/exploration/prompts.rs`
 //! holds it to what the machine reads.
 
-use super::quote::{MAX_PART_CHARS, Quoted, cut, fit};
-use super::slices::{
+use super::prompt_slices::{
     PLAN, REPORTS, active_text, audit_text, is_of_this_commit, list_earlier_notes, list_fixes,
     list_other_claims, list_other_notes, may_select, plan_text, rejection, review_id, review_text,
     standing_review, vote,
 };
+use super::quote::{MAX_PART_CHARS, Quoted, cut, fit};
 use crate::diagnostic::without_attribution;
 use crate::machine::{
     Rule, Selection, current_review, find_audit_to_answer, list_left_if_cancelled, list_owed,

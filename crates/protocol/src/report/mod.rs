@@ -9,7 +9,7 @@
 mod answer;
 mod block;
 mod draft;
-mod event;
+mod report_event;
 mod rules;
 mod table;
 mod value;
@@ -19,7 +19,7 @@ use crate::prelude::*;
 use block::Block;
 pub use block::{ACCEPT, DROP, OFFER_FORMAT, STOP};
 pub use draft::MAX_FIELD_CHARS;
-pub use event::{MAX_BYTES, Provenance, Reported, event, find_contradiction, parse};
+pub use report_event::{MAX_BYTES, Provenance, Reported, event, find_contradiction, parse};
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
 use schemars::JsonSchema;
 use serde::Serialize;

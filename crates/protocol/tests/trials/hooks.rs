@@ -1,7 +1,7 @@
 //! The hooks in real runners, which the script beside this file installs: minutes, and a network.
 //! `cargo test -p cook-protocol --test trials -- --ignored --nocapture`; `HOOK_RUNNERS` names a few alone.
 
-use cook_protocol::trials::hooks::{HookPlaces, files, report_dirs, variables};
+use cook_protocol::trials::runner_hooks::{HookPlaces, files, report_dirs, variables};
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;

@@ -18,7 +18,7 @@ use cook_protocol::model::{
     AgentName, AgentTable, Caches, CleanRoom, GateSpec, GitShown, KnownAgent, Place, Receipt,
     SandboxKind, SandboxMode,
 };
-use cook_protocol::trials::hooks::{self, HookPlaces};
+use cook_protocol::trials::runner_hooks::{self, HookPlaces};
 use cook_protocol::trials::{Material, Outcomes, Report};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -587,7 +587,7 @@ fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
         let value = env.get(OsStr::new(name))?;
         Some(value.to_string_lossy().into_owned())
     };
-    let added = hooks::variables(&places, existing);
+    let added = runner_hooks::variables(&places, existing);
     env.extend(
         added
             .into_iter()
@@ -703,7 +703,7 @@ impl RunPlace<'_> {
         };
         let own = home.join(".trial");
         disk::remove_tree(&own).at("write", &own)?;
-        for file in hooks::files() {
+        for file in runner_hooks::files() {
             let path = home.join(HOOKS).join(file.path);
             if let Some(dir) = path.parent() {
                 fs::create_dir_all(dir).at("write", &own)?;
@@ -734,7 +734,7 @@ impl RunPlace<'_> {
         }
         if let Some(home) = home {
             let records = home.join(RECORDS).to_string_lossy().into_owned();
-            for dir in hooks::report_dirs(&records) {
+            for dir in runner_hooks::report_dirs(&records) {
                 let place = PathBuf::from(dir.path);
                 find_reports(&place, None, &mut reports);
             }

@@ -11,7 +11,7 @@ use super::planning::Merged;
 use super::rule::{Dispatch, Rule};
 use super::slices::{list_named_commands, open_commands};
 use super::work::{Work, quote_word};
-use super::{answers, brief, drift, planning, proof, wave};
+use super::{brief_changes, drift, planning, proof, user_answers, wave};
 use crate::model::{Caches, PolicyChange};
 use crate::prelude::*;
 use crate::report::{advice, is_named, list_deviations};
@@ -46,7 +46,7 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
         set.ranges.extend(basis.cloned());
     }
     set.trust = list_named_commands(snapshot, block);
-    set.brief = brief::reground_question(snapshot, block.brief.as_ref());
+    set.brief = brief_changes::reground_question(snapshot, block.brief.as_ref());
 }
 
 /// Applies the block.
@@ -82,7 +82,7 @@ pub(super) fn apply(
         require_acceptable(work, &reconcile.slice_id)?;
         if !work.facts.worktree()?.is_clean() {
             hold_back(work, &reconcile.slice_id, submission)?;
-            answers::note(work);
+            user_answers::note(work);
             answer_left(work, block)?;
             record_reground(work, block, submission);
             return ask_for_trust(work);
@@ -92,12 +92,12 @@ pub(super) fn apply(
     } else {
         proof::stamp(work, block)?;
     }
-    let placed = answers::place(work, block)?;
+    let placed = user_answers::place(work, block)?;
     let answered = answer_review(work, block)? || answered;
     let answered = answer_left(work, block)? || answered;
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
-    brief::reground(work, block.brief.as_ref(), submission)?;
+    brief_changes::reground(work, block.brief.as_ref(), submission)?;
     record_reground(work, block, submission);
     if let Some(select) = &block.select {
         apply_select(work, block, select)?;
@@ -330,7 +330,7 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     }
     match change {
         PolicyChange::AwaitUserInput { question } => {
-            answers::require_new(work, question)?;
+            user_answers::require_new(work, question)?;
             let (policy, kind) = (Policy::AwaitUserInput, WaitingKind::Question);
             work.next
                 .wait(policy, kind, question, "cook resume --answer 'TEXT'");

@@ -1,7 +1,7 @@
 //! The brief of a repository, put together: entries from the log, what documents and
 //! histories say, and what every anchor is worth now. Reads only.
 
-use super::dispatch::dispatch_now;
+use super::due_role::dispatch_now;
 use super::workspace::Workspace;
 use crate::anchor::Sources;
 use crate::init::{read_text_file, write_text_file};

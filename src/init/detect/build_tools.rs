@@ -1,6 +1,6 @@
 //! What each language and each build tool proposes: gates, caches, and what comes before the gates.
 
-use super::files::{Check, Files, Proposed};
+use super::manifests::{Check, Files, Proposed};
 use cook_protocol::diagnostic::Failure;
 use serde_json::Value;
 use toml::Table;

@@ -4,7 +4,7 @@
 use super::facts::{BriefFacts, BriefQuestion, Facts};
 use super::rule::Dispatch;
 use super::work::{Step, Work, require_reground};
-use super::{answers, wave};
+use super::{user_answers, wave};
 use crate::brief;
 use crate::brief::Author;
 use crate::model::{Actor, BriefChange, BriefRecord, Cause, Records, Timestamp, Verdict};
@@ -213,7 +213,7 @@ pub(super) fn hear(work: &mut Work, text: &str) {
 
 /// The next re-ground weighs the user's words, and who judged without them judges again.
 fn bind(work: &mut Work, text: &str) {
-    answers::keep_said(work, text);
+    user_answers::keep_said(work, text);
     work.next.ledger.answered = Some(text.to_owned());
     if !work.next.ledger.wave.votes.is_empty() {
         wave::void(&mut work.next);

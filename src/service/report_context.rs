@@ -2,7 +2,7 @@
 //! have no shell either: whatever they decide by stands here, or is named with the command
 //! that shows it.
 
-use super::dispatch::find_head;
+use super::due_role::find_head;
 use super::workspace::Workspace;
 use crate::prelude::*;
 use cook_mutants::{Class, classify};

@@ -3,7 +3,7 @@
 //! made anew when they are out of date.
 
 use super::detect::{Files, Proposed, detect};
-use super::files::{Mode, Tree, too_large, unwritable};
+use super::text_files::{Mode, Tree, too_large, unwritable};
 use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::{

@@ -1,6 +1,6 @@
 //! The files of a folder, in a worktree or in a commit, read up to a cap.
 
-use crate::init::files::Tree;
+use crate::init::text_files::Tree;
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::TreeEntry;
 use cook_repo::git::{Entry, Repo};
