@@ -65,12 +65,13 @@ class Run {
     }
     const isSuite = details.type === 'suite';
     const cause = describe(error.cause === undefined ? error.message : error.cause);
-    this.flush(data.nesting, isSuite && !passed ? cause : undefined);
+    const flushed = this.flush(data.nesting, isSuite && !passed ? cause : undefined);
     const isSkipped = data.skip !== undefined && data.skip !== false;
     const isTodo = data.todo !== undefined && data.todo !== false;
     if (isSuite) {
-      // Its tests speak, but for what only the suite itself did wrong.
-      if (!passed && !isTodo && !['subtestsFailed', 'hookFailed', 'cancelledByParent'].includes(error.failureType)) {
+      // Its tests speak, but for what only the suite itself did wrong: a hook that failed after all of them, too.
+      const isTold = ['subtestsFailed', 'cancelledByParent'].includes(error.failureType) || (error.failureType === 'hookFailed' && flushed > 0);
+      if (!passed && !isTodo && !isTold) {
         this.records.addTest(file, titles, 'failed', cause);
       } else if (isSkipped) {
         this.records.addTest(file, titles, 'skipped');
@@ -88,11 +89,10 @@ class Run {
 
   // Tests that never began because a hook of their suite failed say why.
   flush(nesting, cause) {
-    this.cancelled = this.cancelled.filter((one) => {
-      if (one.nesting <= nesting) return true;
-      this.records.addTest(one.record[0], one.record[1], one.record[2], cause || one.record[3]);
-      return false;
-    });
+    const ended = this.cancelled.filter((one) => one.nesting > nesting);
+    this.cancelled = this.cancelled.filter((one) => one.nesting <= nesting);
+    for (const { record } of ended) this.records.addTest(record[0], record[1], record[2], cause || record[3]);
+    return ended.length;
   }
 
   // The runner takes a file for a test where none is in it, or where it broke.

@@ -42,19 +42,23 @@ function install(directory) {
 
 function makeReporter(records) {
   let done = false;
-  const finish = (files) =>
+  let passesOver = false;
+  const finish = (files, errors) =>
     guard(() => {
       if (done) return;
       done = true;
       for (const file of files || []) guard(() => addFile(records, file));
+      // The run is red by them, and no test is.
+      if (errors && errors.length && !passesOver) records.addTest(undefined, ['unhandled errors'], 'failed', describe(errors[0]));
       records.addEnd();
     });
   const begin = () => {
     done = false;
   };
   return {
+    onInit: (vitest) => guard(() => (passesOver = vitest.config.dangerouslyIgnoreUnhandledErrors === true)),
     onTestRunStart: begin,
-    onTestRunEnd: (modules) => finish((modules || []).map((module) => module.task)),
+    onTestRunEnd: (modules, errors) => finish((modules || []).map((module) => module.task), errors),
     onFinished: finish,
   };
 }

@@ -27,7 +27,7 @@ if is_asked node:test; then
       continue
     fi
     cat >test/a.test.js <<'JS'
-const { test, describe, it, before } = require('node:test');
+const { test, describe, it, before, after } = require('node:test');
 const assert = require('assert');
 test('passes', () => {});
 test('fails', () => assert.strictEqual(1, 2));
@@ -38,6 +38,7 @@ test('parent', async (t) => {
   await t.test('child b', () => { throw new Error('b is bad'); });
 });
 describe('suite', () => { describe('inner', () => { for (const x of [1, 2]) it('case ' + x, () => {}); }); });
+describe('ended', () => { after(() => { throw new Error('no end'); }); it('one', () => {}); });
 describe('hooked', () => { before(() => { throw new Error('no set-up'); }); it('one', () => {}); });
 test('spawns', () => {
   const env = { ...process.env };
@@ -60,15 +61,17 @@ failed test/a.test.js > parent > child b
 failed test/a.test.js > parent
 passed test/a.test.js > suite > inner > case 1
 passed test/a.test.js > suite > inner > case 2
+passed test/a.test.js > ended > one
+failed test/a.test.js > ended
 failed test/a.test.js > hooked > one
 passed test/a.test.js > spawns
 END
     }
     label="node $("$node" --version)"
     (expect_node && printf '%s\n' 'passed test/b.test.mjs > esm' 'unloaded test/broken.test.js' \
-      'passed test/plain.test.js' 'ran 11') | compare "$label --test" "$node" --test
-    (expect_node && echo 'ran 9') | compare "$label without --test" "$node" test/a.test.js
-    [[ $version == 18 ]] || (expect_node && echo 'ran 9') |
+      'passed test/plain.test.js' 'ran 13') | compare "$label --test" "$node" --test
+    (expect_node && echo 'ran 11') | compare "$label without --test" "$node" test/a.test.js
+    [[ $version == 18 ]] || (expect_node && echo 'ran 11') |
       compare "$label, own reporter" "$node" --test --test-reporter=dot test/a.test.js
     compare "$label, no match" "$node" --test --test-name-pattern=nothing test/b.test.mjs \
       < <([[ $version == own || $version == 18 ]] && echo 'skipped test/b.test.mjs > esm'; echo 'ran 0')
@@ -190,6 +193,9 @@ END
     echo 'export default { test: { reporters: ["verbose", ["junit", { outputFile: "out.xml" }]] } };' >vitest.config.mjs
     expect_vitest | compare "$label, in settings" node_modules/.bin/vitest run
     [[ -s out.xml ]] || { echo "  the report of the settings is gone" && failed=1; }
+    rm -f *.test.js sub/*.test.js
+    echo "import { test } from 'vitest'; test('ok', async () => { setTimeout(() => { throw new Error('late'); }, 0); await new Promise((go) => setTimeout(go, 50)); });" >late.test.js
+    printf '%s\n' 'passed late.test.js > ok' 'failed unhandled errors' 'ran 2' | compare "$label, unhandled" node_modules/.bin/vitest run
   else
     miss vitest "npm install vitest"
   fi
