@@ -25,6 +25,6 @@ run ''
 grep -q '1 pass' seen
 run '--preload ./x.js'
 grep -q 'the script ran' seen
-! grep -q '1 pass' seen
+! grep -q '1 pass' seen || exit 1
 run '--preload=./x.js'
 grep -q '1 pass' seen

@@ -26,9 +26,9 @@ run() {
 lacks_prompt() { grep -q 'Input must be provided' said; }
 
 run --allowedTools Bash 'say hello'
-lacks_prompt && [[ "$status" == 1 ]]
+lacks_prompt && [[ "$status" == 1 ]] || exit 1
 # It is asked now: the closed port is tried again and again until the time is up.
 run 'say hello' --allowedTools Bash
-! lacks_prompt && [[ "$status" == 124 ]]
+! lacks_prompt && [[ "$status" == 124 ]] || exit 1
 run --allowedTools Bash -- 'say hello'
-! lacks_prompt && [[ "$status" == 124 ]]
+! lacks_prompt && [[ "$status" == 124 ]] || exit 1
