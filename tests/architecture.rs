@@ -55,7 +55,7 @@ const PURE: Order = Order {
 const TEXTS: Order = Order {
     sources: "crates/mutants/src",
     modules: &[
-        "calibrate",
+        "catch_rate",
         "tokens",
         "suite",
         "class",
