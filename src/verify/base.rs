@@ -158,10 +158,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
         if compared.alone {
             compared.find_alone("brings a contract where there was none");
         } else {
-            let what = format!(
-                "`{}` has no contract under `.agent/`: nothing there says what is asked",
-                ask.base
-            );
+            let what = format!("`{}` has no contract under `.agent/`", ask.base);
             compared.outcome.find(Code::BaseContractMissing, what);
         }
         return Ok(compared);
@@ -240,8 +237,9 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
         && refs.contains_key(&tracked)
         && !workspace.repo.is_symbolic(&tracked)?;
     if is_branch_head {
-        let what =
-            format!("`{base}` is a branch of that name, and not what the remote's HEAD names");
+        let what = format!(
+            "`{base}` is a branch of that name and not the one that the remote's HEAD names"
+        );
         return Err(
             Failure::usage(what).hint("name the branch: `--base refs/remotes/REMOTE/BRANCH`")
         );
@@ -253,7 +251,7 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
             return Ok(());
         };
         let what =
-            format!("`{base}` is the tag `{tag}`, and whoever may push there could have made it");
+            format!("`{base}` is the tag `{tag}`, which anybody with push access could have made");
         let hint = format!(
             "name it whole: `--base {tag}`, or a branch: `--base refs/remotes/REMOTE/{name}`"
         );
@@ -419,7 +417,7 @@ fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
         let kept = kept.filter(|kept| kept.status != SliceStatus::Cancelled);
         if kept.is_none() {
             found.push(format!(
-                "the slice `{}` is not in what was proven: {}",
+                "the slice `{}` was not proven: {}",
                 show(id),
                 show(&slice.goal)
             ));

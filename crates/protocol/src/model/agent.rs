@@ -381,7 +381,7 @@ macro_rules! files {
 }
 
 /// The files, by the name of the agent.
-const FILES: [(&str, &str); 14] = files! {
+const FILES: &[(&str, &str)] = &files! {
     "claude" "codex" "gemini" "qwen" "copilot" "cursor" "opencode" "pi" "aider" "amp"
     "gemini-acp" "goose" "opencode-acp" "qwen-acp"
 };

@@ -106,7 +106,8 @@ impl<'a> Filling<'a> {
             known[*number] = if is_whole { stat } else { Stat::default() };
         }
         let is_same = |(path, id)| before.get(path).is_some_and(|(known, _, _)| known == id);
-        let is_same = due.is_empty()
+        let is_same = was_filled
+            && due.is_empty()
             && before.len() == list.files.len() + list.submodules.len()
             && list.submodules.iter().all(is_same);
         if !is_same {

@@ -43,6 +43,19 @@ fn a_room_holds_what_a_clone_holds() {
     }
 }
 
+#[test]
+fn a_commit_without_files_has_a_room() {
+    let project = Project::new();
+    let empty = project.commit();
+    let (filled, found) = project.fill(&empty);
+    assert_eq!((filled.files, found), (0, project.make_clone(&empty)));
+    project.write("a", "one\n");
+    let (filled, _) = project.fill(&project.commit());
+    assert_eq!(filled.written, 1);
+    let (_, found) = project.fill(&empty);
+    assert_eq!(found, project.make_clone(&empty));
+}
+
 /// Python, among others, takes what it compiled before for current if the source's size and its time in
 /// whole seconds are the same.
 #[test]
