@@ -146,7 +146,7 @@ fn the_page_is_a_file_that_appears_whole_and_replaces_nothing_else() {
     #[cfg(target_os = "linux")]
     repo.cook(&["report", "--html", "/proc/report.html"])
         .fails(3, "not_writable")
-        .says("make room or mend the permissions");
+        .says("free space or correct the permissions");
 }
 
 #[test]

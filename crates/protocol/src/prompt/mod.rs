@@ -630,7 +630,7 @@ mod tests {
     #[test]
     fn a_place_apart_is_told_of_with_the_paths_of_the_worktree() {
         assert!(apart(&[]).contains("It is clean. "));
-        assert!(apart(&[]).ends_with("committed:\n\nnone\n"));
+        assert!(apart(&[]).ends_with("paths there:\n\nnone\n"));
         let dirty = apart(&["a.txt".to_owned(), HOSTILE.to_owned()]);
         assert!(dirty.contains("It is not clean. "), "{dirty}");
         assert!(dirty.contains("\n``````text\n- a.txt\n- "), "{dirty}");
@@ -758,16 +758,16 @@ mod tests {
                 "`slice-history.jsonl`",
                 "After a compaction",
                 "smallest correct change",
-                "deterministic proof come first, focused checks next, broad ones last",
+                "deterministic proof come first, then focused checks, then broad ones",
                 "Never continue from conversation memory",
-                "report that drift",
+                "report it",
             ] {
                 assert!(text.contains(part), "{role}: {part}");
             }
             let votes = text.contains("`stop-check-history.jsonl`");
             assert_eq!(votes, role != Role::StopJudge, "{role}");
         }
-        assert!(prompt(Role::StopJudge, "m", "").contains("not recorded yet is no reason"));
+        assert!(prompt(Role::StopJudge, "m", "").contains("their absence is not a reason"));
     }
 
     #[test]

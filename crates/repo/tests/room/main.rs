@@ -2,8 +2,6 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-#[cfg(target_os = "linux")]
-mod agent;
 mod fill;
 mod hostile;
 mod rooms;
