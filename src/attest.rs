@@ -566,10 +566,10 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     let lines: Vec<(usize, &[u8])> = lines.take(MOST + 1).collect();
     if lines.is_empty() {
-        return Err(wrong(Code::AttestationEmpty, "the file is empty"));
+        return Err(wrong(Code::AttestationEmpty, "no line stands in the file"));
     }
     if lines.len() > MOST {
-        let what = format!("the file holds more than {MOST} statements");
+        let what = format!("more than {MOST} statements stand in the file");
         return Err(wrong(Code::AttestationMalformed, what));
     }
     let (mut verified, mut tested) = (None, None);
@@ -717,7 +717,7 @@ fn judge(
     place: &str,
 ) -> Result<Result<(String, String), Failure>, Failure> {
     let Some(blob) = blob else {
-        let what = format!("the signature in {place} is not an SSH signature");
+        let what = format!("what stands as a signature in {place} is not one of SSH");
         return Ok(Err(wrong(Code::SignatureInvalid, what)));
     };
     let key = blob.fingerprint();

@@ -98,7 +98,7 @@ pub(crate) fn measure(
     let ended = calibration.run(Source::of(own, true)?, asked.cases);
     calibration.measured.seconds = begun.elapsed().as_secs_f64();
     ended.map_err(|mut failure| {
-        let hint = "the answers are kept: `cook calibrate` continues after them";
+        let hint = "what was answered is kept: `cook calibrate` goes on after it";
         failure.hints.push(hint.to_owned());
         failure
     })?;

@@ -96,8 +96,8 @@ pub(super) fn look(
     }
     if !has_tests || gates.is_empty() && replaced.is_empty() {
         let what = match gates.is_empty() {
-            true => "no known gate covers the changed files",
-            false => "no known gate runs tests of the changed files",
+            true => "no gate is known here that says anything about what changed",
+            false => "no gate is known here that runs tests of what changed",
         };
         let what = format!("{what}; the line below, in `.agent/cook.toml`, names one");
         checked.find(Code::NoGates, Weight::NotKnown, what, ADD_GATE);

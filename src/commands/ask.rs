@@ -325,7 +325,7 @@ fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallA
         return Err(Failure::usage(what));
     }
     if args.on_series.is_some() {
-        let what = "several agents cannot continue one series; branch with `--on-episode`";
+        let what = "several agents cannot go on in one series; branch with `--on-episode`";
         return Err(Failure::usage(what));
     }
     let workspace = context.workspace()?;
@@ -477,7 +477,7 @@ fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> R
                 episode: named(episode, RefKind::Episode),
                 series: named(series, RefKind::Series),
             };
-            let what = "continue from either an episode or a series";
+            let what = "go on from an episode or from a series, not from both or neither";
             let conflict = Failure::new(FailureKind::Usage, Code::OnConflict, what);
             Err(keeping(conflict, prior))
         }
@@ -504,7 +504,7 @@ pub(super) fn find_ref(
         failure.hints = vec!["`cook session log` lists what there is".to_owned()];
     }
     if missing && store.is_expired(text).unwrap_or(false) {
-        let expired = ": it expired, and `cook session gc` removed it";
+        let expired = ": it expired and `cook session gc` let go of it";
         failure.message.push_str(expired);
     }
     Err(failure)

@@ -227,7 +227,7 @@ pub(super) fn guard<T>(
     let written = files.put_back().map_err(failure)?;
     let finding = (!written.is_empty()).then(|| {
         let what = format!(
-            "while gates ran, something wrote the file of `{}`; it was restored",
+            "while gates ran, something wrote what `{}` names; it was put back",
             written.join("`, `")
         );
         Finding::new(Code::RunnerFilesWritten, what)

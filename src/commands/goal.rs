@@ -58,7 +58,7 @@ pub(super) fn goal(context: &Context, args: &GoalArgs) -> Answer {
             "a goal needs a command that says whether it is reached: `--check 'COMMAND'`",
         )),
         None if !args.check.is_empty() => Err(Failure::usage(
-            "describe the goal in words: `cook goal 'WORDS' --check 'COMMAND'`",
+            "say in words what the goal is: `cook goal 'WORDS' --check 'COMMAND'`",
         )),
         None => look(context, args),
     }
@@ -277,7 +277,7 @@ impl Show for GoalAnswer {
         if let Some(commit) = &self.commit {
             let place = match self.is_head {
                 true => format!("at {}", short(commit)),
-                false => "in the worktree, which holds uncommitted changes".to_owned(),
+                false => "in the worktree, which holds what no commit has".to_owned(),
             };
             page.add_toned_line(Tone::Dim, &format!("  {place}"));
         }

@@ -17,6 +17,19 @@ use cook_repo::receipt::Receipts;
 /// What most people need, in the order in which they meet it.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];
 
+/// Every command, by who needs it.
+const GROUPS: [(&str, &str); 3] = [
+    (
+        "Everyday",
+        "init check goal run next status log verify gate trust plan pause resume cancel undo report demo",
+    ),
+    (
+        "Agents and CI",
+        "record brief hook hooks ask act session issue push pull attest strength calibrate mcp",
+    ),
+    ("Repair and help", "doctor explain completions help"),
+];
+
 #[derive(Debug, Args)]
 pub(super) struct HelpArgs {
     /// Every command
@@ -55,7 +68,7 @@ pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
 /// The help of the program, with its commands in groups.
 pub(super) fn group_commands(program: Command) -> String {
     let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
-    for (title, names) in super::GROUPS {
+    for (title, names) in GROUPS {
         template.push_str(&format!("\n{title}:\n"));
         let names = names.split(' ');
         let named = names.filter_map(|name| program.find_subcommand(name));
@@ -301,7 +314,7 @@ mod tests {
         let program = super::super::Cli::command();
         let shown = program.get_subcommands().filter(|one| !one.is_hide_set());
         let mut shown: Vec<&str> = shown.map(Command::get_name).collect();
-        let groups = crate::commands::GROUPS.iter();
+        let groups = GROUPS.iter();
         let mut grouped: Vec<&str> = groups.flat_map(|(_, names)| names.split(' ')).collect();
         shown.sort_unstable();
         grouped.sort_unstable();

@@ -435,7 +435,7 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
         return Ok(None);
     }
     context.screen.note(
-        "What should this repository become? Answer in one line, or leave it empty for later.",
+        "What is this repository to become? Say it in a line; an empty one leaves it for later.",
     );
     let mut line = String::new();
     let read = std::io::stdin().lock().take(MAX_LINE).read_line(&mut line);
@@ -511,9 +511,11 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     let left = ticked.left.iter();
     lines.extend(left.map(|(item, why)| format!("left as it is in {path}: {item}: {why}")));
     let untold = ticked.untold.iter();
-    lines.extend(untold.map(|item| {
-        format!("left unchanged, because {path} no longer has it or has it twice: {item}")
-    }));
+    lines.extend(
+        untold.map(|item| {
+            format!("left, as it stands in {path} no longer, or more than once: {item}")
+        }),
+    );
     note("init", lines)
 }
 
@@ -546,7 +548,7 @@ pub(super) fn begin_anew(
     if has_plan || is_begun || service::check_unseen(workspace).is_err() {
         let what =
             format!("the workflow has begun with a plan of its own: `{from}` is not taken in");
-        let mission = format!("Do the tasks of {from}; its boxes are claims, not proof");
+        let mission = format!("Do what {from} lists; its boxes are claims, not proof");
         let mission = quote_word(&mission);
         let hints = [
             format!("let the next re-ground plan it: `cook plan refocus --mission {mission}`"),
@@ -569,7 +571,7 @@ const BOOTSTRAPPED: &str = "bootstrapped";
 /// Older state and a plan are both there.
 pub(super) fn refuse_two() -> Failure {
     let what = "`.agent/` holds the plan of an older workflow, and `--from` names another";
-    let hint = "run `cook init` without `--from` to continue with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first";
+    let hint = "run `cook init` without `--from` to go on with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first";
     Refusal::new(Code::PlanAmbiguous, what)
         .replace_hints([hint])
         .into()

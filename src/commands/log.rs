@@ -457,7 +457,7 @@ pub(crate) fn summarize(event: &Event) -> String {
             let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
             format!("the edited plan is taken in, {slices}")
         }
-        Event::BranchAdopted => "the workflow continues on the branch checked out".to_owned(),
+        Event::BranchAdopted => "the workflow goes on on the branch checked out".to_owned(),
         Event::Restored => "edited documents are as the log has them".to_owned(),
         Event::GoalSet { goal, .. } => format!("the goal is: {}", fold(&goal.words)),
         Event::GoalAsked => "the goal's checks were asked of HEAD".to_owned(),

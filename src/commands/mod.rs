@@ -92,19 +92,6 @@ const OLD_NAMES: [(&str, &str); 21] = [
     ("why", "next --why"),
 ];
 
-/// Every command, by who needs it.
-const GROUPS: [(&str, &str); 3] = [
-    (
-        "Everyday",
-        "init check goal run next status log verify gate trust plan pause resume cancel undo report demo",
-    ),
-    (
-        "Agents and CI",
-        "record brief hook hooks ask act session issue push pull attest strength calibrate mcp",
-    ),
-    ("Repair and help", "doctor explain completions help"),
-];
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Set the repository up, or repair what is missing; safe to repeat
@@ -313,9 +300,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Run(args) => run::run(context, &args),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Session(args) => session::session(context, &args),
-        Command::ScriptedAgent(_) => {
-            Err(Failure::usage("a scripted agent takes no global options"))
-        }
+        Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => push::pull(context, &args),
         Command::Report(args) => report::report(context, &args),

@@ -166,8 +166,8 @@ fn write_body(
         let _ = writeln!(text, "{others}\n");
     }
     let how = match results.list_failing().is_empty() {
-        false => "The tables above list the failures.",
-        true => "Only lines marked `recorded` rest on an agent's word alone.",
+        false => "What fails is in the tables above.",
+        true => "Nothing above rests on an agent's word alone but what is `recorded`.",
     };
     let _ = writeln!(
         text,

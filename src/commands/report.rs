@@ -180,7 +180,7 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
     let (cost, put_back) = match workspace.log_from {
         Some(_) => (
             html! { p { "The record of calls stays where the work was done; a fetched log holds none." } },
-            html! { p.dim { "Copies of reverted changes stay where the work was done; a fetched log holds none." } },
+            html! { p.dim { "Copies of what was put back stay where the work was done; a fetched log holds none." } },
         ),
         None => (list_calls(workspace)?, list_put_back(workspace)?),
     };
@@ -350,7 +350,7 @@ fn list_criteria(judged: &[Criterion], open: &[Criterion]) -> Markup {
         return html! { p { "No slice has criteria yet." } };
     }
     let table = Table {
-        caption: "Each criterion, the place of its proof, and its state now",
+        caption: "Each criterion, where its proof is, and what it is worth now",
         heads: &["Proof", "Slice", "Criterion", "Evidence", "What was seen"],
         room: 250_000,
         rest: "`cook verify --json` has all of them.",
@@ -415,7 +415,7 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
     });
     let events: Vec<_> = events.collect();
     let tries = Table {
-        caption: "The reports of each slice, oldest first",
+        caption: "What was reported of each slice, oldest first",
         heads: &["Slice", "Transition", "What", "What it says"],
         room: 110_000,
         rest: LOG,
@@ -538,7 +538,7 @@ fn list_put_back(workspace: &Workspace) -> Result<Markup, Failure> {
         return Ok(html! { p { "Nothing had to be put back." } });
     }
     let table = Table {
-        caption: "Forbidden changes of sessions and edits from outside: kept, then reverted",
+        caption: "What sessions changed without a right to, or was edited outside: kept, then put back",
         heads: &["Copy", "When", "Why", "Files"],
         room: 20_000,
         rest: "`cook doctor rescue list` lists all of them.",
@@ -583,7 +583,7 @@ fn list_calls(workspace: &Workspace) -> Result<Markup, Failure> {
         return Ok(html! { p { "No agent was called through cook for this work." } });
     }
     let table = Table {
-        caption: "The cost, by role and agent",
+        caption: "What agents took, by role and agent",
         heads: &["Role", "Agent", "Calls", "Failed", "Time", "Cost"],
         room: 20_000,
         rest: "`cook status --cost` lists all of them.",
@@ -627,7 +627,7 @@ fn list_log(snapshot: &Snapshot, log: &[Moment]) -> Markup {
 /// What the verification looked at.
 fn list_checks(verified: &VerifyAnswer, branch: Option<&str>) -> Markup {
     let table = Table {
-        caption: "What was examined; it is in order unless something else is said",
+        caption: "What was looked at, and found as it should be where nothing else is said",
         heads: &["What"],
         room: 20_000,
         rest: "`cook verify` lists all of it.",

@@ -219,7 +219,7 @@ fn goes_on(held: &Held) -> Option<String> {
         (Ended::Policy(Policy::Done), _) => return None,
         (Ended::Asked, Some(role)) => {
             let kept = match role {
-                Role::Implementer => "; its commits and its changes in the worktree stay",
+                Role::Implementer => "; what it left in the worktree, and its commits, stay",
                 _ => "",
             };
             format!("`{again}` begins the step of the {role} again, and no attempt is spent{kept}")
@@ -719,12 +719,12 @@ impl LiveLine {
                 "an end is asked for: the session of the {role} is finished first, and then the run ends; a second Ctrl-C ends it now"
             ),
             (..=1, None) => {
-                "stopping after the current session; press Ctrl-C again to stop now".to_owned()
+                "an end is asked for: what is under way is finished first; a second Ctrl-C ends it now".to_owned()
             }
             (_, Some(role)) => format!(
                 "the session of the {role} is ended now; the next `cook run` begins its step again"
             ),
-            (_, None) => "stopping now".to_owned(),
+            (_, None) => "what is under way is ended now".to_owned(),
         }
     }
 }

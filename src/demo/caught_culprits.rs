@@ -150,7 +150,7 @@ fn of_role<T>(seen: &[(Role, T)], role: Role) -> Option<&(Role, T)> {
 fn is_put_back(workspace: &Workspace, breach: &Violation) -> Result<(), String> {
     let said = |failure: Failure| failure.to_string();
     if !breach.left.is_empty() || breach.log_moved {
-        return Err("some of it could not be restored".to_owned());
+        return Err("not all of it could be put back".to_owned());
     }
     if breach.copies.is_empty() {
         return Err("nothing of it was kept".to_owned());
@@ -434,7 +434,7 @@ mod tests {
             &workspace,
             &misdeed,
             &make_seen(left),
-            "some of it could not be restored",
+            "not all of it could be put back",
         );
         let forged = Violation {
             copies: vec!["01".to_owned()],

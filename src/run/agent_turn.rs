@@ -214,7 +214,7 @@ impl Driver<'_> {
                 return Ok(vec![step]);
             }
             if breach.user_spoke {
-                let why = "the user said something meanwhile, which the judge must hear first; its report is in `cook session log`";
+                let why = "the user said something meanwhile: whoever judges hears it first; its report is in `cook session log`";
                 self.observe_nothing(role, why);
                 return Ok(vec![Step::Moved]);
             }

@@ -33,7 +33,7 @@ const LINKED: [&str; 5] = [
 /// Where the copy says which event of the sessions was the newest.
 const RECORD: &str = "log.git/refs/sessions/record";
 /// How its loss is told.
-pub(super) const TAKEN: &str = "cook's files in the git directory were removed";
+pub(super) const TAKEN: &str = "what cook keeps in the git dir was taken away";
 /// How deep directories are followed.
 const DEPTH: usize = 12;
 

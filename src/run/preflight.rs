@@ -140,7 +140,7 @@ pub(super) fn before(
             paths_are(worktree.dirty.len() as u64 + worktree.more)
         ),
     )
-    .replace_hints(["commit them, or use `--park-changes` to set them aside for the run, or `--yes` to continue beside them"])
+    .replace_hints(["commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them"])
     .into())
 }
 
@@ -458,7 +458,8 @@ impl Keeping {
     pub fn summary(&self) -> String {
         match self {
             Self::Kernel { .. } => {
-                "in force: agents run in bubblewrap and can write only what they may".to_owned()
+                "in force: agents run in bubblewrap, and cannot write what they have no right to"
+                    .to_owned()
             }
             Self::Measured { why } => format!(
                 "not in force ({why}): what a session changes without a right to is measured afterwards and put back"

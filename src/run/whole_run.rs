@@ -128,7 +128,7 @@ pub(super) fn settle_first(
 ) -> Result<(), Failure> {
     if was_lost {
         operator.note(
-            "cook's files in the git directory were gone; they are restored as the last run left them",
+            "what cook keeps in the git dir was gone, and is put back as the last run left it",
         );
     }
     let workspace = Workspace::open(dir)?;

@@ -178,7 +178,7 @@ pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<(), Failu
         let places = failure.findings.iter().filter_map(|one| one.place.clone());
         let places: Vec<String> = places.collect();
         failure.message = format!(
-            "they hold what looks like a secret ({}); `cook push` explains how to continue",
+            "they hold what looks like a secret ({}); `cook push` tells how to go on",
             places.join("; ")
         );
         failure
@@ -192,7 +192,8 @@ pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<(), Failu
 pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<(), Failure> {
     let public = look_between(workspace.store()?, Some(known), to)?;
     check_secrets(&public, &[]).map_err(|failure| {
-        failure.replace_hints(["remove it from the report, then run the command again"])
+        failure
+            .replace_hints(["take it out of what was to be recorded, then run the command again"])
     })
 }
 
@@ -225,7 +226,7 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
         .filter_map(|finding| finding.message.get(..ID))
         .collect();
     hints.push(format!(
-        "if it is not a secret: `cook push --allow-secret {}`",
+        "where none of it is one: `cook push --allow-secret {}`",
         ids.join(" --allow-secret ")
     ));
     if public.kept > 0 {
@@ -236,7 +237,7 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
     }
     Err(Refusal::new(
         Code::SecretFound,
-        "nothing was pushed: the push would contain what looks like a secret",
+        "nothing was pushed: what would leave holds what looks like a secret",
     )
     .replace_hints(hints)
     .with(findings)

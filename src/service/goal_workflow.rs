@@ -173,7 +173,7 @@ pub(crate) fn set_goal(
     let Some(base) = head.commit else {
         return Err(
             Refusal::new(Code::UnbornHead, "the repository has no commit yet")
-                .replace_hints(["commit the files, then set the goal: `git commit`"])
+                .replace_hints(["commit what is there, then set the goal: `git commit`"])
                 .into(),
         );
     };

@@ -675,8 +675,7 @@ impl Context<'_> {
         let others = list_others_since(self.logged, self.facts).into_iter();
         let others = others.map(|commit| commit.id.clone());
         let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
-        let title =
-            "commits outside every slice since the last re-ground (`git show ID` shows one):";
+        let title = "commits of nobody's slice since the last re-ground (`git show ID` shows one):";
         self.list_commits(title, &others)
     }
 
@@ -737,7 +736,7 @@ fn add_diff(
         }
         let path = clean(&edit.change.path, Lines::Fold);
         let Some((before, after)) = &edit.texts else {
-            left.push(format!("{path} (not text, or too long)"));
+            left.push(format!("{path} (no text, or too much of it)"));
             continue;
         };
         let one = make_unified_diff(

@@ -701,7 +701,7 @@ impl Workspace {
             Some(record) => Err(Refusal::new(
                 Code::JudgeNotIndependent,
                 format!(
-                    "the session that did the work on `{}` cannot be its {role}",
+                    "the session that did the work on `{}` is no {role} of it",
                     record.slice_id
                 ),
             )

@@ -515,7 +515,7 @@ pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<(),
         (None, Some(source)) if is_signed(workspace, source)? => true,
         (None, Some(source)) => {
             let what = format!(
-                "nothing was run: the log of `{}` names these commands, and nobody on the base's list signed it",
+                "nothing was run: the log of `{}` names these commands, and nobody on a list of the base signed it",
                 source.shown
             );
             return Err(refuse_commands(goal, what));

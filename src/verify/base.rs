@@ -237,9 +237,8 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
         && refs.contains_key(&tracked)
         && !workspace.repo.is_symbolic(&tracked)?;
     if is_branch_head {
-        let what = format!(
-            "`{base}` is a branch of that name and not the one that the remote's HEAD names"
-        );
+        let what =
+            format!("`{base}` is a branch of that name, and not what the remote's HEAD names");
         return Err(
             Failure::usage(what).hint("name the branch: `--base refs/remotes/REMOTE/BRANCH`")
         );
@@ -251,7 +250,7 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
             return Ok(());
         };
         let what =
-            format!("`{base}` is the tag `{tag}`, which anybody with push access could have made");
+            format!("`{base}` is the tag `{tag}`, and whoever may push there could have made it");
         let hint = format!(
             "name it whole: `--base {tag}`, or a branch: `--base refs/remotes/REMOTE/{name}`"
         );
@@ -417,7 +416,7 @@ fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
         let kept = kept.filter(|kept| kept.status != SliceStatus::Cancelled);
         if kept.is_none() {
             found.push(format!(
-                "the slice `{}` was not proven: {}",
+                "the slice `{}` is not in what was proven: {}",
                 show(id),
                 show(&slice.goal)
             ));

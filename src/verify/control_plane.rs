@@ -504,7 +504,7 @@ fn differs(
         }
         Reported::Nothing => false,
     };
-    let what = "the recorded report is not what {} answered";
+    let what = "what {} answered is not the report on record";
     Ok((!same).then(|| what.replace("{}", &cited.exchange)))
 }
 

@@ -444,7 +444,7 @@ impl<'a> Judge<'a> {
                 None => missing(
                     &basis,
                     format!(
-                        "the slice's basis {} is not in this clone, so it is unknown whether it is new",
+                        "the slice's basis {} is not in this clone, so nobody can say that it is new",
                         short(&basis)
                     ),
                 ),

@@ -203,7 +203,7 @@ fn refuse_unparted(path: &str, at: At, line: &str) -> Result<(), Failure> {
     if !is_box {
         return Ok(());
     }
-    let what = "there is no space between the bullet and the box; write `- [ ]`";
+    let what = "no blank stands between the bullet and the box; write `- [ ]`";
     Err(refuse_form(
         path,
         place_in(line, line.len() - rest.len(), at),

@@ -335,7 +335,7 @@ pub fn tick(
     if !Kind::of_id(kind).is_some_and(Kind::is_list) {
         return Err(refuse(
             format!("`{path}` is not a list with boxes, but {kind}'s"),
-            "mark finished tasks with its own tool; `cook status` lists them",
+            "mark what is done with its own tool; `cook status` says what is",
         ));
     }
     let put_back = "put the file back where it was";

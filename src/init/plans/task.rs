@@ -166,7 +166,7 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, F
             tasks: sources,
             ..Import::default()
         },
-        mission: mission.unwrap_or_else(|| format!("Finish the tasks in `{path}`")),
+        mission: mission.unwrap_or_else(|| format!("Finish what `{path}` lists")),
         findings,
         tasks: count,
         ticked,
