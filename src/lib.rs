@@ -26,15 +26,15 @@ pub mod view;
 /// What most modules name: the nouns of the protocol, where things are kept, and collections.
 mod prelude {
     pub(crate) use cook_protocol::diagnostic::{
-        Code, Failure, FailureKind, Finding, Lines, Refusal, clean, count_noun, without_escapes,
+        Code, Failure, FailureKind, Finding, Lines, clean, count_noun, without_escapes,
     };
     pub(crate) use cook_protocol::digest::sha256;
-    pub(crate) use cook_protocol::machine::{
-        AnchorAnswer, AnchorQuestion, Dispatch, FactSet, Facts, GateRun, Head, Required, short,
-    };
+    pub(crate) use cook_protocol::machine::{AnchorAnswer, Dispatch, Facts, GateRun, Head, short};
     pub(crate) use cook_protocol::model::{
         Caches, Config, Evidence, GateSpec, Policy, Receipt, Role, Slice, SliceStatus, Snapshot,
     };
+    pub(crate) use cook_protocol::question::{AnchorQuestion, Required};
+    pub(crate) use cook_protocol::refusal::Refusal;
     pub(crate) use cook_protocol::trials::TestResult;
     pub(crate) use cook_repo::disk::{self, Durable, Links, NewFile};
     pub(crate) use cook_repo::git::Repo;

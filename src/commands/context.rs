@@ -5,9 +5,8 @@ pub(super) use super::input::{self, free_text};
 pub(super) use crate::service::{self, Workspace};
 pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
 pub(super) use clap::{Args, Subcommand};
-pub(super) use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Refusal, count_noun,
-};
+pub(super) use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, count_noun};
+pub(super) use cook_protocol::refusal::Refusal;
 pub(super) use serde::Serialize;
 
 use crate::view;

@@ -3,7 +3,7 @@
 use super::context::*;
 use crate::hooks;
 use crate::view::{Dispatched, Judgments, dispatch_lines};
-use cook_protocol::machine::{self, Dispatch, Rule, Trace};
+use cook_protocol::machine::{Dispatch, Rule, Trace};
 use cook_protocol::model::Role;
 
 #[derive(Debug, Args)]
@@ -79,8 +79,7 @@ fn take(workspace: &Workspace, args: &NextArgs) -> Result<(), Failure> {
 fn explain(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.current()?;
-    let facts = service::dispatch_facts(&workspace, snapshot.as_ref())?;
-    let (mut dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
+    let ((mut dispatch, traces), _) = service::explain_now(&workspace, snapshot.as_ref())?;
     let asked = |trace: Trace| Asked {
         question: trace.rule.question(),
         trace,

@@ -1,7 +1,8 @@
 //! Reading and writing in someone else's repository: no link is followed, reads
 //! are capped, a write is a temporary file in `.agent/tmp/` and a rename.
 
-use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::refusal::Refusal;
 use cook_repo::disk::{self, Durable, Links, NewFile};
 use std::fs;
 use std::io::ErrorKind;

@@ -5,18 +5,22 @@ use super::world::World;
 use crate::anchor::{Anchor, Sources};
 use crate::prelude::*;
 use cook_protocol::brief::{is_users, mentions, quotes};
-use cook_protocol::machine::{BriefFacts, BriefQuestion};
+use cook_protocol::machine::BriefFacts;
 use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot, Verdict};
+use cook_protocol::question::BriefQuestion;
 
 impl World<'_> {
     /// Judges anchors, after the trusted gates that they rest on have a receipt of
     /// HEAD's tree.
-    pub(super) fn anchors(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
+    pub(super) fn anchors(
+        &self,
+        asked: &BTreeSet<AnchorQuestion>,
+        ends: bool,
+    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
         let head = self.repo.head()?;
         let mut resting = BTreeSet::new();
         let (receipts, _) = self.gates_here()?;
-        let ends = wanted.stop_verifier == Some(Caches::Empty);
-        for question in &wanted.anchors {
+        for question in asked {
             match Anchor::parse(&question.anchor) {
                 Ok(Anchor::Test(_)) => {
                     let gates = self.list_gates(&question.slice_id);
@@ -41,15 +45,12 @@ impl World<'_> {
                 _ => {}
             }
         }
-        if !wanted.existing_receipts_only {
+        if self.runs {
             // What a cache of an earlier commit holds does not end a project.
-            let caches = match wanted.stop_verifier {
-                Some(Caches::Empty) => Caches::Empty,
-                _ => self.caches,
-            };
+            let caches = if ends { Caches::Empty } else { self.caches };
             self.complete(&head, &resting, caches)?;
             // What a command said at the basis already is no news.
-            let bases: BTreeSet<&str> = wanted.anchors.iter().filter_map(find_basis).collect();
+            let bases: BTreeSet<&str> = asked.iter().filter_map(find_basis).collect();
             for basis in bases {
                 if let Some(commit) = self.repo.resolve(basis)? {
                     let tree = Some(self.repo.find_tree(&commit)?);
@@ -62,12 +63,13 @@ impl World<'_> {
                 }
             }
         }
-        let runner = match wanted.existing_receipts_only {
-            true => None,
-            false => Some(self.runner()?),
+        let runner = match self.runs {
+            true => Some(self.runner()?),
+            false => None,
         };
         let sources = self.sources(&head, runner.as_ref())?;
-        for question in &wanted.anchors {
+        let mut answers = BTreeMap::new();
+        for question in asked {
             let mut answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
             let rests_on = match &answer.receipt {
                 Some(id) if ends => receipts.get(id)?,
@@ -78,9 +80,9 @@ impl World<'_> {
                 answer.verdict = Verdict::Stale;
                 answer.why = "nobody could run it again without what earlier runs left".to_owned();
             }
-            facts.anchors.insert(question.key(), answer);
+            answers.insert(question.key(), answer);
         }
-        Ok(())
+        Ok(answers)
     }
 
     pub(super) fn sources<'s>(
@@ -104,24 +106,26 @@ impl World<'_> {
 
     /// What is asked of done slices where HEAD moved: by what is kept, and run where gates run at HEAD before
     /// judges are asked.
-    pub(super) fn standing(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
-        let Some(standing) = &wanted.standing else {
-            return Ok(());
-        };
+    pub(crate) fn standing(
+        &self,
+        seen: &str,
+        asked: &BTreeSet<AnchorQuestion>,
+        runs: bool,
+    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
         let head = self.repo.head()?;
-        if standing.anchors.is_empty() || head.commit.as_ref() == Some(&standing.seen) {
-            return Ok(());
+        if asked.is_empty() || head.commit.as_deref() == Some(seen) {
+            return Ok(BTreeMap::new());
         }
-        let runner = match wanted.room {
+        let runner = match runs {
             true => Some(self.runner()?),
             false => None,
         };
         let sources = self.sources(&head, runner.as_ref())?;
-        for question in &standing.anchors {
+        let answers = asked.iter().map(|question| {
             let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
-            facts.standing.insert(question.key(), answer);
-        }
-        Ok(())
+            Ok((question.key(), answer))
+        });
+        answers.collect()
     }
 
     /// The brief's anchors, by what is kept: no gate is run for them.

@@ -3,8 +3,9 @@
 use super::world::World;
 use crate::init::{self, stop_script};
 use crate::prelude::*;
-use cook_protocol::machine::{GateQuestion, StopVerifierRun};
+use cook_protocol::machine::StopVerifierRun;
 use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_protocol::question::GateQuestion;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
 use cook_repo::process::on_path;
@@ -55,24 +56,14 @@ impl World<'_> {
         })
     }
 
-    /// Of the commands that are asked about, and of the gates that were to run, those
-    /// that are not trusted.
+    /// Those of the commands that are not trusted.
     pub(super) fn list_untrusted(
         &self,
-        wanted: &FactSet,
-        facts: &Facts,
+        commands: &BTreeSet<String>,
     ) -> Result<BTreeSet<String>, Failure> {
-        let gates = facts.gates.iter().flatten().map(|run| &run.gate.run);
-        let asked: BTreeSet<&String> = wanted.trust.iter().chain(gates).collect();
-        if asked.is_empty() {
-            return Ok(BTreeSet::new());
-        }
         let (_, trust) = self.gates_here()?;
-        Ok(asked
-            .into_iter()
-            .filter(|command| !trust.is_trusted(command))
-            .cloned()
-            .collect())
+        let untrusted = commands.iter().filter(|it| !trust.is_trusted(it));
+        Ok(untrusted.cloned().collect())
     }
 
     pub(super) fn gates(&self, question: &GateQuestion) -> Result<Vec<GateRun>, Failure> {
@@ -172,7 +163,7 @@ impl World<'_> {
 
     /// What the required gates say of HEAD in a clean room, and a stop verifier that is more than
     /// these gates; none on an unborn branch.
-    pub(super) fn room(&self) -> Result<Option<RoomCheck>, Failure> {
+    pub(crate) fn room(&self) -> Result<Option<RoomCheck>, Failure> {
         let head = self.repo.head()?;
         let (Some(commit), Some(tree)) = (head.commit, head.tree) else {
             return Ok(None);

@@ -1,112 +1,88 @@
-//! Turns what is asked into facts.
+//! Measures what a rule asks.
 
 use super::world::World;
 use crate::init::SETTINGS;
 use crate::prelude::*;
 use crate::trial::{Span, Tried, try_change};
-use cook_protocol::machine::{CommitFacts, ConfigFacts, GateQuestion};
+use cook_protocol::machine::{CommitFacts, ConfigFacts};
+use cook_protocol::question::{GateQuestion, Question};
 use cook_protocol::trials::TrialLine;
 use cook_repo::git::Entry;
 
-/// Measures what is asked, and nothing else.
-///
-/// # Errors
-/// When something that was asked for cannot be told.
-pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
-    let mut facts = Facts::default();
-    if let Some(question) = &wanted.gates {
-        let runs = world.gates(question)?;
-        facts.strength = world.strength(question, &runs)?;
-        facts.trials = world.trials(question, &runs)?;
-        facts.gates = Some(runs);
-    }
-    if wanted.room {
-        facts.room = world.room()?;
-    }
-    if let Some(caches) = wanted.stop_verifier {
-        facts.stop_verifier = Some(world.stop_verifier(caches)?);
-    }
-    if !wanted.anchors.is_empty() {
-        world.anchors(wanted, &mut facts)?;
-    }
-    world.standing(wanted, &mut facts)?;
-    if let Some(question) = &wanted.brief {
-        facts.brief = Some(world.brief(question)?);
-    }
-    if let (Some(goal), Some(commit)) = (&wanted.goal, world.repo.head()?.commit) {
-        facts.goal = Some(world.ask_goal(goal, &commit)?);
-    }
-    world.history(wanted, &mut facts)?;
-    if wanted.contract {
-        facts.contract_missing = Some(world.repo.contract_missing()?);
-        facts.settings = Some(world.repo.settings()?);
-        facts.contract_differs = (world.contract_differs)()?;
-    }
-    if wanted.view {
-        facts.outside_edits = Some((world.outside_edits)()?);
-    }
-    if wanted.worktree {
-        let mut worktree = world.repo.status()?.worktree;
-        // The end alone rests on it.
-        if wanted.stop_verifier.is_some() {
-            worktree.unwatched = world.repo.list_unwatched()?;
-        }
-        facts.worktree = Some(worktree);
-    }
-    facts.untrusted = Some(world.list_untrusted(wanted, &facts)?);
-    if wanted.config {
-        facts.config = Some(ConfigFacts {
-            limits: world.config.limits(),
-            strict: world.config.rules.strict,
-            audit: world.config.rules.audit,
-            audit_every: world.config.rules.audit_every,
-            strength: world.config.find_required_strength(),
-        });
-    }
-    facts.now = match world.not_before {
-        Some(previous) => world.clock.read_not_before(previous),
-        None => world.clock.now(),
-    };
-    Ok(facts)
-}
-
 impl World<'_> {
-    /// HEAD and what hangs on it.
-    fn history(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
-        let needed = wanted.head
-            || wanted.contract_committed
-            || !wanted.ranges.is_empty()
-            || wanted.since.is_some()
-            || !wanted.on_head.is_empty()
-            || wanted.commit.is_some();
-        if !needed {
-            return Ok(());
+    /// Measures the answer to one question.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    pub fn measure(&self, question: &Question, facts: &mut Facts) -> Result<(), Failure> {
+        let repo = self.repo;
+        match question {
+            Question::Head => facts.head = Some(repo.head()?),
+            Question::Contract => {
+                facts.contract_missing = Some(repo.contract_missing()?);
+                facts.settings = Some(repo.settings()?);
+                facts.contract_differs = (self.contract_differs)()?;
+            }
+            Question::ContractCommitted => {
+                facts.contract_uncommitted = Some(repo.contract_uncommitted(&repo.head()?)?);
+                facts.stop_verifier_stale = (self.stop_verifier_stale)()?;
+            }
+            Question::View => facts.outside_edits = Some((self.outside_edits)()?),
+            Question::Worktree { ends } => {
+                let mut worktree = repo.status()?.worktree;
+                // The end alone rests on it.
+                if *ends {
+                    worktree.unwatched = repo.list_unwatched()?;
+                }
+                facts.worktree = Some(worktree);
+            }
+            Question::Range(basis) => {
+                let range = repo.range(&repo.head()?, basis, false)?;
+                facts.ranges.insert(basis.clone(), range);
+            }
+            Question::Since(seen) => facts.since = Some(repo.range(&repo.head()?, seen, true)?),
+            Question::OnHead(commit) => {
+                let on_head = repo.on_head(&repo.head()?, commit)?;
+                facts.on_head.insert(commit.clone(), on_head);
+            }
+            Question::Commit(question) => {
+                let protected = &self.config.rules.protected;
+                let mut commit = repo.commit_facts(&repo.head()?, question, protected)?;
+                self.guard_settings(&mut commit)?;
+                facts.commit = Some(commit);
+            }
+            Question::Gates(question) => {
+                let runs = self.gates(question)?;
+                facts.strength = self.strength(question, &runs)?;
+                facts.trials = self.trials(question, &runs)?;
+                facts.gates = Some(runs);
+            }
+            Question::Anchors { asked, ends } => {
+                facts.anchors.extend(self.anchors(asked, *ends)?);
+            }
+            Question::Standing { seen, anchors } => {
+                facts.standing = self.standing(seen, anchors, false)?;
+            }
+            Question::StopVerifier(caches) => {
+                facts.stop_verifier = Some(self.stop_verifier(*caches)?);
+            }
+            Question::Trust(commands) => {
+                let untrusted = self.list_untrusted(commands)?;
+                facts.untrusted.get_or_insert_default().extend(untrusted);
+            }
+            Question::Config => facts.config = Some(read_rules(self.config)),
+            Question::Brief(question) => facts.brief = Some(self.brief(question)?),
+            Question::Room => facts.room = self.room()?,
+            Question::Goal(goal) => {
+                if let Some(commit) = repo.head()?.commit {
+                    facts.goal = Some(self.ask_goal(goal, &commit)?);
+                }
+            }
         }
-        let head = self.repo.head()?;
-        for basis in &wanted.ranges {
-            let range = self.repo.range(&head, basis, false)?;
-            facts.ranges.insert(basis.clone(), range);
-        }
-        if let Some(since) = &wanted.since {
-            facts.since = Some(self.repo.range(&head, since, true)?);
-        }
-        for commit in &wanted.on_head {
-            let on_head = self.repo.on_head(&head, commit)?;
-            facts.on_head.insert(commit.clone(), on_head);
-        }
-        if let Some(question) = &wanted.commit {
-            let protected = &self.config.rules.protected;
-            let mut commit = self.repo.commit_facts(&head, question, protected)?;
-            self.guard_settings(&mut commit)?;
-            facts.commit = Some(commit);
-        }
-        if wanted.contract_committed {
-            facts.contract_uncommitted = Some(self.repo.contract_uncommitted(&head)?);
-            facts.stop_verifier_stale = (self.stop_verifier_stale)()?;
-        }
-        if wanted.head {
-            facts.head = Some(head);
-        }
+        facts.now = match self.not_before {
+            Some(previous) => self.clock.read_not_before(previous),
+            None => self.clock.now(),
+        };
         Ok(())
     }
 
@@ -191,6 +167,17 @@ impl World<'_> {
             run.failed = failed.map(|(name, _)| name).collect();
         }
         Ok(())
+    }
+}
+
+/// What the settings say about deciding.
+pub(crate) fn read_rules(config: &Config) -> ConfigFacts {
+    ConfigFacts {
+        limits: config.limits(),
+        strict: config.rules.strict,
+        audit: config.rules.audit,
+        audit_every: config.rules.audit_every,
+        strength: config.find_required_strength(),
     }
 }
 

@@ -6,6 +6,7 @@ use cook_protocol::machine::OutsideEdit;
 use cook_repo::clock::Clock;
 use cook_repo::git::{Edit, Entry};
 use cook_repo::receipt::Trust;
+use std::cell::OnceCell;
 
 /// Everything that can be looked at.
 pub struct World<'a> {
@@ -13,9 +14,12 @@ pub struct World<'a> {
     pub repo: &'a Repo,
     /// `cook.toml`.
     pub config: &'a Config,
-    /// Kept receipts, and what may run here; none when [`wants_gates`] says that
-    /// nothing of it is asked.
-    pub gates: Option<(&'a Receipts, &'a Trust)>,
+    /// Kept receipts, and what may run here, once one of them is read.
+    pub gates: &'a OnceCell<(Receipts, Trust)>,
+    /// Every gate is trusted for this run.
+    pub trusts_everything: bool,
+    /// Gates may run for anchors, where no receipt answers for them.
+    pub runs: bool,
     /// The time.
     pub clock: Clock,
     /// The moment of the last transition, which nothing may come before.
@@ -45,23 +49,19 @@ pub struct World<'a> {
     pub hidden: &'a Path,
 }
 
-/// Whether these facts cannot be told without receipts and trust.
-pub fn wants_gates(wanted: &FactSet) -> bool {
-    wanted.gates.is_some()
-        || wanted.stop_verifier.is_some()
-        || wanted.room
-        || !wanted.anchors.is_empty()
-        || wanted.standing.is_some()
-        || wanted.commit.is_some()
-        || !wanted.trust.is_empty()
-        || wanted.brief.is_some()
-        || wanted.goal.is_some()
-}
-
 impl World<'_> {
     pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust), Failure> {
-        self.gates
-            .ok_or_else(|| Failure::state(Code::FactMissing, "receipts were not opened"))
+        if self.gates.get().is_none() {
+            let trust = Trust::of(self.repo)?;
+            let trust = match self.trusts_everything {
+                true => trust.with_everything(),
+                false => trust,
+            };
+            // Nobody else sets it: a world belongs to one thread.
+            let _ = self.gates.set((Receipts::of(self.repo)?, trust));
+        }
+        let gates = self.gates.get().map(|(receipts, trust)| (receipts, trust));
+        gates.ok_or_else(|| Failure::state(Code::FactMissing, "receipts were not opened"))
     }
 
     pub(crate) fn runner(&self) -> Result<Gates<'_>, Failure> {

@@ -2,6 +2,7 @@
 //! histories say, and what every anchor is worth now. Reads only.
 
 use super::due_role::dispatch_now;
+use super::workspace::GateRuns;
 use super::workspace::Workspace;
 use crate::anchor::Sources;
 use crate::init::{read_text_file, write_text_file};
@@ -10,11 +11,12 @@ use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
 };
-use cook_protocol::machine::{BriefFacts, BriefQuestion};
+use cook_protocol::machine::BriefFacts;
 use cook_protocol::model::{
     Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event,
     EvidenceRecord, SliceRecord, SliceRecordType, Timestamp, Verdict,
 };
+use cook_protocol::question::{BriefQuestion, Question};
 use serde::Serialize;
 
 /// Bytes of a brief that is not asked for in full.
@@ -204,14 +206,11 @@ fn standings(
     if stored.entries.is_empty() {
         return Ok(BriefFacts::default());
     }
-    let set = FactSet {
-        brief: Some(BriefQuestion {
-            entries: stored.entries.clone(),
-            ..BriefQuestion::default()
-        }),
-        ..FactSet::default()
-    };
-    let facts = workspace.measure(&set, Some(snapshot))?;
+    let question = Question::Brief(BriefQuestion {
+        entries: stored.entries.clone(),
+        ..BriefQuestion::default()
+    });
+    let facts = workspace.measure(Some(snapshot), question, GateRuns::Kept)?;
     facts
         .brief
         .ok_or_else(|| Failure::state(Code::FactMissing, "the brief's anchors were not measured"))

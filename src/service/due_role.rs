@@ -1,12 +1,13 @@
 //! Who is due, by what the repository is now.
 
-use super::workspace::{Workspace, elsewhere};
+use super::workspace::{GateRuns, Workspace, elsewhere};
+use crate::measure::{World, read_rules};
 use crate::prelude::*;
-use cook_protocol::machine::{self, Found, Rule, Worktree};
+use cook_protocol::machine::{self, Found, Rule, Trace, Worktree};
 use cook_protocol::model::{Event, Plan, RoomCheck};
+use cook_protocol::question::Question;
 use cook_repo::run_again;
 use shell_words::quote;
-use std::borrow::Cow;
 
 /// Names the mandatory role from what the repository is now.
 ///
@@ -30,8 +31,7 @@ pub fn dispatch_told(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
 ) -> Result<(Dispatch, Facts), Failure> {
-    let facts = dispatch_facts(workspace, snapshot)?;
-    let mut dispatch = machine::dispatch(snapshot, &facts)?;
+    let ((mut dispatch, _), facts) = explain_now(workspace, snapshot)?;
     dispatch
         .findings
         .extend(workspace.config_problem().cloned());
@@ -73,44 +73,29 @@ fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<(), Fa
     Ok(())
 }
 
-/// What `dispatch` reads. Settings that cannot be read do not keep anybody from
-/// being told who is due; they stop whoever decides by them.
+/// The same with what each rule saw. Settings that cannot be read do not keep anybody from being told who
+/// is due; they stop whoever decides by them.
 ///
 /// # Errors
 /// As [`dispatch_now`].
-pub fn dispatch_facts(
+pub fn explain_now(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
-) -> Result<Facts, Failure> {
-    let followed = snapshot
-        .map(|snapshot| follow(workspace, snapshot))
-        .transpose()?;
-    let mut needs = machine::dispatch_needs(followed.as_deref());
-    if let Some(snapshot) = snapshot {
-        machine::ask_to_follow(&mut needs, snapshot);
-    }
-    if workspace.config_problem().is_some() {
-        needs.config = false;
-        needs.standing = None;
-    }
-    workspace.measure(&needs, followed.as_deref())
-}
-
-/// The state as it speaks of HEAD, where a committed slice's commit left it: everything else is asked of the
-/// state that this makes.
-///
-/// # Errors
-/// As [`dispatch_now`].
-pub fn follow<'a>(
-    workspace: &Workspace,
-    snapshot: &'a Snapshot,
-) -> Result<Cow<'a, Snapshot>, Failure> {
-    let mut set = FactSet::default();
-    machine::ask_to_follow(&mut set, snapshot);
-    match set.head {
-        true => Ok(machine::follow(snapshot, &workspace.measure(&set, None)?)),
-        false => Ok(Cow::Borrowed(snapshot)),
-    }
+) -> Result<((Dispatch, Vec<Trace>), Facts), Failure> {
+    let mut facts = Facts {
+        config: workspace.config().ok().map(read_rules),
+        ..Facts::default()
+    };
+    let is_broken = workspace.config_problem().is_some();
+    let measure = |world: &World, question: &Question, facts: &mut Facts| match is_broken {
+        true if question.reads_settings() => Ok(()),
+        _ => world.measure(question, facts),
+    };
+    let explained =
+        workspace.decide_by(snapshot, &mut facts, GateRuns::Kept, measure, |facts| {
+            machine::explain(snapshot, facts)
+        })?;
+    Ok((explained, facts))
 }
 
 /// Facts for the stop verifier alone, for `cook verify stop`.
@@ -118,12 +103,8 @@ pub fn follow<'a>(
 /// # Errors
 /// As [`transition`].
 pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierRun, Failure> {
-    let set = FactSet {
-        head: true,
-        stop_verifier: Some(workspace.caches),
-        ..FactSet::default()
-    };
-    let facts = workspace.measure(&set, None)?;
+    let question = Question::StopVerifier(workspace.caches);
+    let facts = workspace.measure(None, question, GateRuns::Allowed)?;
     facts
         .stop_verifier
         .ok_or_else(|| Failure::state(Code::FactMissing, "the stop verifier was not run"))
@@ -136,12 +117,15 @@ pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierR
 /// As [`transition`].
 pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>, Failure> {
     let (_, snapshot) = workspace.current()?;
-    let set = FactSet {
-        room: true,
-        standing: machine::dispatch_needs(snapshot.as_ref()).standing,
-        ..FactSet::default()
-    };
-    Ok(workspace.measure(&set, snapshot.as_ref())?.room)
+    workspace.in_world(workspace.config()?, snapshot.as_ref(), |world| {
+        let room = world.room()?;
+        if let Some(Question::Standing { seen, anchors }) =
+            snapshot.as_ref().and_then(machine::ask_standing)
+        {
+            world.standing(&seen, &anchors, true)?;
+        }
+        Ok(room)
+    })
 }
 
 /// HEAD as it was measured.
@@ -224,12 +208,10 @@ pub(super) fn find_state(
     due: &Dispatch,
     facts: &Facts,
 ) -> Result<Found, Failure> {
-    let measured = workspace.measure(&machine::list_needs(snapshot), Some(snapshot))?;
-    let facts = Facts {
-        anchors: measured.anchors,
-        ..facts.clone()
-    };
-    Ok(machine::find_state(snapshot, &facts, due)?)
+    let mut facts = facts.clone();
+    workspace.decide(Some(snapshot), &mut facts, GateRuns::Kept, |facts| {
+        machine::find_state(snapshot, facts, due)
+    })
 }
 
 /// The plan that a report finds, by which slices can be selected.

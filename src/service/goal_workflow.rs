@@ -134,7 +134,7 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::measure`].
     pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound, Failure> {
-        self.in_world(&Config::default(), true, None, |world| {
+        self.in_world(&Config::default(), None, |world| {
             world.ask_goal(goal, commit)
         })
     }
@@ -149,7 +149,7 @@ impl Workspace {
         commit: &str,
     ) -> Result<Vec<GateRun>, Failure> {
         let settings = read_settings(goal)?;
-        self.in_world(&settings, true, None, |world| {
+        self.in_world(&settings, None, |world| {
             let hidden = goal.checks.iter().filter(|check| check.hidden);
             let specs: Vec<GateSpec> = hidden.map(|it| spec_of(goal, it, &settings)).collect();
             let runs = specs

@@ -270,16 +270,11 @@ fn record(
             ));
         }
     }
-    let needs = machine::needs(Some(&snapshot), &event);
-    let gates = needs.gates.is_some()
-        || needs.stop_verifier.is_some()
-        || needs.room
-        || !(needs.anchors.is_empty() || needs.existing_receipts_only);
-    if gates && taker == Taker::Hook {
-        return Ok(None);
-    }
     let applied = match taker {
-        Taker::Hook => apply_without_gates(workspace, &event, Actor::Role)?,
+        Taker::Hook => match apply_without_gates(workspace, &event, Actor::Role) {
+            Err(failure) if failure.code == Code::FactMissing => return Ok(None),
+            applied => applied?,
+        },
         _ => transition(workspace, &event, Actor::Role)?,
     };
     Ok(Some(format!(

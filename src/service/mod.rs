@@ -22,9 +22,9 @@ pub(crate) use carriage::{
 };
 pub use due_role::last_refusal;
 pub(crate) use due_role::{
-    check_room, dispatch_facts, dispatch_now, dispatch_told, find, find_head, find_made_up,
-    find_plan, find_uncommitted, find_where_moved, follows, needs_ticket, require_turn,
-    run_stop_verifier, tell_uncommitted,
+    check_room, dispatch_now, dispatch_told, explain_now, find, find_head, find_made_up, find_plan,
+    find_uncommitted, find_where_moved, follows, needs_ticket, require_turn, run_stop_verifier,
+    tell_uncommitted,
 };
 pub(crate) use goal_workflow::{
     Draft, find_goal, forget_hidden, is_dropped, look_at_goal, set_goal,
@@ -40,5 +40,5 @@ pub(crate) use transition::{
     Applied, ByCookOutcome, Foresight, check_commit_point, dry_run, foresee, is_by_cook,
     leave_workflow, reground_all_by_cook, reground_by_cook, show_tip, sign, transition_holding,
 };
-pub use workspace::{Judging, LogSource, Workspace};
+pub use workspace::{GateRuns, Judging, LogSource, Workspace};
 pub(crate) use workspace::{MIRROR_DIR, OF_PROCESS, find_place};

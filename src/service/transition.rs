@@ -1,21 +1,23 @@
 //! The service layer: an event becomes a transition, or a refusal and nothing else.
 //!
-//! measure what `needs` names → `apply` → lock → check that nothing moved →
-//! commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile
+//! `apply`, which asks for facts → lock → check that nothing moved → commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile
 //! the walk is repeated once (receipts of the same tree are found again).
 
 use super::carriage;
-use super::due_role::{dispatch_now, find_head, follow};
-use super::workspace::Workspace;
+use super::due_role::{dispatch_now, find_head};
+use super::workspace::{GateRuns, Workspace};
+use crate::measure::World;
 use crate::prelude::*;
 use cook_protocol::machine::{self, MOST_BY_COOK, Step};
 use cook_protocol::model::{Actor, Anchor, CitedExchange, Event, Exchanges, Said, Sync, Verdict};
 use cook_protocol::prompt;
+use cook_protocol::question::Question;
 use cook_repo::process::{ProcessError, Short, capture};
 use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
 use cook_repo::session::{Exchange, GitStore, Ref, RefKind, load_episode};
 use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Transition};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 
 /// How long a writer waits for another one.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -30,13 +32,13 @@ pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
-    attempt_twice(workspace, event, actor, true, None)
+    attempt_twice(workspace, event, actor, GateRuns::Allowed, None)
 }
 
-/// The same where nobody can wait for gates: what only they can tell stays unknown.
+/// The same where nobody can wait for gates.
 ///
 /// # Errors
-/// As [`transition`].
+/// As [`transition`]; `fact_missing` where gates would have to run.
 pub fn apply_without_gates(
     workspace: &Workspace,
     event: &Event,
@@ -46,7 +48,7 @@ pub fn apply_without_gates(
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
-    attempt_twice(workspace, event, actor, false, None)
+    attempt_twice(workspace, event, actor, GateRuns::Refused, None)
 }
 
 /// Records that the user signs what the log records, in a commit that bears the signature.
@@ -54,7 +56,13 @@ pub fn apply_without_gates(
 /// # Errors
 /// As [`transition`], and whatever keeps the signature from being made.
 pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied, Failure> {
-    attempt_twice(workspace, &Event::Signed, actor, true, Some(sign))
+    attempt_twice(
+        workspace,
+        &Event::Signed,
+        actor,
+        GateRuns::Allowed,
+        Some(sign),
+    )
 }
 
 /// The same for a driver, which holds the lease for as long as it drives.
@@ -67,24 +75,24 @@ pub fn transition_holding(
     event: &Event,
     actor: Actor,
 ) -> Result<Applied, Failure> {
-    attempt_twice(workspace, event, actor, true, None)
+    attempt_twice(workspace, event, actor, GateRuns::Allowed, None)
 }
 
 fn attempt_twice(
     workspace: &Workspace,
     event: &Event,
     actor: Actor,
-    runs_gates: bool,
+    runs: GateRuns,
     sign: Option<&Sign<'_>>,
 ) -> Result<Applied, Failure> {
     if let Some(point) = CommitPoint::of(workspace)? {
         return until_taken(&point, || {
-            attempt(workspace, event, actor, runs_gates, sign, Some(&point))
+            attempt(workspace, event, actor, runs, sign, Some(&point))
         });
     }
-    let mut outcome = attempt(workspace, event, actor, runs_gates, sign, None);
+    let mut outcome = attempt(workspace, event, actor, runs, sign, None);
     if matches!(&outcome, Err(failure) if failure.code == Code::StaleFacts) {
-        outcome = attempt(workspace, event, actor, runs_gates, sign, None);
+        outcome = attempt(workspace, event, actor, runs, sign, None);
     }
     if let Ok(applied) = &mut outcome {
         push_after(workspace, applied);
@@ -112,7 +120,14 @@ fn needs_lease(event: &Event) -> bool {
 pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
     let (_, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
-    let decided = decide(workspace, snapshot.as_ref(), event, actor, false)?;
+    let decided = decide(
+        workspace,
+        snapshot.as_ref(),
+        event,
+        actor,
+        GateRuns::Allowed,
+        false,
+    )?;
     Ok(Applied {
         tip: None,
         event: event.name(),
@@ -142,25 +157,17 @@ fn decide(
     snapshot: Option<&Snapshot>,
     event: &Event,
     actor: Actor,
-    runs_gates: bool,
+    runs: GateRuns,
+    in_room: bool,
 ) -> Result<Decided, Failure> {
     workspace.check_independent(event)?;
-    let followed = snapshot
-        .map(|snapshot| follow(workspace, snapshot))
-        .transpose()?;
-    let mut needs = machine::needs(followed.as_deref(), event);
-    if let Some(snapshot) = snapshot {
-        machine::ask_to_follow(&mut needs, snapshot);
-    }
-    let mut facts = workspace.measure(&needs, followed.as_deref())?;
-    let mut step = machine::apply(snapshot, &facts, event, actor)?;
-    if step.next.waits_for_gates() && !event.is_aside() && runs_gates {
-        let room = FactSet {
-            room: true,
-            ..FactSet::default()
-        };
-        facts.room = workspace.measure(&room, snapshot)?.room;
-        step = machine::apply(snapshot, &facts, event, actor)?;
+    let mut facts = Facts::default();
+    let rules = |facts: &Facts| machine::apply(snapshot, facts, event, actor);
+    let mut step = workspace.decide(snapshot, &mut facts, runs, rules)?;
+    if step.next.waits_for_gates() && !event.is_aside() && runs == GateRuns::Allowed && in_room {
+        facts.room = workspace.measure(snapshot, Question::Room, runs)?.room;
+        facts.forget_surroundings();
+        step = workspace.decide(snapshot, &mut facts, runs, rules)?;
     }
     let head = find_head(&facts)?;
     Ok(Decided { step, facts, head })
@@ -170,13 +177,13 @@ fn attempt(
     workspace: &Workspace,
     event: &Event,
     actor: Actor,
-    runs_gates: bool,
+    runs: GateRuns,
     sign: Option<&Sign<'_>>,
     point: Option<&CommitPoint<'_>>,
 ) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
-    let decided = decide(workspace, snapshot.as_ref(), event, actor, runs_gates)?;
+    let decided = decide(workspace, snapshot.as_ref(), event, actor, runs, true)?;
     let exchanges = cite(workspace, event)?;
     let created;
     let store = match &workspace.store {
@@ -740,16 +747,8 @@ pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Fores
         return Ok(not_held(format!("rule {rule} waits for the {due}")));
     }
     let event = &in_own_words(event, Some(&snapshot));
-    let (facts, mut assumed) = measure_without_running(workspace, &snapshot, event)?;
-    let refusals = match machine::apply(Some(&snapshot), &facts, event, Actor::Role) {
-        Ok(_) => Vec::new(),
-        // What only a run can tell was asked for.
-        Err(refusal) if refusal.code == Code::FactMissing => {
-            assumed.push("the stop verifier".to_owned());
-            Vec::new()
-        }
-        Err(refusal) => list_findings(refusal.into()),
-    };
+    let mut facts = Facts::default();
+    let (refusals, assumed) = foresee_refusals(workspace, &snapshot, event, &mut facts)?;
     let head = facts.head.as_ref().and_then(|head| head.commit.as_deref());
     let head = head.map_or("no commit", |commit| commit.get(..12).unwrap_or(commit));
     Ok(Foresight {
@@ -767,48 +766,56 @@ fn not_held(why: String) -> Foresight {
     }
 }
 
-/// The facts of a decision, with every gate that would run taken for green.
-fn measure_without_running(
+/// What would refuse a report, with every gate that would run taken for green; and which those are.
+fn foresee_refusals(
     workspace: &Workspace,
     snapshot: &Snapshot,
     event: &Event,
-) -> Result<(Facts, Vec<String>), Failure> {
-    let logged = snapshot;
-    let snapshot = &*follow(workspace, snapshot)?;
-    let mut needs = machine::needs(Some(snapshot), event);
-    machine::ask_to_follow(&mut needs, logged);
-    let asks_for_gates = needs.gates.is_some();
-    let wanted = FactSet {
-        existing_receipts_only: true,
-        gates: None,
-        room: false,
-        stop_verifier: None,
-        ..needs
-    };
-    let mut facts = workspace.measure(&wanted, Some(snapshot))?;
-    let mut assumed = Vec::new();
-    if asks_for_gates {
-        facts.gates = Some(Vec::new());
-        assumed.push("the gates at the commit".to_owned());
-    }
+    facts: &mut Facts,
+) -> Result<(Vec<Finding>, Vec<String>), Failure> {
+    let assumed = RefCell::new(BTreeSet::new());
+    let assume = |what: &str| assumed.borrow_mut().insert(what.to_owned());
     let gates = workspace.list_gate_commands(snapshot)?;
-    for question in &wanted.anchors {
-        let runs = match Anchor::parse(&question.anchor) {
-            Ok(Anchor::Test(_)) => !gates.is_empty(),
-            Ok(Anchor::Command { command, .. }) => gates.contains(&command),
-            _ => false,
-        };
-        if let Some(answer) = facts.anchors.get_mut(&question.key())
-            && runs
-            && answer.verdict == Verdict::Unverifiable
-        {
-            answer.verdict = Verdict::Verified;
-            assumed.push(question.anchor.clone());
+    let would_run = |anchor: &str| match Anchor::parse(anchor) {
+        Ok(Anchor::Test(_)) => !gates.is_empty(),
+        Ok(Anchor::Command { command, .. }) => gates.contains(&command),
+        _ => false,
+    };
+    let measure = |world: &World, question: &Question, facts: &mut Facts| {
+        match question {
+            Question::Gates(_) => {
+                facts.gates = Some(Vec::new());
+                assume("the gates at the commit");
+                return Ok(());
+            }
+            // What it says nobody can assume: the rules go no further.
+            Question::StopVerifier(_) => {
+                assume("the stop verifier");
+                return Ok(());
+            }
+            _ => workspace.answer(world, question, facts)?,
         }
-    }
-    assumed.sort();
-    assumed.dedup();
-    Ok((facts, assumed))
+        if let Question::Anchors { asked, .. } = question {
+            for asked in asked.iter().filter(|asked| would_run(&asked.anchor)) {
+                if let Some(answer) = facts.anchors.get_mut(&asked.key())
+                    && answer.verdict == Verdict::Unverifiable
+                {
+                    answer.verdict = Verdict::Verified;
+                    assume(&asked.anchor);
+                }
+            }
+        }
+        Ok(())
+    };
+    let rules = |facts: &Facts| machine::apply(Some(snapshot), facts, event, Actor::Role);
+    let refusals = match workspace.decide_by(Some(snapshot), facts, GateRuns::Kept, measure, rules)
+    {
+        Ok(_) => Vec::new(),
+        Err(failure) if failure.code == Code::FactMissing => Vec::new(),
+        Err(failure) if failure.kind == FailureKind::Refused => list_findings(failure),
+        Err(failure) => return Err(failure),
+    };
+    Ok((refusals, assumed.into_inner().into_iter().collect()))
 }
 
 /// The single things that a refusal lists, or the refusal itself.

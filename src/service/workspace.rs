@@ -2,20 +2,22 @@
 
 use crate::anchor::MadeTests;
 use crate::init::{Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale};
-use crate::measure::{Claim, Reran, World, gate_commands, measure, wants_gates};
+use crate::measure::{Claim, Reran, World, gate_commands};
 use crate::prelude::*;
 use crate::trial::Bundle;
-use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
+use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
     self, BriefRecord, Cause, CheckpointKind, CleanRoom, Event, PROMPT_ID, Profile, STOP_VERIFIER,
     STOP_VERIFIER_SCRIPTS, SliceRecord, SliceRecordType,
 };
+use cook_protocol::question::Question;
 use cook_protocol::schema;
 use cook_repo::clock::Clock;
 use cook_repo::disk::AtPath;
 use cook_repo::receipt::{TakenBack, Trust};
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place};
+use std::cell::OnceCell;
 
 /// A worktree, its log, its settings.
 pub struct Workspace {
@@ -49,6 +51,17 @@ pub struct Workspace {
     pub hidden: Option<PathBuf>,
     /// Tests that proofs show, as they were measured, for the log.
     pub(crate) made_tests: MadeTests,
+}
+
+/// Whether gates may run while rules decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateRuns {
+    /// They run where no receipt answers for them.
+    Allowed,
+    /// None runs for an anchor: the receipts that are kept say what it is worth.
+    Kept,
+    /// None runs, and a rule that asks for a run fails.
+    Refused,
 }
 
 /// Where a log was fetched from.
@@ -286,9 +299,7 @@ impl Workspace {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
-        self.in_world(self.config()?, false, None, |world| {
-            world.is_generated(&commit)
-        })
+        self.in_world(self.config()?, None, |world| world.is_generated(&commit))
     }
 
     /// The log.
@@ -406,46 +417,104 @@ impl Workspace {
         }
     }
 
-    /// Measures exactly the facts that are named.
+    /// Has rules decide, and measures what they ask for until they can.
     ///
     /// # Errors
-    /// Git that does not answer, settings or trust that cannot be read.
-    pub fn measure(&self, set: &FactSet, snapshot: Option<&Snapshot>) -> Result<Facts, Failure> {
-        let needs_config = set.config
-            || set.gates.is_some()
-            || !set.anchors.is_empty()
-            || set.commit.is_some()
-            || set.standing.is_some()
-            || set.brief.is_some()
-            || set.stop_verifier.is_some()
-            || set.room;
-        let defaults = Config::default();
-        let config = if needs_config {
-            self.config()?
-        } else {
-            &defaults
+    /// A refusal of theirs; git that does not answer, settings or trust that cannot be read.
+    pub fn decide<T>(
+        &self,
+        snapshot: Option<&Snapshot>,
+        facts: &mut Facts,
+        runs: GateRuns,
+        rules: impl Fn(&Facts) -> Result<T, Refusal>,
+    ) -> Result<T, Failure> {
+        let measure = |world: &World, question: &Question, facts: &mut Facts| {
+            self.answer(world, question, facts)
         };
-        self.in_world(config, wants_gates(set), snapshot, |world| {
-            measure(set, world)
+        self.decide_by(snapshot, facts, runs, measure, rules)
+    }
+
+    /// The same where the answers are not all measured.
+    ///
+    /// # Errors
+    /// As [`Workspace::decide`], and what `measure` fails at.
+    pub(super) fn decide_by<T>(
+        &self,
+        snapshot: Option<&Snapshot>,
+        facts: &mut Facts,
+        runs: GateRuns,
+        measure: impl Fn(&World, &Question, &mut Facts) -> Result<(), Failure>,
+        rules: impl Fn(&Facts) -> Result<T, Refusal>,
+    ) -> Result<T, Failure> {
+        let defaults = Config::default();
+        let config = self.config.as_ref().unwrap_or(&defaults);
+        self.in_world(config, snapshot, |world| {
+            let world = World {
+                runs: runs == GateRuns::Allowed,
+                ..*world
+            };
+            let answer = |question: &Question, facts: &mut Facts| {
+                if runs == GateRuns::Refused && question.may_run() {
+                    let what = "gates would have to run, and nobody waits for them here";
+                    return Err(Failure::state(Code::FactMissing, what));
+                }
+                measure(&world, question, facts)?;
+                if world.runs && question.may_run() {
+                    facts.forget_surroundings();
+                }
+                Ok(())
+            };
+            machine::decide(facts, answer, &rules)
         })
+    }
+
+    /// Measures the answer to one question.
+    ///
+    /// # Errors
+    /// As [`Workspace::decide`].
+    pub fn measure(
+        &self,
+        snapshot: Option<&Snapshot>,
+        question: Question,
+        runs: GateRuns,
+    ) -> Result<Facts, Failure> {
+        let mut facts = Facts::default();
+        self.in_world(self.config()?, snapshot, |world| {
+            let world = World {
+                runs: runs == GateRuns::Allowed,
+                ..*world
+            };
+            world.measure(&question, &mut facts)
+        })?;
+        Ok(facts)
+    }
+
+    /// Measures the answer to one question of rules that decide by the settings.
+    pub(super) fn answer(
+        &self,
+        world: &World,
+        question: &Question,
+        facts: &mut Facts,
+    ) -> Result<(), Failure> {
+        if question.reads_settings() {
+            self.config()?;
+        }
+        world.measure(question, facts)
     }
 
     /// What anchors are worth by receipts that are kept, by the questions' keys: no gate is run.
     pub(super) fn measure_kept(
         &self,
         snapshot: &Snapshot,
-        anchors: BTreeSet<AnchorQuestion>,
+        asked: BTreeSet<AnchorQuestion>,
     ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        let wanted = FactSet {
-            head: true,
-            existing_receipts_only: true,
-            anchors,
-            ..FactSet::default()
-        };
-        match wanted.anchors.is_empty() {
-            true => Ok(BTreeMap::new()),
-            false => Ok(self.measure(&wanted, Some(snapshot))?.anchors),
+        if asked.is_empty() {
+            return Ok(BTreeMap::new());
         }
+        let question = Question::Anchors { asked, ends: false };
+        Ok(self
+            .measure(Some(snapshot), question, GateRuns::Kept)?
+            .anchors)
     }
 
     /// The commands whose receipts may prove a test: gates, and those of slices.
@@ -455,7 +524,7 @@ impl Workspace {
         Ok(gate_commands(self.config()?, own))
     }
 
-    /// Runs gates at HEAD in a clean room, where no receipt answers for them.
+    /// GateRuns gates at HEAD in a clean room, where no receipt answers for them.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -463,7 +532,7 @@ impl Workspace {
         let Some(commit) = self.repo.head()?.commit else {
             return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
         };
-        self.in_world(self.config()?, true, None, |world| {
+        self.in_world(self.config()?, None, |world| {
             world.run_trusted(&commit, None, gates.to_vec())
         })
     }
@@ -473,7 +542,7 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::measure`].
     pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
-        self.in_world(self.config()?, true, None, |world| {
+        self.in_world(self.config()?, None, |world| {
             let mut runs = world.ask(commit, gates.to_vec())?;
             world.add_failed(&mut runs)?;
             Ok(runs)
@@ -491,7 +560,7 @@ impl Workspace {
         runs: &[GateRun],
         tell: crate::trial::Tell,
     ) -> Result<crate::trial::Tried, Failure> {
-        self.in_world(self.config()?, true, None, |world| {
+        self.in_world(self.config()?, None, |world| {
             world.try_change(base, head, runs, tell)
         })
     }
@@ -504,10 +573,10 @@ impl Workspace {
         &self,
         act: impl FnOnce(&Gates) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.in_world(self.config()?, true, None, |world| act(&world.runner()?))
+        self.in_world(self.config()?, None, |world| act(&world.runner()?))
     }
 
-    /// Runs at a commit what the claims rest on; see [`World::rerun`].
+    /// GateRuns at a commit what the claims rest on; see [`World::rerun`].
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -517,7 +586,7 @@ impl Workspace {
         commit: &str,
         claims: &[Claim],
     ) -> Result<Vec<Reran>, Failure> {
-        self.in_world(self.judging_config()?, true, Some(snapshot), |world| {
+        self.in_world(self.judging_config()?, Some(snapshot), |world| {
             world.rerun(commit, claims)
         })
     }
@@ -532,7 +601,7 @@ impl Workspace {
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
     ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        self.in_world(self.judging_config()?, true, Some(snapshot), |world| {
+        self.in_world(self.judging_config()?, Some(snapshot), |world| {
             world.look_up(head, questions)
         })
     }
@@ -545,15 +614,12 @@ impl Workspace {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
-        self.in_world(self.config()?, false, None, |world| {
-            world.holds_settings(&commit)
-        })
+        self.in_world(self.config()?, None, |world| world.holds_settings(&commit))
     }
 
     pub(super) fn in_world<T>(
         &self,
         config: &Config,
-        with_gates: bool,
         snapshot: Option<&Snapshot>,
         act: impl FnOnce(&World) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
@@ -562,17 +628,16 @@ impl Workspace {
         let kept_tests = |id: &str| self.read_kept_tests(id);
         let contract_differs = || self.contract_differs(snapshot);
         let stop_verifier_stale = || self.is_stop_verifier_stale();
-        let gates = match with_gates {
-            true => Some((Receipts::of(&self.repo)?, self.trust()?)),
-            false => None,
-        };
+        let gates = OnceCell::new();
         let slice_commands = snapshot.map(list_commands).unwrap_or_default();
         let accepted = snapshot.map(list_tests).unwrap_or_default();
         let hidden = self.find_hidden()?;
         act(&World {
             repo: &self.repo,
             config,
-            gates: gates.as_ref().map(|(receipts, trust)| (receipts, trust)),
+            gates: &gates,
+            trusts_everything: self.trust_everything,
+            runs: true,
             clock: self.clock,
             not_before: snapshot.and_then(|snapshot| snapshot.ledger.last_at.as_deref()),
             contract_differs: &contract_differs,
@@ -615,7 +680,7 @@ impl Workspace {
 
     // The gates of the contract that decides, at HEAD.
 
-    /// Runs the gates of the contract that decides at a commit, with what it has under `.agent/`; then
+    /// GateRuns the gates of the contract that decides at a commit, with what it has under `.agent/`; then
     /// those that the commit adds, with what it has there itself.
     ///
     /// # Errors
@@ -626,7 +691,7 @@ impl Workspace {
         commit: &str,
     ) -> Result<Vec<GateRun>, Failure> {
         let trust = self.trust()?;
-        self.in_world(&judging.config, true, None, |world| {
+        self.in_world(&judging.config, None, |world| {
             let (mut runs, mut due) = (Vec::new(), Vec::new());
             for gate in judging.gates(false) {
                 match judging.files.is_empty() || !trust.is_trusted(&gate.run) {

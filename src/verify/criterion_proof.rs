@@ -5,9 +5,10 @@ use crate::anchor::Anchor;
 use crate::init::plans::Worth;
 use crate::measure::{Claim, Reran};
 use crate::prelude::*;
-use crate::service::Workspace;
+use crate::service::{GateRuns, Workspace};
 use cook_protocol::machine::Verdict;
 use cook_protocol::model::{Accepted, Basis, EvidenceRecord};
+use cook_protocol::question::Question;
 use serde::Serialize;
 use std::cell::OnceCell;
 
@@ -475,7 +476,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Runs what these cases rest on at a commit.
+    /// GateRuns what these cases rest on at a commit.
     fn run_at(
         &self,
         commit: &str,
@@ -510,11 +511,6 @@ pub(super) fn check_proof(
     snapshot: &Snapshot,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
-    let mut set = FactSet {
-        head: true,
-        existing_receipts_only: workspace.caches == Caches::Kept,
-        ..FactSet::default()
-    };
     let asked = list_asked(snapshot, None);
     let (with_record, without): (Vec<_>, Vec<_>) =
         asked.into_iter().partition(|asked| asked.record.is_some());
@@ -523,11 +519,20 @@ pub(super) fn check_proof(
         outcome.find_at(Code::EvidenceImported, what, &asked.slice_id);
     }
     let questions = with_record.iter().map(|asked| asked.question(snapshot));
-    set.anchors.extend(questions);
-    if set.anchors.is_empty() {
+    let questions: BTreeSet<AnchorQuestion> = questions.collect();
+    if questions.is_empty() {
         return Ok(());
     }
-    let facts = workspace.measure(&set, Some(snapshot))?;
+    let count = questions.len();
+    let runs = match workspace.caches {
+        Caches::Kept => GateRuns::Kept,
+        Caches::Empty => GateRuns::Allowed,
+    };
+    let question = Question::Anchors {
+        asked: questions,
+        ends: false,
+    };
+    let facts = workspace.measure(Some(snapshot), question, runs)?;
     let head = workspace.repo.head()?;
     let judge = Judge::new(workspace, snapshot, &head, Rerun::No);
     let (mut verified, mut recorded) = (0, 0);
@@ -559,7 +564,7 @@ pub(super) fn check_proof(
     };
     outcome.add_checked(format!(
         "{verified} of {} proofs of done slices hold{elsewhere}",
-        set.anchors.len()
+        count
     ));
     Ok(())
 }

@@ -11,9 +11,18 @@ use crate::measure::read_settings_at;
 use crate::prelude::*;
 use crate::service::Workspace;
 use cook_protocol::machine::{
-    CommitFacts, CommitQuestion, MAX_PATHS, Range, Verdict, follow, needs,
+    CommitFacts, MAX_PATHS, Range, Verdict, ask_commit, follow, list_questions, mark,
 };
 use cook_protocol::model::Event;
+use cook_protocol::question::CommitQuestion;
+
+/// What the rules ask that git can answer again.
+#[derive(Default)]
+struct Asked {
+    since: Option<String>,
+    commit: Option<CommitQuestion>,
+    anchors: BTreeSet<AnchorQuestion>,
+}
 
 /// Asks git again, one transition after the other.
 pub(super) struct Again<'a> {
@@ -67,9 +76,18 @@ impl<'a> Again<'a> {
             return Ok(None);
         };
         let followed = before.map(|before| follow(before, facts));
-        let set = needs(followed.as_deref(), event);
+        let asked = followed
+            .as_deref()
+            .map_or_else(Asked::default, |before| Asked {
+                since: match before.goal() {
+                    Some(_) => before.ledger.head_seen.clone(),
+                    None => mark(before).cloned(),
+                },
+                commit: ask_commit(before, event),
+                anchors: list_questions(before, event),
+            });
         let reported = facts.commit.as_ref().and_then(|commit| commit.id.as_ref());
-        let lacking = self.find_lacking(commit, facts, &set)?;
+        let lacking = self.find_lacking(commit, facts, &asked)?;
         let is_lacking = lacking.is_some();
         let why = match (lacking, reported) {
             (None, Some(reported)) if self.find_tree(reported)?.is_none() => {
@@ -93,7 +111,7 @@ impl<'a> Again<'a> {
         if is_lacking {
             return Ok(None);
         }
-        let since = set.since.as_ref().zip(facts.since.as_ref());
+        let since = asked.since.as_ref().zip(facts.since.as_ref());
         let since = since.map(|(from, said)| (from, said, true));
         let ranges = facts.ranges.iter().map(|(from, said)| (from, said, false));
         for (from, said, with_paths) in ranges.chain(since) {
@@ -104,10 +122,10 @@ impl<'a> Again<'a> {
         let Some(before) = followed.as_deref() else {
             return Ok(None);
         };
-        if let Some(what) = contradict_commit(self.workspace, head, facts, &set)? {
+        if let Some(what) = contradict_commit(self.workspace, before, head, facts, &asked)? {
             return Ok(Some(what));
         }
-        self.anchors(seq, before, head, facts, &set.anchors)
+        self.anchors(seq, before, head, facts, &asked.anchors)
     }
 
     fn note_unasked(&mut self, seq: u64, why: String) {
@@ -121,7 +139,7 @@ impl<'a> Again<'a> {
         &mut self,
         commit: &str,
         facts: &Facts,
-        asked: &FactSet,
+        asked: &Asked,
     ) -> Result<Option<String>, Failure> {
         if self.find_tree(commit)?.is_none() {
             return Ok(Some(not_here(commit)));
@@ -294,9 +312,10 @@ pub(super) fn list_accepted(snapshot: &Snapshot) -> BTreeSet<String> {
 /// asked.
 fn contradict_commit(
     workspace: &Workspace,
+    before: &Snapshot,
     head: &Head,
     facts: &Facts,
-    asked: &FactSet,
+    asked: &Asked,
 ) -> Result<Option<String>, Failure> {
     let (Some(question), Some(said)) = (&asked.commit, &facts.commit) else {
         return Ok(None);
@@ -311,9 +330,11 @@ fn contradict_commit(
     let Some(config) = read_settings_at(&workspace.repo, id)? else {
         return Ok(None);
     };
-    if let (Some(question), Some(runs)) = (&asked.gates, &facts.gates) {
+    if let Some(runs) = &facts.gates {
         let gates: Vec<&GateSpec> = runs.iter().map(|run| &run.gate).collect();
-        let expected = merge_gates(config.gate_specs(), &question.commands);
+        let handoff = before.active.handoff.as_ref();
+        let own = handoff.and_then(|handoff| handoff.verification_commands.clone());
+        let expected = merge_gates(config.gate_specs(), &own.unwrap_or_default());
         if gates != expected.iter().collect::<Vec<_>>() {
             let of = short(id);
             return Ok(Some(format!("`{SETTINGS}` at {of} names other gates")));

@@ -3,8 +3,9 @@
 
 use crate::support::scratch::{Scratch, hermetic, run_git_in, try_git};
 use cook_protocol::diagnostic::Code;
-use cook_protocol::machine::{CommitQuestion, MAX_COMMITS};
+use cook_protocol::machine::MAX_COMMITS;
 use cook_protocol::model::CONTRACT_FILES;
+use cook_protocol::question::CommitQuestion;
 use cook_repo::git::{Entry, Repo};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Decides what a long job of coding agents needs next, from documents in memory.
 //!
-//! Pure: no file, process, repository, clock or chance. [`machine::dispatch_needs`] and
-//! [`machine::needs`] name the facts that a decision looks at, the caller measures them, and
-//! [`machine::dispatch`] and [`machine::apply`] decide. [`report`] reads what a role hands in,
+//! Pure: no file, process, repository, clock or chance. [`machine::dispatch`] and
+//! [`machine::apply`] decide by facts, and ask a [`question::Question`] where one is missing;
+//! [`machine::decide`] has the caller measure the answer. [`report`] reads what a role hands in,
 //! [`prompt`] writes what a role is told, [`schema`] checks documents that come from outside.
 //!
 //! A job begins, and the machine says whose turn it is:
@@ -53,15 +53,15 @@ pub mod digest;
 pub mod machine;
 pub mod model;
 pub mod prompt;
+pub mod question;
+pub mod refusal;
 pub mod report;
 pub mod schema;
 pub mod trials;
 
 /// What most modules name: the documents, objections to them, and collections.
 mod prelude {
-    pub(crate) use crate::diagnostic::{
-        Code, Finding, Lines, Refusal, clean, count_noun, finding, refusal,
-    };
+    pub(crate) use crate::diagnostic::{Code, Finding, Lines, clean, count_noun, finding};
     pub(crate) use crate::model::{
         ActiveSlice, ActiveStatus, Anchor, AnsweredRejection, AuditNote, Basis, Blocker, BriefLine,
         ByCook, Conclude, Count, Decision, Event, Evidence, Ledger, MAX_FIELD_CHARS, Offer, Plan,
@@ -69,5 +69,6 @@ mod prelude {
         RubricVerdict, SchemaVersion, Slice, SliceLedger, SliceRecordType, SliceStatus, Slot,
         Snapshot, Subject, Submission, UserAnswer, Verdicts, VerificationEvidence, WaitingKind,
     };
+    pub(crate) use crate::refusal::{Refusal, refusal};
     pub(crate) use std::collections::{BTreeMap, BTreeSet};
 }

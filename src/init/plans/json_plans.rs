@@ -2,7 +2,8 @@
 
 use super::check_list::items;
 use super::task::{At, Task, Tasks, note_left_out, refuse_form};
-use cook_protocol::diagnostic::{Code, Failure, Lines, Refusal, clean, count_noun};
+use cook_protocol::diagnostic::{Code, Failure, Lines, clean, count_noun};
+use cook_protocol::refusal::Refusal;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeSet;

@@ -1,8 +1,9 @@
 //! What a source states of a task, and the plan it makes.
 
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::machine::{MAX_SLICES, SliceGraph, id_is_valid};
 use cook_protocol::model::{Import, Plan, Priority, SchemaVersion, Slice, SliceStatus, TaskSource};
+use cook_protocol::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a made id.

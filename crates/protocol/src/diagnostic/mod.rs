@@ -1,6 +1,6 @@
 //! The catalogue of everything cook can object to, and the shapes in which an
-//! objection travels: a [`Finding`] is shown, a [`Refusal`] stops a transition,
-//! a [`Failure`] ends a command.
+//! objection travels: a [`Finding`] is shown, a [`Refusal`](crate::refusal::Refusal) stops a
+//! transition, a [`Failure`] ends a command.
 //!
 //! Pure. A code is stable, unique and documented here once; `protocol/codes.json`
 //! is generated from this list and a test keeps the two equal.
@@ -18,20 +18,13 @@ pub use text::{
     without_tags, without_tokens,
 };
 
-/// A refusal in words that are put together: `refusal!(Code::SliceUnknown, "no slice `{id}`")`.
-macro_rules! refusal {
-    ($code:expr, $($words:tt)+) => {
-        $crate::diagnostic::Refusal::new($code, format!($($words)+))
-    };
-}
-
 /// A finding in words that are put together.
 macro_rules! finding {
     ($code:expr, $($words:tt)+) => {
         $crate::diagnostic::Finding::new($code, format!($($words)+))
     };
 }
-pub(crate) use {finding, refusal};
+pub(crate) use finding;
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -70,7 +63,7 @@ impl Finding {
 }
 
 /// Where the command to run is known, `run cook status` and its like only stand in its way.
-fn drop_general(code: Code, hints: &mut Vec<String>) {
+pub(crate) fn drop_general(code: Code, hints: &mut Vec<String>) {
     if matches!(
         code,
         Code::Usage | Code::DoesNotApply | Code::TrustMissing | Code::PlanUnknown
@@ -78,62 +71,6 @@ fn drop_general(code: Code, hints: &mut Vec<String>) {
         hints.retain(|known| known != code.hint());
     }
 }
-
-/// A transition that is not taken. Nothing was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
-    /// Which rule was broken.
-    pub code: Code,
-    /// What is wrong here.
-    pub message: String,
-    /// More of the same, when several things are wrong at once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
-    /// The exact next commands.
-    pub hints: Vec<String>,
-}
-
-impl Refusal {
-    /// A refusal with the catalogue's hint.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            findings: Vec::new(),
-            hints: vec![code.hint().to_owned()],
-        }
-    }
-
-    /// The same with one more command to run; a hint of the catalogue that is true of anything goes.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        drop_general(self.code, &mut self.hints);
-        self.hints.insert(0, hint.into());
-        self
-    }
-
-    /// The same with these commands in place of the catalogue's hint.
-    #[must_use]
-    pub fn replace_hints<H: Into<String>>(mut self, hints: impl IntoIterator<Item = H>) -> Self {
-        self.hints = hints.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// The same with the single things that are wrong.
-    #[must_use]
-    pub fn with(mut self, findings: Vec<Finding>) -> Self {
-        self.findings = findings;
-        self
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 /// Why a command ended without doing its work; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -252,17 +189,3 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        Self {
-            kind: FailureKind::Refused,
-            code: refusal.code,
-            message: refusal.message,
-            causes: Vec::new(),
-            findings: refusal.findings,
-            hints: refusal.hints,
-            prior: None,
-        }
-    }
-}

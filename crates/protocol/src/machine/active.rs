@@ -1,12 +1,13 @@
 //! The slice in work: its document, what its next attempt must fix, and where it went when its
 //! commit left HEAD.
 
-use super::facts::{FactSet, Facts};
+use super::facts::Facts;
 use super::wave::{add_new, list_requests};
 use super::work::{Work, attach, short};
 use super::{slices, user_answers, wave};
 use crate::model::{FixNote, Handoff};
 use crate::prelude::*;
+use crate::question::Question;
 use crate::report::{fixes, return_reason};
 use std::borrow::Cow;
 
@@ -253,27 +254,47 @@ fn is_among(text: &str, other: &str) -> bool {
 // reported again.
 
 /// The state as it speaks of HEAD, where a committed slice's commit left it and HEAD has its tree: review
-/// and audit looked at that tree.
+/// and audit looked at that tree. The facts are those that a rule decided by.
 pub fn follow<'a>(snapshot: &'a Snapshot, facts: &Facts) -> Cow<'a, Snapshot> {
-    follow_to(snapshot, facts).map_or(Cow::Borrowed(snapshot), |(next, _)| Cow::Owned(next))
+    match follow_to(snapshot, facts) {
+        Ok(Some((next, _))) => Cow::Owned(next),
+        _ => Cow::Borrowed(snapshot),
+    }
 }
 
 /// The same, with what a reader should know of it.
-pub(super) fn follow_to(snapshot: &Snapshot, facts: &Facts) -> Option<(Snapshot, Finding)> {
-    let id = snapshot.active.slice_id.as_ref()?;
-    let ledger = snapshot.find_ledger(id)?;
-    let from = ledger.head.as_ref()?;
-    let now = facts.head.as_ref()?;
-    let head = now.commit.as_ref()?;
-    let basis = &snapshot.active.handoff.as_ref()?.basis_commit;
-    let range = facts.ranges.get(basis)?;
-    let has_left = snapshot.active.status == ActiveStatus::Committed
-        && facts.on_head.get(from) == Some(&false);
-    let stays = ledger.head_tree.is_some() && ledger.head_tree == now.tree;
-    let is_on_basis = range.ancestor || range.merge_base.is_some();
-    if !has_left || !stays || !is_on_basis {
-        return None;
+pub(super) fn follow_to(
+    snapshot: &Snapshot,
+    facts: &Facts,
+) -> Result<Option<(Snapshot, Finding)>, Refusal> {
+    let active = &snapshot.active;
+    let id = active.slice_id.as_ref();
+    let ledger = id.and_then(|id| snapshot.find_ledger(id));
+    let from = ledger.and_then(|ledger| ledger.head.as_ref());
+    let (Some(id), Some(ledger), Some(from), Some(handoff)) = (id, ledger, from, &active.handoff)
+    else {
+        return Ok(None);
+    };
+    let basis = &handoff.basis_commit;
+    if active.status != ActiveStatus::Committed {
+        return Ok(None);
     }
+    facts.ask(Question::OnHead(from.clone()))?;
+    if facts.on_head.get(from) != Some(&false) {
+        return Ok(None);
+    }
+    facts.ask(Question::Head)?;
+    facts.ask(Question::Range(basis.clone()))?;
+    let now = facts.head.as_ref().filter(|now| {
+        // Review and audit looked at this tree.
+        ledger.head_tree.is_some() && ledger.head_tree == now.tree
+    });
+    let head = now.and_then(|now| now.commit.as_ref());
+    let range = facts.ranges.get(basis);
+    let range = range.filter(|range| range.ancestor || range.merge_base.is_some());
+    let (Some(head), Some(range)) = (head, range) else {
+        return Ok(None);
+    };
     let (from, basis) = (
         from.clone(),
         range.merge_base.clone().unwrap_or(basis.clone()),
@@ -310,21 +331,7 @@ pub(super) fn follow_to(snapshot: &Snapshot, facts: &Facts) -> Option<(Snapshot,
     if let Some(handoff) = &mut next.active.handoff {
         handoff.basis_commit = basis;
     }
-    Some((next, finding))
-}
-
-/// What tells where a committed slice's commit went, beside what is asked of the state that [`follow`] makes.
-pub fn ask_to_follow(set: &mut FactSet, snapshot: &Snapshot) {
-    let handoff = snapshot.active.handoff.as_ref();
-    let slice = snapshot.active.slice_id.as_ref();
-    let ledger = slice.and_then(|id| snapshot.find_ledger(id));
-    let head = ledger.and_then(|ledger| ledger.head.clone());
-    let is_committed = snapshot.active.status == ActiveStatus::Committed;
-    if let (Some(handoff), Some(head), true) = (handoff, head, is_committed) {
-        set.head = true;
-        set.ranges.insert(handoff.basis_commit.clone());
-        set.on_head.insert(head);
-    }
+    Ok(Some((next, finding)))
 }
 
 /// The facts as they speak of what [`follow`] makes of the state.

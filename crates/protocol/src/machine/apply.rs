@@ -1,8 +1,8 @@
-//! `needs` and `apply`: the one way from one snapshot to the next.
+//! `apply`: the one way from one snapshot to the next.
 
 use super::active::{follow_facts, follow_to};
-use super::dispatch::{dispatch, not_your_turn};
-use super::facts::{FactSet, Facts};
+use super::dispatch::{find_due, not_your_turn};
+use super::facts::Facts;
 use super::finish::{Before, finish};
 use super::rule::Rule;
 use super::work::{Step, Work};
@@ -12,61 +12,8 @@ use super::{
 };
 use crate::model::{Actor, GOAL_SLICE, Records};
 use crate::prelude::*;
+use crate::question::Question;
 use crate::report::write_ids;
-
-/// The facts that [`apply`] reads for this event.
-pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
-    let Some(snapshot) = snapshot else {
-        return bootstrap::needs(event);
-    };
-    let mut set = drift::needs(snapshot);
-    let is_by_cook = matches!(event, Event::RegroundedByCook { .. });
-    // A role's event spends a budget.
-    set.config = event.role().is_some() || is_by_cook || assurance::reads_settings(snapshot, event);
-    set.worktree = matches!(
-        event,
-        Event::Regrounded { .. }
-            | Event::RegroundedByCook { .. }
-            | Event::Implemented { .. }
-            | Event::Reviewed { .. }
-            | Event::Audited { .. }
-            | Event::Judged { .. }
-            | Event::Resumed(_)
-            | Event::Paused { .. }
-    );
-    match event {
-        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
-            reground::needs(snapshot, block, &mut set);
-            // Whatever is not committed is a finding of the dispatch, and that asks for a model.
-            set.contract_committed |= is_by_cook;
-        }
-        Event::GoalAsked => goal_transitions::ask(snapshot, &mut set),
-        Event::Implemented { .. } if snapshot.ledger.goal.is_some() => {
-            goal_transitions::ask(snapshot, &mut set);
-        }
-        Event::Implemented {
-            slice_id,
-            commit,
-            submission,
-            ..
-        } => {
-            let began = submission.began_at.clone();
-            implementer::implement_needs(snapshot, slice_id, commit, began, &mut set);
-        }
-        Event::Resumed(resume) => resume::resume_needs(snapshot, resume, &mut set),
-        Event::Verified => set.room = true,
-        Event::Undone { to, .. } => {
-            let mut then = drift::needs(to);
-            set.ranges.append(&mut then.ranges);
-            set.on_head.append(&mut then.on_head);
-        }
-        Event::Briefed { change, .. } => {
-            set.brief = Some(brief_changes::question(snapshot, change))
-        }
-        _ => {}
-    }
-    set
-}
 
 /// Moves from one snapshot to the next, or refuses and changes nothing.
 ///
@@ -81,8 +28,7 @@ pub fn apply(
     let Some(before) = snapshot else {
         return start(facts, event);
     };
-    let facts = &count_claimed_as_own(facts, event);
-    let (followed, rebound) = follow_to(before, facts).unzip();
+    let (followed, rebound) = follow_to(before, facts)?.unzip();
     let followed_facts;
     let (before, facts) = match &followed {
         Some(next) => {
@@ -91,7 +37,9 @@ pub fn apply(
         }
         None => (before, facts),
     };
-    let due = dispatch(Some(before), facts)?;
+    ask_first(before, facts, event)?;
+    let facts = &count_claimed_as_own(facts, event);
+    let due = find_due(before, facts)?;
     if event.is_cooks_own() != (actor == Actor::Cook) {
         return Err(refusal!(
             Code::NotByCook,
@@ -177,6 +125,51 @@ pub fn apply(
         findings,
         displace,
     })
+}
+
+/// Asks what the log keeps of this event, or what changes how a rule reads it.
+fn ask_first(before: &Snapshot, facts: &Facts, event: &Event) -> Result<(), Refusal> {
+    facts.ask(Question::Head)?;
+    if before.ledger.goal.is_none() {
+        if let Some(mark) = drift::mark(before) {
+            facts.ask(Question::Since(mark.clone()))?;
+        }
+        if matches!(event, Event::Bootstrapped { .. }) {
+            facts.ask(Question::Contract)?;
+            facts.ask(Question::View)?;
+        }
+        if let Some(question) = implementer::ask_commit(before, event) {
+            facts.ask(Question::Commit(question))?;
+        }
+    }
+    let block = match event {
+        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => Some(block),
+        _ => None,
+    };
+    let is_by_cook = matches!(event, Event::RegroundedByCook { .. });
+    // A role's event spends a budget.
+    if event.role().is_some() || is_by_cook || assurance::reads_settings(before, event) {
+        facts.ask(Question::Config)?;
+    }
+    // Whatever is not committed is a finding of the dispatch, and that asks for a model.
+    if is_by_cook {
+        facts.ask(Question::ContractCommitted)?;
+    }
+    let sees_worktree = block.is_some()
+        || matches!(
+            event,
+            Event::Implemented { .. }
+                | Event::Reviewed { .. }
+                | Event::Audited { .. }
+                | Event::Judged { .. }
+                | Event::Resumed(_)
+                | Event::Paused { .. }
+        );
+    if sees_worktree {
+        let ends = block.is_some_and(|block| block.conclude == Some(Conclude::Stop));
+        facts.ask(Question::Worktree { ends })?;
+    }
+    Ok(())
 }
 
 /// A transition that changes the mission or the profile makes the log say what the file says.
@@ -325,6 +318,7 @@ fn verify_room(work: &mut Work) -> Result<(), Refusal> {
             work.due.reason
         ));
     }
+    work.facts.ask(Question::Room)?;
     wave::keep_room(&mut work.next, work.facts.room.as_ref());
     Ok(())
 }

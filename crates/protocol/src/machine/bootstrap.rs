@@ -1,10 +1,10 @@
 //! `Bootstrapped`: the first documents of a log, and repairs of the contract later.
 
-use super::facts::{FactSet, Facts};
+use super::facts::Facts;
 use super::finish::{Before, finish};
+use super::goal_transitions;
 use super::rule::{Dispatch, Rule};
 use super::work::require_reground;
-use super::{drift, goal_transitions};
 use crate::model::{
     Assurance, Counters, GOAL_SLICE, Goal, Import, PlanSource, Remark, State, Undone,
     mission_anchor,
@@ -13,29 +13,6 @@ use crate::prelude::*;
 
 /// What stands in for a mission until the user says it.
 pub const NO_MISSION: &str = "(the mission is not known yet)";
-
-/// What the first transition wants measured; of older state that is taken in, what
-/// the first dispatch over it reads.
-pub(super) fn needs(event: &Event) -> FactSet {
-    let mut set = FactSet {
-        head: true,
-        worktree: true,
-        ..FactSet::default()
-    };
-    if let Event::Bootstrapped {
-        profile,
-        import: Some(import),
-        ..
-    } = event
-    {
-        let mut next = empty("", NO_MISSION, profile.clone());
-        take_in(&mut next, import, NO_MISSION);
-        let taken_in = drift::needs(&next);
-        set.ranges = taken_in.ranges;
-        set.on_head = taken_in.on_head;
-    }
-    set
-}
 
 /// The first snapshot. Records of an import are the event's own: nothing is added to them.
 pub(super) fn first(
@@ -47,6 +24,7 @@ pub(super) fn first(
     import: Option<&Import>,
 ) -> Result<(Snapshot, Dispatch), Refusal> {
     goal_transitions::check_profile(profile, false)?;
+    facts.worktree()?;
     let anchor = match mission {
         Some(text) => mission_anchor(text)
             .ok_or_else(|| Refusal::new(Code::MissionMissing, "the mission has no line of text"))?,
@@ -83,6 +61,7 @@ pub(super) fn first_of_goal(
     goal: &Goal,
     branch: &str,
 ) -> Result<(Snapshot, Dispatch), Refusal> {
+    facts.worktree()?;
     let anchor = mission_anchor(&goal.words)
         .ok_or_else(|| Refusal::new(Code::MissionMissing, "the goal has no line of text"))?;
     let mut profile = Profile::new(GOAL_SLICE);

@@ -1,7 +1,7 @@
 //! Changes of the brief: transitions that leave the work, its tickets and its "as before" where they
 //! stand; and what the user says.
 
-use super::facts::{BriefFacts, BriefQuestion, Facts};
+use super::facts::{BriefFacts, Facts};
 use super::rule::Dispatch;
 use super::work::{Step, Work, require_reground};
 use super::{user_answers, wave};
@@ -9,6 +9,7 @@ use crate::brief;
 use crate::brief::Author;
 use crate::model::{Actor, BriefChange, BriefRecord, Cause, Records, Timestamp, Verdict};
 use crate::prelude::*;
+use crate::question::BriefQuestion;
 
 /// Entries that nothing was measured for.
 static NOTHING: BriefChange = BriefChange {
@@ -24,7 +25,7 @@ pub fn message_id(seq: u64) -> String {
 }
 
 /// What a change of the brief wants to know.
-pub(super) fn question(snapshot: &Snapshot, change: &BriefChange) -> BriefQuestion {
+fn question(snapshot: &Snapshot, change: &BriefChange) -> BriefQuestion {
     let causes = change
         .reconciliation
         .iter()
@@ -44,17 +45,6 @@ pub(super) fn question(snapshot: &Snapshot, change: &BriefChange) -> BriefQuesti
         lines: change.entries.clone(),
         messages,
     }
-}
-
-/// What a re-ground wants to know of the brief; nothing while there is none.
-pub(super) fn reground_question(
-    snapshot: &Snapshot,
-    change: Option<&BriefChange>,
-) -> Option<BriefQuestion> {
-    if snapshot.brief.is_none() && change.is_none() {
-        return None;
-    }
-    Some(question(snapshot, change.unwrap_or(&NOTHING)))
 }
 
 fn author(
@@ -118,7 +108,7 @@ fn change_brief(
     change: &BriefChange,
     author: &Author,
 ) -> Result<(Vec<BriefRecord>, Vec<Finding>), Refusal> {
-    let measured = facts.brief()?;
+    let measured = facts.brief(question(next, change))?;
     let prior = next.brief.clone().unwrap_or_default();
     let done = brief::reconcile(&prior, change, measured, author)?;
     if done.document == prior && done.records.is_empty() {
@@ -255,7 +245,8 @@ pub(super) fn reground(
     if work.before.brief.is_none() && change.is_none() {
         return Ok(());
     }
-    let measured = work.facts.brief()?;
+    let change = change.unwrap_or(&NOTHING);
+    let measured = work.facts.brief(question(work.before, change))?;
     let author = author(
         work.before,
         work.facts,
@@ -264,7 +255,6 @@ pub(super) fn reground(
         submission.map_or(Actor::Cook, |_| Actor::Role),
     );
     let prior = work.before.brief.clone().unwrap_or_default();
-    let change = change.unwrap_or(&NOTHING);
     let done = brief::reconcile(&prior, change, measured, &author)?;
     work.findings.extend(done.findings);
     work.findings

@@ -1,54 +1,29 @@
 //! `dispatch`: the one mandatory next role. Rules are asked in order, the first
-//! that fires answers; each asks only for the facts `needs` names for it.
+//! that fires answers; each asks for the facts that it reads.
 
 use super::active::{follow_facts, follow_to};
 use super::assurance::audit_is_due;
 use super::drift::{Drift, new_answer};
-use super::facts::{FactSet, Facts, MAX_COMMITS, Range, stale_stop_verifier, take_in_command};
+use super::facts::{Facts, MAX_COMMITS, Range, stale_stop_verifier, take_in_command};
 use super::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use super::work::short;
 use super::{drift, slices, wave};
 use crate::diagnostic::list_with_verb;
 use crate::model::{GoalLedger, surface_names};
 use crate::prelude::*;
-
-/// The facts `dispatch` reads for this snapshot (none = there is no log).
-pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
-    let mut set = FactSet {
-        head: true,
-        ..FactSet::default()
-    };
-    let Some(snapshot) = snapshot else {
-        set.contract = true;
-        return set;
-    };
-    match snapshot.state.continuation_policy {
-        Policy::Done => set.since = snapshot.ledger.head_seen.clone(),
-        Policy::Continue => set = drift::needs(snapshot),
-        _ => {}
-    }
-    if snapshot.state.continuation_policy == Policy::Continue && snapshot.ledger.goal.is_none() {
-        set.config = true;
-        let between = !snapshot.is_in_work();
-        // Advice for the role that comes: a selection needs a committed contract, and
-        // what a re-ground or a judge decides needs a clean tree.
-        let recovers = snapshot.state.requires_reground;
-        set.contract_committed = recovers || between && selects(snapshot);
-        let is_read = match snapshot.assurance().is_strict() {
-            true => slices::current_audit(snapshot).is_some(),
-            false => slices::current_review(snapshot).is_some(),
-        };
-        set.worktree = recovers || snapshot.ledger.regrounded && (between || is_read);
-    }
-    set
-}
+use crate::question::Question;
 
 /// Names the mandatory role.
 ///
 /// # Errors
-/// Only `fact_missing`, when the facts are not those of [`dispatch_needs`].
+/// Only `fact_missing`, with the question, until everything is measured.
 pub fn dispatch(snapshot: Option<&Snapshot>, facts: &Facts) -> Result<Dispatch, Refusal> {
     explain(snapshot, facts).map(|(dispatch, _)| dispatch)
+}
+
+/// The same within a transition: advice is given by what was measured, and nothing is measured for it.
+pub(super) fn find_due(snapshot: &Snapshot, facts: &Facts) -> Result<Dispatch, Refusal> {
+    walk(Some(snapshot), facts, false).map(|(dispatch, _)| dispatch)
 }
 
 /// The same with what each rule saw (`cook next --why`).
@@ -59,30 +34,33 @@ pub fn explain(
     snapshot: Option<&Snapshot>,
     facts: &Facts,
 ) -> Result<(Dispatch, Vec<Trace>), Refusal> {
+    walk(snapshot, facts, true)
+}
+
+fn walk(
+    snapshot: Option<&Snapshot>,
+    facts: &Facts,
+    advises: bool,
+) -> Result<(Dispatch, Vec<Trace>), Refusal> {
     let mut walk = Walk {
         facts,
+        advises,
         traces: Vec::new(),
         findings: Vec::new(),
     };
-    let dispatch = match snapshot {
-        None => walk.without_log()?,
-        Some(snapshot) => match follow_to(snapshot, facts) {
-            None => walk.with_log(snapshot)?,
+    facts.ask(Question::Head)?;
+    let (dispatch, mut traces) = match snapshot {
+        None => (walk.without_log()?, walk.traces),
+        Some(snapshot) => match follow_to(snapshot, facts)? {
+            None => (walk.with_log(snapshot)?, walk.traces),
             Some((next, finding)) => {
+                let facts = &follow_facts(facts, snapshot, &next);
+                let mut walk = Walk { facts, ..walk };
                 walk.findings.push(finding);
-                let facts = follow_facts(facts, snapshot, &next);
-                let mut walk_on = Walk {
-                    facts: &facts,
-                    traces: std::mem::take(&mut walk.traces),
-                    findings: std::mem::take(&mut walk.findings),
-                };
-                let dispatch = walk_on.with_log(&next)?;
-                walk.traces = walk_on.traces;
-                dispatch
+                (walk.with_log(&next)?, walk.traces)
             }
         },
     };
-    let mut traces = walk.traces;
     for rule in Rule::ALL.into_iter().skip(traces.len()) {
         traces.push(Trace {
             rule,
@@ -97,6 +75,8 @@ pub fn explain(
 
 struct Walk<'a> {
     pub facts: &'a Facts,
+    /// Advice for the role that comes is worth a look at the repository.
+    pub advises: bool,
     pub traces: Vec<Trace>,
     pub findings: Vec<Finding>,
 }
@@ -172,7 +152,7 @@ impl Walk<'_> {
 
         let drift = drift::measure(snapshot, self.facts)?;
         self.findings.extend(drift.findings.iter().cloned());
-        if let Some(dispatch) = self.recover(snapshot, &drift) {
+        if let Some(dispatch) = self.recover(snapshot, &drift)? {
             return Ok(dispatch);
         }
         match snapshot.active.status {
@@ -199,13 +179,13 @@ impl Walk<'_> {
         )
     }
 
-    fn recover(&mut self, snapshot: &Snapshot, drift: &Drift) -> Option<Dispatch> {
+    fn recover(&mut self, snapshot: &Snapshot, drift: &Drift) -> Result<Option<Dispatch>, Refusal> {
         if drift.causes.is_empty() {
             self.pass(
                 Rule::Recover,
                 "the state is as the log has it, and nothing asks for a re-ground",
             );
-            return None;
+            return Ok(None);
         }
         let mut reason = drift.causes.join("; ");
         if let Some(why) = &snapshot.ledger.returned {
@@ -215,12 +195,20 @@ impl Walk<'_> {
             "re-ground: check every slice against the repository and say what holds",
             reason,
         );
-        answer.command = self.advise();
-        Some(self.fire(Rule::Recover, Policy::Continue, answer))
+        answer.command = self.advise(snapshot)?;
+        Ok(Some(self.fire(Rule::Recover, Policy::Continue, answer)))
     }
 
     /// What the role that comes should know, where it was measured. Decides nothing.
-    fn advise(&mut self) -> Option<String> {
+    fn advise(&mut self, snapshot: &Snapshot) -> Result<Option<String>, Refusal> {
+        // A selection needs a committed contract; what a re-ground or a judge decides, a clean tree.
+        let recovers = snapshot.state.requires_reground;
+        if self.advises && (recovers || !snapshot.is_in_work() && selects(snapshot)) {
+            self.facts.ask(Question::ContractCommitted)?;
+        }
+        if self.advises && (recovers || snapshot.ledger.regrounded) {
+            self.facts.ask(Question::Worktree { ends: false })?;
+        }
         if let Some(tree) = self.facts.worktree.as_ref().filter(|tree| !tree.is_clean()) {
             let mut named: Vec<String> = tree.dirty.iter().take(5).cloned().collect();
             let more = (tree.dirty.len() - named.len()) as u64 + tree.more;
@@ -241,18 +229,18 @@ impl Walk<'_> {
             .as_deref()
             .unwrap_or_default();
         if uncommitted.is_empty() {
-            return None;
+            return Ok(None);
         }
         self.findings.push(finding!(
             Code::ContractUntracked,
             "no slice can be selected before the user commits these with `cook init --commit`: {}",
             uncommitted.join(", ")
         ));
-        Some("cook init --commit".to_owned())
+        Ok(Some("cook init --commit".to_owned()))
     }
 
     fn between_slices(&mut self, snapshot: &Snapshot) -> Result<Dispatch, Refusal> {
-        let command = self.advise();
+        let command = self.advise(snapshot)?;
         let open = snapshot.plan.open_slices().count();
         if !snapshot.ledger.regrounded || open > 0 {
             let mut answer = if snapshot.ledger.regrounded {
@@ -394,7 +382,7 @@ impl Walk<'_> {
             true => "review and audit are in",
             false => "the review is in, and no audit is due",
         };
-        self.advise();
+        self.advise(snapshot)?;
         let acceptable = slices::current_review(snapshot).is_some_and(|review| !review.rejects());
         let answer = if acceptable {
             Answer::new(
@@ -429,8 +417,11 @@ impl Walk<'_> {
             let (action, reason, exit) = describe_stop(snapshot);
             let mut answer = Answer::new(action, reason);
             answer.command = exit;
-            if policy == Policy::Done && head.commit != snapshot.ledger.head_seen {
-                let moved = describe_moved(self.facts.since()?);
+            let seen = snapshot.ledger.head_seen.as_ref();
+            if let Some(seen) =
+                seen.filter(|seen| policy == Policy::Done && head.commit.as_ref() != Some(seen))
+            {
+                let moved = describe_moved(self.facts.since(seen)?);
                 answer.reason = format!("{}; {moved}", answer.reason);
                 answer.command = Some("cook resume".to_owned());
                 self.findings

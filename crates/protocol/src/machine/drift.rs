@@ -1,11 +1,12 @@
 //! What rule 2 looks at: does the state still speak of this repository?
 //! Also tells own commits from foreign ones.
 
-use super::facts::{CommitSeen, FactSet, Facts, Range};
+use super::facts::{CommitSeen, Facts, Range};
 use super::work::short;
 use super::{proof, wave};
 use crate::model::surface_matches;
 use crate::prelude::*;
+use crate::question::Question;
 
 /// How the state and the repository have moved apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,45 +41,14 @@ impl Drift {
     }
 }
 
-/// The facts [`measure`] reads, whatever the policy.
-pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
-    if snapshot.ledger.goal.is_some() {
-        let is_over = snapshot.state.continuation_policy == Policy::Done;
-        return FactSet {
-            head: true,
-            since: snapshot.ledger.head_seen.clone().filter(|_| is_over),
-            ..FactSet::default()
-        };
-    }
-    let mut set = FactSet {
-        head: true,
-        contract: true,
-        view: true,
-        since: mark(snapshot).cloned(),
-        ..FactSet::default()
-    };
-    if let Some(handoff) = &snapshot.active.handoff
-        && snapshot.is_in_work()
-    {
-        let basis = &handoff.basis_commit;
-        set.ranges.insert(basis.clone());
-        if snapshot.active.status == ActiveStatus::Committed
-            && let Some(head) = active_ledger(snapshot).and_then(|slice| slice.head.clone())
-        {
-            set.on_head.insert(head);
-        }
-    }
-    set.standing = mark(snapshot)
-        .filter(|_| end_is_near(snapshot))
-        .map(|seen| proof::standing_question(snapshot, seen));
-    let holds = snapshot.ledger.slices.values();
-    set.on_head
-        .extend(holds.filter_map(|slice| slice.holds.clone()));
-    set
+/// What is asked of done slices before judges are, where the project's end comes next.
+pub fn ask_standing(snapshot: &Snapshot) -> Option<Question> {
+    let seen = mark(snapshot).filter(|_| end_is_near(snapshot));
+    seen.map(|seen| proof::ask_standing(snapshot, seen))
 }
 
 /// The commit from which foreign ones count.
-pub(super) fn mark(snapshot: &Snapshot) -> Option<&String> {
+pub fn mark(snapshot: &Snapshot) -> Option<&String> {
     let ledger = &snapshot.ledger;
     ledger.mark.as_ref().or(ledger.head_seen.as_ref())
 }
@@ -116,10 +86,10 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
     if snapshot.is_in_work() {
         position(snapshot, facts, &mut drift)?;
     }
-    if mark(snapshot).is_some() {
+    if let Some(seen) = mark(snapshot) {
         // `[rules] strict`: what would only be noticed asks for a re-ground.
         let strict = facts.config.as_ref().is_some_and(|config| config.strict);
-        foreign(snapshot, facts.since()?, strict, &mut drift);
+        foreign(snapshot, facts.since(seen)?, strict, &mut drift);
     }
     note_lost(snapshot, facts, &mut drift)?;
     let head = facts.head()?;
@@ -316,7 +286,9 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
     }
     drift.unreported = list_unreported(snapshot, range);
     let holds = active_ledger(snapshot).and_then(|slice| slice.holds.clone());
-    drift.holds = holds.filter(|at| facts.on_head.get(at) == Some(&true));
+    if let Some(at) = holds {
+        drift.holds = facts.on_head(&at)?.then_some(at);
+    }
     if snapshot.active.status == ActiveStatus::Committed {
         let head = active_ledger(snapshot).and_then(|slice| slice.head.clone());
         let on_head = match &head {
@@ -339,11 +311,11 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
 
 /// Done slices whose proof HEAD lost since somebody looked at it: nobody judges what is not there.
 fn note_lost(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
-    let since = match mark(snapshot) {
-        Some(_) => Some(facts.since()?),
-        None => None,
+    let Some(seen) = mark(snapshot).filter(|_| end_is_near(snapshot)) else {
+        return Ok(());
     };
-    if end_is_near(snapshot) && since.is_some_and(|since| !is_accounted_for(snapshot, since)) {
+    if !is_accounted_for(snapshot, facts.since(seen)?) {
+        facts.ask(proof::ask_standing(snapshot, seen))?;
         for finding in proof::find_lost(snapshot, facts) {
             drift.add(finding);
         }

@@ -1,171 +1,20 @@
-//! What a decision may know of the world, named before it is measured.
+//! What a decision knows of the repository.
 //!
-//! `needs` returns a [`FactSet`]; the caller measures exactly that and hands in
-//! [`Facts`]. Reading a fact that was not asked for is the refusal
-//! `fact_missing`, which the exploration treats as a defect. Both are plain
-//! data: `event.json` in the log keeps the facts a transition was judged by, so
-//! that `verify` can judge it again.
+//! A rule reads a fact through a getter; where nobody measured it, the getter refuses with the
+//! [`Question`], and [`decide`] has it measured and asks the rules again. Facts are plain data:
+//! `event.json` in the log keeps those a transition was judged by, so that `verify` can judge it again.
 
 use crate::digest::{sha256, sha256_of_parts};
-use crate::model::{
-    BriefEntry, CONTRACT_FILES, Caches, EvidenceRecord, GateSpec, Goal, GoalFound, KeptProof,
-    Limits, RoomCheck, SETTINGS_FILES, STOP_VERIFIER_SCRIPTS, Share, StrengthNote,
-};
 pub use crate::model::{BriefFacts, Verdict};
+use crate::model::{
+    CONTRACT_FILES, Caches, GateSpec, Goal, GoalFound, Limits, RoomCheck, SETTINGS_FILES,
+    STOP_VERIFIER_SCRIPTS, Share, StrengthNote,
+};
 use crate::prelude::*;
+use crate::question::{AnchorQuestion, BriefQuestion, GateQuestion, Question};
 use crate::trials::TrialLine;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
-
-/// What must be measured.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FactSet {
-    /// HEAD: commit, tree, branch. Cheap; nearly always wanted.
-    pub head: bool,
-    /// Contract files that are not in the worktree.
-    pub contract: bool,
-    /// Contract files that are not committed at HEAD, and a stop verifier that is out of date.
-    pub contract_committed: bool,
-    /// `.agent/` against the log.
-    pub view: bool,
-    /// `git status`.
-    pub worktree: bool,
-    /// For each basis commit: does it resolve, is it an ancestor, what came since.
-    pub ranges: BTreeSet<String>,
-    /// What came on HEAD since this commit (HEAD at the last transition), with paths.
-    pub since: Option<String>,
-    /// For each commit: is it on HEAD.
-    pub on_head: BTreeSet<String>,
-    /// A reported commit.
-    pub commit: Option<CommitQuestion>,
-    /// Gates to run at that commit (its full id), or at HEAD when none is named.
-    pub gates: Option<GateQuestion>,
-    /// Anchors to verify.
-    pub anchors: BTreeSet<AnchorQuestion>,
-    /// What done slices rest on, where HEAD moved.
-    pub standing: Option<StandingQuestion>,
-    /// Verify anchors by kept receipts alone: run no gate for them.
-    pub existing_receipts_only: bool,
-    /// Run the required gates at HEAD in a clean room.
-    pub room: bool,
-    /// Run the stop verifier at HEAD, with what earlier runs left or without.
-    pub stop_verifier: Option<Caches>,
-    /// Which of these commands are not trusted here; empty = not asked.
-    pub trust: BTreeSet<String>,
-    /// Limits and rules of `cook.toml`.
-    pub config: bool,
-    /// What the anchors of the brief are worth.
-    pub brief: Option<BriefQuestion>,
-    /// A goal's checks at HEAD.
-    pub goal: Option<Box<Goal>>,
-}
-
-/// Ask what done slices rest on, where HEAD is not the commit that was seen. No gate is run for it, but where gates run
-/// at HEAD before judges are asked: whoever asks who is due learns what whoever reports does.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct StandingQuestion {
-    /// Where nothing is asked.
-    pub seen: String,
-    /// Their proof.
-    pub anchors: BTreeSet<AnchorQuestion>,
-}
-
-/// Ask about the brief: no gate is run for it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BriefQuestion {
-    /// Entries that are there: does their anchor stand as it was stamped.
-    pub entries: Vec<BriefEntry>,
-    /// Entries that come in: where does their anchor point.
-    pub lines: Vec<BriefLine>,
-    /// Messages of the user's by id, each with what is quoted of it: are they there, and do they say so.
-    pub messages: BTreeSet<(String, Option<String>)>,
-}
-
-/// Ask about a commit that a report names.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct CommitQuestion {
-    /// As reported: full or abbreviated id.
-    pub commit: String,
-    /// The slice's basis.
-    pub basis: String,
-    /// HEAD when the session that reports began: what came after it and is contained in the commit
-    /// is claimed. None = nobody knows, and the commit alone is.
-    pub since: Option<String>,
-    /// The slice, whose trailer makes a commit its own.
-    pub slice_id: String,
-    /// Commits that it claims already.
-    pub claimed: BTreeSet<String>,
-}
-
-/// Ask for gates.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct GateQuestion {
-    /// The reported commit, as in [`CommitQuestion`].
-    pub commit: String,
-    /// The slice's basis, for gates that must fail there.
-    pub basis: String,
-    /// The slice's own commands, beside those of `cook.toml`.
-    pub commands: Vec<String>,
-}
-
-/// Ask what an anchor is worth.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct AnchorQuestion {
-    /// The slice it is proof for.
-    pub slice_id: String,
-    /// The criterion.
-    pub criterion: String,
-    /// The anchor.
-    pub anchor: String,
-    /// Its basis kind.
-    pub basis: crate::model::Basis,
-    /// What it must show.
-    pub required: Required,
-}
-
-/// What an anchor must show.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Required {
-    /// That it holds at HEAD.
-    AtHead,
-    /// That it holds at HEAD, and whether it held at the basis of the slice that is to be accepted.
-    Claimed {
-        /// The slice's basis.
-        basis: String,
-        /// The slice's head.
-        head: String,
-    },
-    /// That what was accepted still holds at HEAD.
-    Accepted(KeptProof),
-}
-
-impl AnchorQuestion {
-    /// What a stored record of a slice is asked.
-    pub fn ask_stored(slice: &Slice, record: &EvidenceRecord) -> Self {
-        Self {
-            slice_id: slice.slice_id.clone(),
-            criterion: record.criterion.clone(),
-            anchor: record.anchor.clone(),
-            basis: record.basis,
-            required: Required::Accepted(record.copy_kept()),
-        }
-    }
-
-    /// The key under which the answer stands in [`Facts::anchors`].
-    pub fn key(&self) -> String {
-        let of = match &self.required {
-            Required::AtHead => "",
-            Required::Claimed { basis, .. } => basis,
-            Required::Accepted(kept) => &kept.head_sha,
-        };
-        let is_stored = matches!(self.required, Required::Accepted(_));
-        format!(
-            "{}\u{1f}{}\u{1f}{}\u{1f}{of}\u{1f}{is_stored}",
-            self.slice_id, self.criterion, self.anchor
-        )
-    }
-}
 
 /// HEAD.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -348,117 +197,136 @@ pub struct ConfigFacts {
     pub audit_every: Option<NonZeroU64>,
 }
 
-/// What was measured. Fields are read through the getters, which refuse when a
-/// fact was not asked for.
+/// What was measured. Rules read the fields through the getters.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Facts {
     /// RFC 3339 UTC, seconds.
     pub now: String,
-    /// See [`FactSet::head`].
+    /// See [`Question::Head`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
-    /// See [`FactSet::contract`].
+    /// See [`Question::Contract`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_missing: Option<Vec<String>>,
-    /// Digest of each settings file that is there; measured with [`FactSet::contract`].
+    /// Digest of each settings file that is there; measured with [`Question::Contract`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<BTreeMap<String, String>>,
     /// Which of [`CONTRACT_TEXTS`](super::CONTRACT_TEXTS) say something else than the log; measured with
-    /// [`FactSet::contract`].
+    /// [`Question::Contract`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contract_differs: Vec<String>,
-    /// See [`FactSet::contract_committed`].
+    /// See [`Question::ContractCommitted`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_uncommitted: Option<Vec<String>>,
     /// cook made the stop verifier from other gates than the settings have; measured with
-    /// [`FactSet::contract_committed`].
+    /// [`Question::ContractCommitted`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stop_verifier_stale: bool,
-    /// See [`FactSet::view`].
+    /// See [`Question::View`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside_edits: Option<Vec<OutsideEdit>>,
-    /// See [`FactSet::worktree`].
+    /// See [`Question::Worktree`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Worktree>,
-    /// See [`FactSet::ranges`].
+    /// See [`Question::Range`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ranges: BTreeMap<String, Range>,
-    /// See [`FactSet::since`].
+    /// See [`Question::Since`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Range>,
-    /// See [`FactSet::on_head`].
+    /// See [`Question::OnHead`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub on_head: BTreeMap<String, bool>,
-    /// See [`FactSet::commit`].
+    /// See [`Question::Commit`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitFacts>,
-    /// See [`FactSet::gates`].
+    /// See [`Question::Gates`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<Vec<GateRun>>,
-    /// What planted defects say of green gates; measured with [`FactSet::gates`] where `[rules] strength`
+    /// What planted defects say of green gates; measured with [`Question::Gates`] where `[rules] strength`
     /// asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<StrengthNote>,
     /// What the tests of the basis and of the commit say when they are crossed with the code of both;
-    /// measured with [`FactSet::gates`].
+    /// measured with [`Question::Gates`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<TrialLine>,
-    /// See [`FactSet::anchors`], by [`AnchorQuestion::key`].
+    /// See [`Question::Anchors`], by [`AnchorQuestion::key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub anchors: BTreeMap<String, AnchorAnswer>,
-    /// See [`FactSet::standing`], by [`AnchorQuestion::key`].
+    /// See [`Question::Standing`], by [`AnchorQuestion::key`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub standing: BTreeMap<String, AnchorAnswer>,
-    /// See [`FactSet::stop_verifier`].
+    /// See [`Question::StopVerifier`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_verifier: Option<StopVerifierRun>,
-    /// See [`FactSet::room`]; read where it is there.
+    /// See [`Question::Room`]; read where it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<RoomCheck>,
-    /// See [`FactSet::trust`]: those that are not trusted.
+    /// See [`Question::Trust`]: those that are not trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<BTreeSet<String>>,
-    /// See [`FactSet::config`].
+    /// See [`Question::Config`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<ConfigFacts>,
-    /// See [`FactSet::brief`].
+    /// See [`Question::Brief`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefFacts>,
-    /// See [`FactSet::goal`].
+    /// See [`Question::Goal`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<GoalFound>,
+    /// What was asked; none where the facts come out of the log, and nothing more can be asked.
+    #[serde(skip)]
+    pub asked: Option<Vec<Question>>,
 }
 
-fn missing(what: &str) -> Refusal {
-    refusal!(Code::FactMissing, "`{what}` was not measured")
+/// Has the rules decide, and measures what they ask for until they can.
+///
+/// # Errors
+/// A refusal of theirs, or what `measure` fails at.
+pub fn decide<T, E: From<Refusal>>(
+    facts: &mut Facts,
+    measure: impl Fn(&Question, &mut Facts) -> Result<(), E>,
+    rules: impl Fn(&Facts) -> Result<T, Refusal>,
+) -> Result<T, E> {
+    facts.asked.get_or_insert_default();
+    loop {
+        let refusal = match rules(facts) {
+            Ok(decided) => return Ok(decided),
+            Err(refusal) => refusal,
+        };
+        let Some(question) = refusal.asks else {
+            return Err(refusal.into());
+        };
+        measure(&question, facts)?;
+        facts.asked.get_or_insert_default().push(*question);
+    }
 }
 
-/// The getters of facts that are asked for as a whole: the field, what it is, and how the question is called.
+fn missing(name: &str) -> Refusal {
+    refusal!(Code::FactMissing, "`{name}` was not measured")
+}
+
+/// The getters of facts: the field and its question.
 macro_rules! getters {
-    ($($field:ident: $of:ty, $question:literal;)*) => {
+    ($($field:ident: $of:ty, $question:expr;)*) => {
         impl Facts {
             $(pub(super) fn $field(&self) -> Result<&$of, Refusal> {
-                self.$field.as_ref().ok_or_else(|| missing($question))
+                self.read(self.$field.as_ref(), $question)
             })*
         }
     };
 }
 
 getters! {
-    head: Head, "head";
-    contract_missing: Vec<String>, "contract";
-    settings: BTreeMap<String, String>, "contract";
-    contract_uncommitted: Vec<String>, "contract_committed";
-    outside_edits: Vec<OutsideEdit>, "view";
-    worktree: Worktree, "worktree";
-    since: Range, "since";
-    commit: CommitFacts, "commit";
-    gates: Vec<GateRun>, "gates";
-    stop_verifier: StopVerifierRun, "stop_verifier";
-    brief: BriefFacts, "brief";
-    goal: GoalFound, "goal";
-    config: ConfigFacts, "config";
+    head: Head, Question::Head;
+    contract_missing: Vec<String>, Question::Contract;
+    settings: BTreeMap<String, String>, Question::Contract;
+    contract_uncommitted: Vec<String>, Question::ContractCommitted;
+    outside_edits: Vec<OutsideEdit>, Question::View;
+    worktree: Worktree, Question::Worktree { ends: false };
+    config: ConfigFacts, Question::Config;
 }
 
 impl Facts {
@@ -479,21 +347,108 @@ impl Facts {
         receipts
     }
 
+    /// Forgets what commands of the repository may have changed: it is measured again after them.
+    pub fn forget_surroundings(&mut self) {
+        let facts = std::mem::take(self);
+        *self = Self {
+            now: facts.now,
+            gates: facts.gates,
+            strength: facts.strength,
+            trials: facts.trials,
+            anchors: facts.anchors,
+            standing: facts.standing,
+            stop_verifier: facts.stop_verifier,
+            room: facts.room,
+            untrusted: facts.untrusted,
+            config: facts.config,
+            brief: facts.brief,
+            goal: facts.goal,
+            asked: facts.asked,
+            ..Self::default()
+        };
+        let is_of_runs = |question: &Question| {
+            let is_other = matches!(question, Question::Trust(_) | Question::Config);
+            let is_kept = matches!(question, Question::Brief(_) | Question::Standing { .. });
+            question.may_run() || is_other || is_kept
+        };
+        if let Some(asked) = &mut self.asked {
+            asked.retain(is_of_runs);
+        }
+    }
+
+    /// Asks what was not asked yet. Facts out of the log are as they are.
+    pub(super) fn ask(&self, question: Question) -> Result<(), Refusal> {
+        match &self.asked {
+            Some(asked) if !asked.contains(&question) => Err(Refusal {
+                asks: Some(Box::new(question.clone())),
+                ..missing((&question).into())
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn read<'a, T>(&self, fact: Option<&'a T>, question: Question) -> Result<&'a T, Refusal> {
+        match fact {
+            Some(fact) => Ok(fact),
+            None => {
+                self.ask(question.clone())?;
+                Err(missing((&question).into()))
+            }
+        }
+    }
+
     pub(super) fn range(&self, basis: &str) -> Result<&Range, Refusal> {
-        self.ranges.get(basis).ok_or_else(|| missing("ranges"))
+        self.read(self.ranges.get(basis), Question::Range(basis.to_owned()))
+    }
+
+    pub(super) fn since(&self, seen: &str) -> Result<&Range, Refusal> {
+        self.read(self.since.as_ref(), Question::Since(seen.to_owned()))
     }
 
     pub(super) fn on_head(&self, commit: &str) -> Result<bool, Refusal> {
-        self.on_head
-            .get(commit)
-            .copied()
-            .ok_or_else(|| missing("on_head"))
+        let question = Question::OnHead(commit.to_owned());
+        self.read(self.on_head.get(commit), question).copied()
+    }
+
+    /// The reported commit; it is asked before the rules are.
+    pub(super) fn commit(&self) -> Result<&CommitFacts, Refusal> {
+        self.commit.as_ref().ok_or_else(|| missing("commit"))
+    }
+
+    pub(super) fn gates(&self, question: GateQuestion) -> Result<&[GateRun], Refusal> {
+        let gates = self.read(self.gates.as_ref(), Question::Gates(question))?;
+        Ok(gates)
+    }
+
+    pub(super) fn stop_verifier(&self, caches: Caches) -> Result<&StopVerifierRun, Refusal> {
+        self.read(self.stop_verifier.as_ref(), Question::StopVerifier(caches))
+    }
+
+    pub(super) fn brief(&self, question: BriefQuestion) -> Result<&BriefFacts, Refusal> {
+        self.read(self.brief.as_ref(), Question::Brief(question))
+    }
+
+    pub(super) fn goal(&self, goal: &Goal) -> Result<&GoalFound, Refusal> {
+        self.read(self.goal.as_ref(), Question::Goal(Box::new(goal.clone())))
     }
 
     pub(super) fn anchor(&self, question: &AnchorQuestion) -> Result<&AnchorAnswer, Refusal> {
-        self.anchors
-            .get(&question.key())
-            .ok_or_else(|| missing("anchors"))
+        let asked = BTreeSet::from([question.clone()]);
+        let answer = self.anchors.get(&question.key());
+        self.read(answer, Question::Anchors { asked, ends: false })
+    }
+
+    /// Asks anchors together, those that nobody looked at.
+    pub(super) fn ask_anchors(
+        &self,
+        mut asked: BTreeSet<AnchorQuestion>,
+        ends: bool,
+    ) -> Result<(), Refusal> {
+        asked.retain(|question| !self.anchors.contains_key(&question.key()));
+        match asked.is_empty() {
+            true => Ok(()),
+            false => self.ask(Question::Anchors { asked, ends }),
+        }
     }
 
     /// Which of the commands are not trusted; nothing is measured when there are none.
@@ -504,7 +459,9 @@ impl Facts {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
-        let untrusted = self.untrusted.as_ref().ok_or_else(|| missing("trust"))?;
+        let question = Question::Trust(commands.clone());
+        self.ask(question.clone())?;
+        let untrusted = self.read(self.untrusted.as_ref(), question)?;
         Ok(untrusted.intersection(commands).cloned().collect())
     }
 }

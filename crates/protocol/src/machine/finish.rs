@@ -1,6 +1,6 @@
 //! The end of every transition: the fields that are formulas, the wave, the budgets, the sequence.
 
-use super::dispatch::dispatch;
+use super::dispatch::find_due;
 use super::facts::{Facts, Range};
 use super::rule::{Dispatch, Rule};
 use super::{assurance, drift, goal_transitions, wave};
@@ -52,11 +52,11 @@ pub(super) fn finish(
     spend_budget(next, facts, before)?;
 
     let facts = after(next, facts, before.displace, marks)?;
-    let mut dispatch_now = dispatch(Some(next), &facts)?;
+    let mut dispatch_now = find_due(next, &facts)?;
     let is_known = |next: &Snapshot| wave::find_room(next, &head).is_some();
     if dispatch_now.rule == Rule::Judge && !is_known(next) {
         wave::keep_room(next, facts.room.as_ref());
-        dispatch_now = dispatch(Some(next), &facts)?;
+        dispatch_now = find_due(next, &facts)?;
     }
     let judged =
         |dispatch: &Dispatch, next: &Snapshot| dispatch.rule == Rule::Judge && is_known(next);
@@ -66,10 +66,10 @@ pub(super) fn finish(
     if judged(&dispatch_now, next) && !before.in_wave && !resumed_wave {
         // A no of the wave before is answered first; the next one opens after that.
         wave::void(next);
-        dispatch_now = dispatch(Some(next), &facts)?;
+        dispatch_now = find_due(next, &facts)?;
         if dispatch_now.rule == Rule::Judge {
             wave::open(next, &head);
-            dispatch_now = dispatch(Some(next), &facts)?;
+            dispatch_now = find_due(next, &facts)?;
         }
     }
     next.ledger.wave.running = next.ledger.wave.opened.0 > 0

@@ -3,7 +3,6 @@
 
 use super::active::active_from;
 use super::dispatch::not_your_turn;
-use super::facts::FactSet;
 use super::rule::Rule;
 use super::user;
 use super::work::{Work, require_reground};
@@ -17,11 +16,6 @@ use crate::prelude::*;
 pub const ASK: &str = "cook goal";
 /// The one word for its end.
 pub(super) const REACHED: &str = "goal_reached";
-
-/// Asks its checks of HEAD.
-pub(super) fn ask(snapshot: &Snapshot, set: &mut FactSet) {
-    set.goal = snapshot.goal().cloned().map(Box::new);
-}
 
 /// The slice and the ledger that it begins with.
 pub(super) fn begin(next: &mut Snapshot, goal: &Goal) {
@@ -105,7 +99,7 @@ pub(super) fn weigh(work: &mut Work) -> Result<(), Refusal> {
     if work.due.rule == Rule::Stopped && work.due.policy != Policy::Done {
         return Err(not_your_turn(Role::Implementer, &work.due));
     }
-    let found = work.facts.goal()?.clone();
+    let found = work.facts.goal(&pursued.goal)?.clone();
     if found.commit != head || !found.is_borne_out(&pursued.goal) {
         let what = "what is said of the checks is not what their runs say of HEAD";
         return Err(Refusal::new(Code::StaleFacts, what));

@@ -1,7 +1,7 @@
 //! The reports of implementers: a commit of the slice, why the plan must change first, or a question.
 
 use super::active::take_vanished_away;
-use super::facts::{CommitFacts, CommitQuestion, FactSet, GateQuestion, GateRun, Range};
+use super::facts::{CommitFacts, GateRun, Range};
 use super::slices::handoff_commands;
 use super::wave::add_new;
 use super::work::{Work, attach, quote_word, require_reground, short};
@@ -10,6 +10,7 @@ use crate::change::{code_of, list_test_changes, list_undeclared};
 use crate::diagnostic::without_escapes;
 use crate::model::{Outcome, surface_matches, surface_names};
 use crate::prelude::*;
+use crate::question::{CommitQuestion, GateQuestion};
 use crate::report::{advice, list_items};
 use crate::trials::Word;
 
@@ -20,37 +21,29 @@ const RESULTS: &str = "verification_results";
 /// Failed tests that a finding names.
 const NAMED: usize = 10;
 
-/// What an `Implemented` wants measured.
-pub(super) fn implement_needs(
-    snapshot: &Snapshot,
-    slice_id: &str,
-    commit: &str,
-    began_at: Option<String>,
-    set: &mut FactSet,
-) {
-    let Some(handoff) =
-        snapshot.active.handoff.as_ref().filter(|_| {
-            snapshot.is_in_work() && snapshot.active.slice_id.as_deref() == Some(slice_id)
-        })
+/// What an `Implemented` asks of the commit that it reports.
+pub fn ask_commit(snapshot: &Snapshot, event: &Event) -> Option<CommitQuestion> {
+    let Event::Implemented {
+        slice_id,
+        commit,
+        submission,
+        ..
+    } = event
     else {
-        return;
+        return None;
     };
+    let is_active = snapshot.active.slice_id.as_ref() == Some(slice_id) && snapshot.is_in_work();
+    let handoff = snapshot.active.handoff.as_ref().filter(|_| is_active)?;
     let ledger = snapshot.find_ledger(slice_id);
-    set.commit = Some(CommitQuestion {
-        commit: commit.to_owned(),
+    Some(CommitQuestion {
+        commit: commit.clone(),
         basis: handoff.basis_commit.clone(),
-        since: began_at,
-        slice_id: slice_id.to_owned(),
+        since: submission.began_at.clone(),
+        slice_id: slice_id.clone(),
         claimed: ledger.map_or_else(Default::default, |ledger| {
             ledger.claimed.iter().cloned().collect()
         }),
-    });
-    set.gates = Some(GateQuestion {
-        commit: commit.to_owned(),
-        basis: handoff.basis_commit.clone(),
-        commands: handoff.verification_commands.clone().unwrap_or_default(),
-    });
-    set.trust = handoff_commands(snapshot);
+    })
 }
 
 /// A commit of the active slice, with its gates run.
@@ -73,7 +66,13 @@ pub(super) fn implement(
         )
         .replace_hints(names.iter().map(trust)));
     }
-    let runs = work.facts.gates()?.to_vec();
+    let handoff = work.before.active.handoff.clone().unwrap_or_default();
+    let runs = work.facts.gates(GateQuestion {
+        commit: commit.clone(),
+        basis: handoff.basis_commit,
+        commands: handoff.verification_commands.unwrap_or_default(),
+    })?;
+    let runs = runs.to_vec();
     require_declared(work)?;
     let red: Vec<&GateRun> = runs
         .iter()
@@ -167,11 +166,11 @@ pub(super) fn hand_back(
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
     // What its session committed stays the slice's, with a trailer or without.
-    let made: Vec<String> = match &submission.began_at {
-        Some(seen) => {
-            let commits = &work.facts.since()?.commits;
+    let made: Vec<String> = match (&submission.began_at, drift::mark(work.before)) {
+        (Some(seen), Some(mark)) => {
+            let commits = &work.facts.since(mark)?.commits;
             let before = commits.iter().position(|commit| commit.id == *seen);
-            let is_mark = drift::mark(work.before) == Some(seen);
+            let is_mark = mark == seen;
             let made = match before {
                 Some(at) => &commits[at + 1..],
                 None if is_mark => &commits[..],
@@ -179,7 +178,7 @@ pub(super) fn hand_back(
             };
             made.iter().map(|commit| commit.id.clone()).collect()
         }
-        None => Vec::new(),
+        _ => Vec::new(),
     };
     let ledger = work.ledger(slice_id);
     for id in made {

@@ -1,7 +1,7 @@
 //! The protocol itself: which role is due, and what a report does to the documents.
 //!
-//! Pure. [`needs`] names the facts a decision wants, the caller measures them, and
-//! [`dispatch`] and [`apply`] decide from values alone. Nothing else moves state.
+//! Pure. [`dispatch`] and [`apply`] decide from facts alone, and ask for those that they lack;
+//! [`decide`] has them measured. Nothing else moves state.
 
 mod active;
 mod apply;
@@ -27,24 +27,25 @@ mod verdicts;
 mod wave;
 mod work;
 
-pub use active::{ask_to_follow, follow};
-pub use apply::{apply, needs};
+pub use active::follow;
+pub use apply::apply;
 pub use assurance::{AUDIT_EVERY, AuditRule};
 pub use bootstrap::NO_MISSION;
 pub use brief_changes::message_id;
 pub use by_cook::{MOST_BY_COOK, SessionEstimate, derive, estimate};
-pub use dispatch::{dispatch, dispatch_needs, explain, not_your_turn};
-pub use drift::{contradictions, handoff_differences, list_others_since, new_answer};
+pub use dispatch::{dispatch, explain, not_your_turn};
+pub use drift::{
+    ask_standing, contradictions, handoff_differences, list_others_since, mark, new_answer,
+};
 pub use facts::{
-    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
-    CommitQuestion, CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head,
-    MAX_COMMITS, MAX_PATHS, OutsideEdit, Range, Required, StandingQuestion, StopVerifierRun,
-    Verdict, Worktree, is_for_tree, stale_stop_verifier, take_in_command, ticket,
+    AnchorAnswer, BriefFacts, CONTRACT_TEXTS, CommitFacts, CommitSeen, ConfigFacts, Facts, GateRun,
+    Head, MAX_COMMITS, MAX_PATHS, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree, decide,
+    is_for_tree, stale_stop_verifier, take_in_command, ticket,
 };
 pub use goal_transitions::ASK as ASK_GOAL;
-pub use implementer::claims;
+pub use implementer::{ask_commit, claims};
 pub use planning::MAX_SLICES;
-pub use reground::{Choice, Found, Selection, find_slice, find_state, list_needs};
+pub use reground::{Choice, Found, Selection, find_slice, find_state, list_questions};
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,

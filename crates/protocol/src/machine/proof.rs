@@ -1,15 +1,16 @@
 //! Criteria and their proof (`protocol/completion.md#acceptance-criteria`): which anchors a
 //! re-ground must have verified, what each one is worth, and when a slice has enough.
 
-use super::facts::{AnchorAnswer, AnchorQuestion, Facts, Required, StandingQuestion, Verdict};
+use super::facts::{AnchorAnswer, Facts, Verdict};
 use super::work::Work;
 use crate::model::{EvidenceClaim, EvidenceRecord};
 use crate::prelude::*;
+use crate::question::{AnchorQuestion, Question, Required};
 
 // Which anchors must be looked at, and which claim speaks for which criterion.
 
 /// Every anchor that must be looked at before this block can be judged.
-pub(super) fn questions(snapshot: &Snapshot, block: &Reground) -> BTreeSet<AnchorQuestion> {
+pub(super) fn list_questions(snapshot: &Snapshot, block: &Reground) -> BTreeSet<AnchorQuestion> {
     let mut by_key: BTreeMap<String, AnchorQuestion> = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
         let is_accepted = find_accepted(block) == Some(slice.slice_id.as_str());
@@ -674,11 +675,11 @@ fn reopen_line(work: &Work, id: &str) -> String {
 // What done slices rest on, where HEAD moved and the project's end is what comes next.
 
 /// What the done slices rest on, to be looked for at HEAD where it is not the commit that was seen.
-pub(super) fn standing_question(snapshot: &Snapshot, seen: &str) -> StandingQuestion {
+pub(super) fn ask_standing(snapshot: &Snapshot, seen: &str) -> Question {
     let stored = list_closed(snapshot).flat_map(|slice| {
         list_proofs(slice).map(move |record| AnchorQuestion::ask_stored(slice, record))
     });
-    StandingQuestion {
+    Question::Standing {
         seen: seen.to_owned(),
         anchors: stored.collect(),
     }

@@ -1,6 +1,5 @@
 //! The one way out of every stopped state.
 
-use super::facts::FactSet;
 use super::slices::open_commands;
 use super::user::{refusal, set_mission};
 use super::wave::{add_new, review_blocker};
@@ -9,16 +8,6 @@ use super::{brief_changes, goal_transitions, user_answers, wave};
 use crate::model::{Limits, Resume};
 use crate::prelude::*;
 use crate::report::is_named;
-
-/// What a `Resumed` wants measured.
-pub(super) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactSet) {
-    set.trust = open_commands(snapshot);
-    set.contract |= resume.settings;
-    if resume.review_again {
-        let head = find_reviewed_head(snapshot);
-        set.on_head.extend(head);
-    }
-}
 
 /// The commit at which the slice in work was sent back, while no newer one was reported.
 fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {

@@ -6,14 +6,15 @@ use super::events::Offer;
 use super::invariants::{Check, Seen, require};
 use cook_protocol::diagnostic::Code;
 use cook_protocol::machine::{
-    AnchorAnswer, AnchorQuestion, Facts, MAX_SLICES, Rule, SliceGraph, Verdict, dispatch,
-    find_state, follow, id_is_valid, is_for_tree, ready, waits_for,
+    AnchorAnswer, Facts, MAX_SLICES, Rule, SliceGraph, Verdict, dispatch, find_state, follow,
+    id_is_valid, is_for_tree, ready, waits_for,
 };
 use cook_protocol::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, Evidence, EvidenceClaim, Plan, Policy,
     Reground, Resume, Role, STOP_VERIFIER, Slice, SliceRecordType, SliceStatus, Snapshot,
     Submission, Verdicts, WaitingKind, surface_matches, surface_names,
 };
+use cook_protocol::question::AnchorQuestion;
 use std::collections::BTreeSet;
 
 /// All of them.
@@ -158,6 +159,10 @@ pub fn list_is_admission(
         return Ok(());
     }
     let snapshot = &*follow(snapshot, facts);
+    let facts = &Facts {
+        asked: None,
+        ..facts.clone()
+    };
     let due = dispatch(Some(snapshot), facts).map_err(|refusal| refusal.to_string())?;
     let found = find_state(snapshot, facts, &due).map_err(|refusal| refusal.to_string())?;
     let found = found.snapshot;

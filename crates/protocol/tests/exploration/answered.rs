@@ -116,7 +116,7 @@ fn what_is_asked_for_is_the_answer_that_lacks() {
         &half,
         Actor::Role,
     );
-    let refusal = tried.2.unwrap_err();
+    let refusal = tried.1.unwrap_err();
     assert_eq!(refusal.code, Code::NoUnanswered);
     assert!(refusal.message.contains(&second.id), "{refusal:?}");
     assert!(refusal.hints[0].contains(&second.id), "{refusal:?}");

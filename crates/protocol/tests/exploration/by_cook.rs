@@ -594,9 +594,10 @@ fn is_not_taken_where(walk: &Walk, change: impl Fn(&mut Facts), words: &str) {
         budget,
         ..
     } = walk;
-    let (_, mut facts, result) = try_event(snapshot, world, mood, budget, &event, Actor::Cook);
+    let (mut facts, result) = try_event(snapshot, world, mood, budget, &event, Actor::Cook);
     result.unwrap();
     change(&mut facts);
+    facts.asked = None;
     let refusal = apply(Some(snapshot), &facts, &event, Actor::Cook).unwrap_err();
     assert_eq!(refusal.code, Code::NotByCook, "{}", refusal.message);
     assert!(refusal.message.contains(words), "{}", refusal.message);

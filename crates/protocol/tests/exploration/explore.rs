@@ -8,15 +8,14 @@ use super::imports::{imports, make_brought_plan};
 use super::invariants;
 use super::prompts::Prompts;
 use super::standing;
-use super::world::{Budget, Contract, Dirt, Mood, World};
+use super::world::{Budget, Contract, Dirt, Moment, Mood, World};
 use cook_protocol::diagnostic::Code;
-use cook_protocol::machine::{
-    Dispatch, FactSet, Facts, Rule, Step, apply, ask_to_follow, current_audit, current_review,
-    dispatch, dispatch_needs, follow, needs,
-};
+use cook_protocol::machine::{Dispatch, Facts, Rule, Step, apply, dispatch, follow};
 use cook_protocol::model::{
-    ActiveStatus, Actor, Assurance, Count, Event, Import, Phase, Policy, Profile, Snapshot,
+    Actor, Assurance, Count, Event, Import, Phase, Policy, Profile, Role, Snapshot,
 };
+use cook_protocol::question::Question;
+use cook_protocol::refusal::Refusal;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -129,23 +128,28 @@ pub fn first(world: &World, judges: u64, assurance: Assurance, import: Option<Im
         steps: 60,
         attempts: 4,
     };
-    let facts = world.facts(&needs(None, &event), &Mood::GOOD, &budget, Some("main"));
-    apply(None, &facts, &event, Actor::User).unwrap().snapshot
+    let at = Moment {
+        mood: &Mood::GOOD,
+        budget: &budget,
+        workflow_branch: Some("main"),
+        runs: true,
+    };
+    let rules = |facts: &Facts| apply(None, facts, &event, Actor::User);
+    let begun = world.decide(&at, &mut Facts::default(), rules);
+    begun.unwrap().snapshot
 }
 
-/// The state as it speaks of HEAD: everything else is asked of that one.
+/// The state as it speaks of HEAD.
 pub fn measure_followed<'a>(
     snapshot: &'a Snapshot,
     world: &World,
     budget: &Budget,
 ) -> Cow<'a, Snapshot> {
-    let mut set = FactSet::default();
-    ask_to_follow(&mut set, snapshot);
-    let facts = world.facts(&set, &Mood::GOOD, budget, None);
+    let (_, facts) = explain_due(snapshot, world, &Mood::GOOD, budget);
     follow(snapshot, &facts)
 }
 
-/// Measures what the decision wants and decides.
+/// Decides, and measures what is asked for.
 pub fn try_event(
     snapshot: &Snapshot,
     world: &World,
@@ -153,49 +157,56 @@ pub fn try_event(
     budget: &Budget,
     event: &Event,
     actor: Actor,
-) -> (
-    FactSet,
-    Facts,
-    Result<Step, cook_protocol::diagnostic::Refusal>,
-) {
-    let mut set = needs(Some(&measure_followed(snapshot, world, budget)), event);
-    ask_to_follow(&mut set, snapshot);
-    let branch = snapshot.ledger.branch.as_deref();
-    let mut facts = world.facts(&set, mood, budget, branch);
-    let mut result = apply(Some(snapshot), &facts, event, actor);
+) -> (Facts, Result<Step, Refusal>) {
+    let at = Moment {
+        mood,
+        budget,
+        workflow_branch: snapshot.ledger.branch.as_deref(),
+        runs: true,
+    };
+    let mut facts = Facts::default();
+    let rules = |facts: &Facts| apply(Some(snapshot), facts, event, actor);
+    let mut result = world.decide(&at, &mut facts, rules);
     if result
         .as_ref()
         .is_ok_and(|step| step.next.waits_for_gates() && !event.is_aside())
     {
-        let room = FactSet {
-            room: true,
-            ..FactSet::default()
-        };
-        facts.room = world.facts(&room, mood, budget, branch).room;
-        result = apply(Some(snapshot), &facts, event, actor);
+        world.answer(&at, &Question::Room, &mut facts);
+        result = world.decide(&at, &mut facts, rules);
     }
-    (set, facts, result)
+    (facts, result)
+}
+
+/// Who is due, measured afresh, and by what.
+pub fn explain_due(
+    snapshot: &Snapshot,
+    world: &World,
+    mood: &Mood,
+    budget: &Budget,
+) -> (Dispatch, Facts) {
+    let at = Moment {
+        mood,
+        budget,
+        workflow_branch: snapshot.ledger.branch.as_deref(),
+        runs: false,
+    };
+    let mut facts = Facts::default();
+    world.answer(&at, &Question::Config, &mut facts);
+    let due = world.decide(&at, &mut facts, |facts| dispatch(Some(snapshot), facts));
+    (due.expect("dispatch is total"), facts)
 }
 
 /// Who is due, measured afresh.
 pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> Dispatch {
-    let then = measure_followed(snapshot, world, budget);
-    let mut set = dispatch_needs(Some(&then));
-    ask_to_follow(&mut set, snapshot);
+    let (due, facts) = explain_due(snapshot, world, mood, budget);
     // Only where a role comes next that a dirty tree would stop.
-    let decides = then.state.requires_reground
-        || then.ledger.regrounded
-            && (!matches!(
-                then.active.status,
-                ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-            ) || current_audit(&then).is_some()
-                || !then.assurance().is_strict() && current_review(&then).is_some());
+    let is_advised =
+        matches!(due.role, Some(Role::Regrounder | Role::StopJudge)) || due.waits_for_gates();
     assert!(
-        !set.worktree || decides,
+        facts.worktree.is_none() || is_advised,
         "`cook next` would walk the tree for nothing"
     );
-    let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
-    dispatch(Some(snapshot), &facts).expect("dispatch is total")
+    due
 }
 
 /// Whether a user-only command may behave otherwise in this mood than in a good one.
@@ -224,6 +235,7 @@ fn tells_apart(offer: &Offer, mood: &Mood, bounds: &Bounds, stopped: bool) -> bo
 /// Commits that an implementer's report claims are not foreign to its slice.
 pub fn with_claims(facts: &Facts) -> Facts {
     let mut facts = facts.clone();
+    facts.asked = None;
     if let (Some(commit), Some(since)) = (&facts.commit, &mut facts.since) {
         since
             .commits
@@ -435,7 +447,7 @@ impl Explorer<'_> {
     }
 
     fn attempt(&mut self, at: u32, snapshot: &Snapshot, world: &World, offer: &Offer) {
-        let (set, facts, result) = try_event(
+        let (facts, result) = try_event(
             snapshot,
             world,
             &offer.mood,
@@ -444,7 +456,7 @@ impl Explorer<'_> {
             offer.actor,
         );
         let told = || format!("{} → {}", self.path(at), offer.label);
-        if let Err(breach) = invariants::asks_little(&offer.event, &set) {
+        if let Err(breach) = invariants::asks_little(&offer.event, &facts) {
             panic!("{breach}\n{}", told());
         }
         let outcome = result.as_ref().map(|_| ()).map_err(|refusal| refusal.code);

@@ -4,11 +4,12 @@ use super::admission::find_answer;
 use super::events::Offer;
 use super::world::World;
 use cook_protocol::diagnostic::Code;
-use cook_protocol::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
+use cook_protocol::machine::{Dispatch, Facts, Rule, Step, Verdict};
 use cook_protocol::model::{
     ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
     Slice, SliceStatus, Snapshot,
 };
+use cook_protocol::question::Question;
 use std::collections::BTreeSet;
 
 /// A transition and what was known of it.
@@ -54,33 +55,37 @@ impl Seen<'_> {
 
 /// Only decisions that depend on cleanliness walk the tree; only those that
 /// need a run make one.
-pub fn asks_little(event: &Event, set: &FactSet) -> Check {
-    let walks = matches!(
-        event,
-        Event::Regrounded { .. }
-            | Event::RegroundedByCook { .. }
-            | Event::Implemented { .. }
-            | Event::Reviewed { .. }
-            | Event::Audited { .. }
-            | Event::Judged { .. }
-            | Event::Paused { .. }
-            | Event::Resumed(_)
-    );
-    require(walks || !set.worktree, || {
-        format!("{} walks the tree", event.name())
-    })?;
+pub fn asks_little(event: &Event, facts: &Facts) -> Check {
+    let asked = facts.asked.as_deref().unwrap_or_default();
+    let block = match event {
+        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => Some(block),
+        _ => None,
+    };
     let implements = matches!(event, Event::Implemented { .. });
-    require(
-        implements || (set.gates.is_none() && set.commit.is_none()),
-        || format!("{} runs gates", event.name()),
-    )?;
-    let stops = matches!(event, Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } if block.conclude == Some(Conclude::Stop));
-    require(stops || set.stop_verifier.is_none(), || {
-        format!("{} runs the stop verifier", event.name())
-    })?;
-    require(matches!(event, Event::Verified) || !set.room, || {
-        format!("{} runs gates in a clean room", event.name())
-    })
+    let walks = implements
+        || block.is_some()
+        || matches!(
+            event,
+            Event::Reviewed { .. }
+                | Event::Audited { .. }
+                | Event::Judged { .. }
+                | Event::Paused { .. }
+                | Event::Resumed(_)
+        );
+    for question in asked {
+        let may_ask = match question {
+            Question::Worktree { .. } => walks,
+            Question::Gates(_) | Question::Commit(_) => implements,
+            Question::Anchors { .. } => block.is_some(),
+            Question::StopVerifier(_) => {
+                block.is_some_and(|block| block.conclude == Some(Conclude::Stop))
+            }
+            Question::Room => matches!(event, Event::Verified),
+            _ => true,
+        };
+        require(may_ask, || format!("{} asks {question:?}", event.name()))?;
+    }
+    Ok(())
 }
 
 /// All of them.

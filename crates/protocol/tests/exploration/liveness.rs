@@ -6,13 +6,14 @@ use super::events::{
 };
 use super::prompts::make_prompt;
 use super::walk::Walk;
-use super::world::{Contract, Dirt, Gates, Harm, Mood, Touch, World, id, settings};
+use super::world::{Contract, Dirt, Gates, Harm, Moment, Mood, Touch, World, id, settings};
 use cook_protocol::diagnostic::Code;
-use cook_protocol::machine::{Rule, VERIFY_STOP, Verdict};
+use cook_protocol::machine::{Facts, Rule, Step, VERIFY_STOP, Verdict, apply};
 use cook_protocol::model::{
     ActiveStatus, Actor, AnswerTo, Conclude, Count, Decision, Event, Evidence, Limits, PlanBlock,
     Policy, Reopen, Resume, Role, SliceStatus, WaitingKind,
 };
+use cook_protocol::refusal::Refusal;
 
 const ONE: Bounds = CORE;
 const TWO: Bounds = Bounds {
@@ -1436,6 +1437,17 @@ fn fewer_judges_are_the_users_to_ask_for() {
     walk.drive();
 }
 
+fn begin(walk: &Walk, event: &Event) -> Result<Step, Refusal> {
+    let at = Moment {
+        mood: &Mood::GOOD,
+        budget: &walk.budget,
+        workflow_branch: Some("main"),
+        runs: true,
+    };
+    let rules = |facts: &Facts| apply(None, facts, event, Actor::User);
+    walk.world.decide(&at, &mut Facts::default(), rules)
+}
+
 #[test]
 fn a_mission_may_come_with_a_later_init_or_an_answer() {
     let world = World::of_length(1);
@@ -1447,15 +1459,8 @@ fn a_mission_may_come_with_a_later_init_or_an_answer() {
         import: None,
     };
     let mut walk = Walk::on(ONE, world);
-    let facts = walk.world.facts(
-        &cook_protocol::machine::needs(None, &event),
-        &Mood::GOOD,
-        &walk.budget,
-        Some("main"),
-    );
-    walk.snapshot = cook_protocol::machine::apply(None, &facts, &event, Actor::User)
-        .unwrap()
-        .snapshot;
+    let begun = begin(&walk, &event);
+    walk.snapshot = begun.unwrap().snapshot;
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
     let mut answered = Walk::on(ONE, World::of_length(1));
     answered.snapshot = walk.snapshot.clone();
@@ -1487,10 +1492,7 @@ fn a_workflow_does_not_begin_with_an_empty_mission() {
         settings: None,
         import: None,
     };
-    let set = cook_protocol::machine::needs(None, &event);
-    let facts = world.facts(&set, &Mood::GOOD, &Walk::new(ONE).budget, Some("main"));
-    let refused =
-        cook_protocol::machine::apply(None, &facts, &event, Actor::User).map(|step| step.rule);
+    let refused = begin(&Walk::on(ONE, world), &event).map(|step| step.rule);
     assert_eq!(
         refused.map_err(|refusal| refusal.code),
         Err(Code::MissionMissing)

@@ -129,7 +129,7 @@ fn is_taken(walk: &Walk, choice: Choice) -> Option<bool> {
     let event = saying(walk, choice)?;
     let (snapshot, world, mood) = (&walk.snapshot, &walk.world, &walk.mood);
     let budget: &Budget = &walk.budget;
-    let result = try_event(snapshot, world, mood, budget, &event, Actor::Role).2;
+    let result = try_event(snapshot, world, mood, budget, &event, Actor::Role).1;
     let Event::Regrounded { block, .. } = &event else {
         return None;
     };

@@ -228,7 +228,7 @@ pub fn make_prompt(snapshot: &Snapshot, due: &Dispatch, role: Role) -> String {
 
 /// What becomes of a report: refused with which code, or who is next with which findings.
 fn find_outcome(snapshot: &Snapshot, world: &World, budget: &Budget, offer: &Offer) -> String {
-    let (_, _, result) = try_event(
+    let (_, result) = try_event(
         snapshot,
         world,
         &offer.mood,

@@ -3,13 +3,13 @@
 
 use super::CORE;
 use super::events::{Bounds, audit, claims, first_plan, reconcile, submission};
-use super::explore::try_event;
+use super::explore::{explain_due, try_event};
 use super::walk::Walk;
-use super::world::{Dirt, Gates, Harm, Touch, id};
+use super::world::{Dirt, Gates, Harm, Moment, Touch, id};
 use cook_protocol::diagnostic::Code;
 use cook_protocol::machine::{
-    FactSet, Facts, Rule, apply, claims as list_claims, dispatch_needs, find_audit_to_answer,
-    find_slice, find_state, list_left_without, list_needs,
+    Facts, Rule, apply, claims as list_claims, find_audit_to_answer, find_slice, find_state,
+    list_left_without,
 };
 use cook_protocol::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, Reground, Resume, Role, Verdict,
@@ -80,7 +80,7 @@ fn accept_with(walk: &Walk, more: Value) -> Event {
 #[track_caller]
 fn refuse_saying(walk: &Walk, report: &Event, code: Code, words: &str) {
     let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
-    let (.., tried) = try_event(&walk.snapshot, world, mood, budget, report, Actor::Role);
+    let (_, tried) = try_event(&walk.snapshot, world, mood, budget, report, Actor::Role);
     let refusal = tried.unwrap_err();
     assert_eq!(refusal.code, code, "{}", refusal.message);
     assert!(refusal.message.ends_with(words), "{}", refusal.message);
@@ -219,7 +219,7 @@ fn nothing_is_done_while_git_looks_away() {
     let walk = reach_conclusion();
     let stop = walk.reground(|block| block.conclude = Some(Conclude::Stop));
     let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
-    let (_, mut facts, tried) = try_event(&walk.snapshot, world, mood, budget, &stop, Actor::Role);
+    let (mut facts, tried) = try_event(&walk.snapshot, world, mood, budget, &stop, Actor::Role);
     tried.unwrap();
     let worktree = facts.worktree.as_mut().unwrap();
     worktree.unwatched.push("src/a".to_owned());
@@ -241,7 +241,7 @@ fn work_is_stopped_for_a_reason_and_a_question_is_asked_once() {
     });
     walk.clone().refuse(said.clone(), Code::DoesNotApply);
     let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
-    let (.., tried) = try_event(&walk.snapshot, world, mood, budget, &said, Actor::User);
+    let (_, tried) = try_event(&walk.snapshot, world, mood, budget, &said, Actor::User);
     assert!(tried.unwrap_err().message.contains("nobody asked"));
     for role in [Role::Regrounder, Role::Implementer] {
         let ask = |walk: &Walk| Event::Asked {
@@ -342,15 +342,24 @@ fn a_report_claims_what_its_session_made() {
     assert!(!claimed.contains(&"2".to_owned()) && !claimed.contains(&"3".to_owned()));
 }
 
-fn facts(walk: &Walk, set: &FactSet) -> Facts {
-    let branch = walk.snapshot.ledger.branch.as_deref();
-    walk.world.facts(set, &walk.mood, &walk.budget, branch)
+/// What the state is found by.
+fn measure_state(walk: &Walk) -> Facts {
+    let at = Moment {
+        mood: &walk.mood,
+        budget: &walk.budget,
+        workflow_branch: walk.snapshot.ledger.branch.as_deref(),
+        runs: false,
+    };
+    let mut facts = Facts::default();
+    let rules = |facts: &Facts| find_state(&walk.snapshot, facts, &walk.due());
+    walk.world.decide(&at, &mut facts, rules).unwrap();
+    facts
 }
 
 #[test]
 fn what_is_lost_is_shown_before_a_report_says_it() {
     let walk = reach_selection();
-    let mut facts = facts(&walk, &list_needs(&walk.snapshot));
+    let mut facts = measure_state(&walk);
     let found = find_state(&walk.snapshot, &facts, &walk.due()).unwrap();
     assert!(found.findings.is_empty(), "{:?}", found.findings);
     for answer in facts.anchors.values_mut() {
@@ -382,9 +391,8 @@ fn a_commit_that_left_head_is_taken_away_before_another_is_reported() {
     assert!(walk.world.rewind());
     walk.own_commit();
     assert_eq!(walk.rule(), Rule::Implement);
-    let mut set = dispatch_needs(Some(&walk.snapshot));
-    set.head = true;
-    let shown = find_slice(&walk.snapshot, &facts(&walk, &set), &walk.due()).unwrap();
+    let (due, facts) = explain_due(&walk.snapshot, &walk.world, &walk.mood, &walk.budget);
+    let shown = find_slice(&walk.snapshot, &facts, &due).unwrap();
     assert_eq!(shown.active.status, ActiveStatus::InProgress);
     let mut red = walk.clone();
     red.mood.gates = Gates::Red;

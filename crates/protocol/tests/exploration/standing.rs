@@ -5,10 +5,11 @@
 use super::invariants::{Check, Seen, require};
 use super::world::{Mood, World, is_text};
 use cook_protocol::diagnostic::Code;
-use cook_protocol::machine::{AnchorQuestion, Dispatch, Rule, Verdict};
+use cook_protocol::machine::{Dispatch, Rule, Verdict};
 use cook_protocol::model::{
     Conclude, Decision, Evidence, EvidenceRecord, Policy, Slice, SliceRecordType, Snapshot,
 };
+use cook_protocol::question::AnchorQuestion;
 
 /// Proofs of done slices, and of those that were cancelled as there already.
 fn list_accepted(snapshot: &Snapshot) -> impl Iterator<Item = (&Slice, &EvidenceRecord)> {

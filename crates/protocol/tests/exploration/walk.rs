@@ -72,7 +72,7 @@ impl Walk {
 
     /// Tries an event; an accepted one is held against the invariants.
     pub fn attempt(&mut self, event: &Event, actor: Actor) -> Result<Step, Code> {
-        let (_, facts, result) = try_event(
+        let (facts, result) = try_event(
             &self.snapshot,
             &self.world,
             &self.mood,

@@ -5,14 +5,15 @@
 //! (dirt, edits, gates, proofs, trust) is a [`Mood`] chosen for each event.
 
 use cook_protocol::machine::{
-    AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
-    Facts, GateQuestion, GateRun, Head, OutsideEdit, Range, Required, StopVerifierRun, Verdict,
-    Worktree,
+    AnchorAnswer, CommitFacts, CommitSeen, ConfigFacts, Facts, GateRun, Head, OutsideEdit, Range,
+    StopVerifierRun, Verdict, Worktree, decide,
 };
 use cook_protocol::model::{
     CONTRACT_FILES, Caches, Count, EvidenceRecord, GateSpec, KeptProof, Limits, Place, Receipt,
     RoomCheck, SETTINGS_FILES, SandboxKind, Share, StrengthNote, UnnoticedDefect,
 };
+use cook_protocol::question::{AnchorQuestion, CommitQuestion, GateQuestion, Question, Required};
+use cook_protocol::refusal::Refusal;
 use cook_protocol::trials::{TrialLine, Weight, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -612,145 +613,153 @@ impl World {
         tests.map(line).collect()
     }
 
-    /// Answers what was asked, and nothing else.
-    pub fn facts(
+    /// Has rules decide by what is so here.
+    pub fn decide<T>(
         &self,
-        set: &FactSet,
-        mood: &Mood,
-        budget: &Budget,
-        workflow_branch: Option<&str>,
-    ) -> Facts {
-        let standing = set.standing.as_ref();
-        let standing = standing.filter(|asked| self.head.map(id).as_ref() != Some(&asked.seen));
-        let standing = standing.cloned().unwrap_or_default();
-        let runs = !set.existing_receipts_only;
-        Facts {
-            trials: set
-                .gates
-                .as_ref()
-                .map_or_else(Vec::new, |question| self.trials(question)),
-            goal: None,
-            now: "2030-01-01T00:00:00Z".to_owned(),
-            head: set.head.then(|| self.head(mood, workflow_branch)),
-            contract_missing: set.contract.then(|| match mood.contract {
-                Contract::Missing => vec![CONTRACT_FILES[0].to_owned()],
-                _ => Vec::new(),
-            }),
-            settings: set
-                .contract
-                .then(|| settings(mood.contract == Contract::Edited)),
-            contract_differs: Vec::new(),
-            contract_uncommitted: set.contract_committed.then(|| match mood.contract {
-                Contract::Committed | Contract::Edited => Vec::new(),
-                _ => vec![CONTRACT_FILES[0].to_owned()],
-            }),
-            // It is told to whoever selects, and decides nothing.
-            stop_verifier_stale: false,
-            outside_edits: set.view.then(|| {
-                mood.edited
-                    .then(|| OutsideEdit {
-                        file: "state.json".to_owned(),
-                        fields: vec!["project_done".to_owned()],
-                        missing: false,
-                    })
-                    .into_iter()
-                    .collect()
-            }),
-            worktree: set.worktree.then(|| status(mood.dirt)),
-            ranges: set
-                .ranges
-                .iter()
-                .map(|from| (from.clone(), self.range(from, false)))
-                .collect(),
-            since: set.since.as_ref().map(|from| self.range(from, true)),
-            on_head: set
-                .on_head
-                .iter()
-                .map(|text| {
-                    let on = self
-                        .find(text)
-                        .is_some_and(|index| self.is_ancestor(self.head, index));
-                    (text.clone(), on)
-                })
-                .collect(),
-            commit: set
-                .commit
-                .as_ref()
-                .map(|question| self.find_reported(question)),
-            gates: set.gates.as_ref().map(|_| self.gates(mood)),
-            strength: set
-                .gates
-                .as_ref()
-                .filter(|_| mood.gates == Gates::Weak)
-                .map(|gates| weak(&gates.commit)),
-            anchors: set
-                .anchors
-                .iter()
-                .map(|question| (question.key(), self.anchor(question, mood, runs)))
-                .collect(),
+        at: &Moment,
+        facts: &mut Facts,
+        rules: impl Fn(&Facts) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        facts.now = "2030-01-01T00:00:00Z".to_owned();
+        let measure = |question: &Question, facts: &mut Facts| {
+            self.answer(at, question, facts);
+            Ok(())
+        };
+        decide(facts, measure, rules)
+    }
+
+    /// Answers one question.
+    pub fn answer(&self, at: &Moment, question: &Question, facts: &mut Facts) {
+        let mood = at.mood;
+        match question {
+            Question::Head => facts.head = Some(self.head(mood, at.workflow_branch)),
+            Question::Contract => {
+                facts.contract_missing = Some(match mood.contract {
+                    Contract::Missing => vec![CONTRACT_FILES[0].to_owned()],
+                    _ => Vec::new(),
+                });
+                facts.settings = Some(settings(mood.contract == Contract::Edited));
+            }
+            // That the stop verifier is out of date is told to whoever selects, and decides nothing.
+            Question::ContractCommitted => {
+                facts.contract_uncommitted = Some(match mood.contract {
+                    Contract::Committed | Contract::Edited => Vec::new(),
+                    _ => vec![CONTRACT_FILES[0].to_owned()],
+                });
+            }
+            Question::View => {
+                let edited = mood.edited.then(|| OutsideEdit {
+                    file: "state.json".to_owned(),
+                    fields: vec!["project_done".to_owned()],
+                    missing: false,
+                });
+                facts.outside_edits = Some(edited.into_iter().collect());
+            }
+            Question::Worktree { .. } => facts.worktree = Some(status(mood.dirt)),
+            Question::Range(from) => {
+                facts.ranges.insert(from.clone(), self.range(from, false));
+            }
+            Question::Since(from) => facts.since = Some(self.range(from, true)),
+            Question::OnHead(text) => {
+                let found = self.find(text);
+                let on = found.is_some_and(|index| self.is_ancestor(self.head, index));
+                facts.on_head.insert(text.clone(), on);
+            }
+            Question::Commit(question) => facts.commit = Some(self.find_reported(question)),
+            Question::Gates(question) => {
+                facts.gates = Some(self.gates(mood));
+                facts.strength = (mood.gates == Gates::Weak).then(|| weak(&question.commit));
+                facts.trials = self.trials(question);
+            }
+            Question::Anchors { asked, .. } => {
+                let answer = |question: &AnchorQuestion| {
+                    (question.key(), self.anchor(question, mood, at.runs))
+                };
+                facts.anchors.extend(asked.iter().map(answer));
+            }
             // No gate is run for what stands.
-            standing: standing
-                .anchors
-                .iter()
-                .map(|question| (question.key(), self.anchor(question, mood, false)))
-                .collect(),
+            Question::Standing { seen, anchors } => {
+                let moved = self.head.map(id).as_ref() != Some(seen);
+                let asked = anchors.iter().filter(|_| moved);
+                let answer = |question: &AnchorQuestion| {
+                    (question.key(), self.anchor(question, mood, false))
+                };
+                facts.standing = asked.map(answer).collect();
+            }
             // Its workflows have no brief; what changes one is tested by itself.
-            brief: set.brief.as_ref().map(|_| Default::default()),
-            room: self.head.filter(|_| set.room).map(|head| RoomCheck {
-                tree: self.tree(head),
-                red: match mood.verifier {
-                    Gates::Red => vec!["`test` ended with 1".to_owned()],
-                    _ => Vec::new(),
-                },
-                remarks: match mood.verifier {
-                    Gates::ByChance => vec!["`test` was red and green".to_owned()],
-                    _ => Vec::new(),
-                },
-            }),
-            stop_verifier: set.stop_verifier.map(|_| match mood.verifier {
-                Gates::NotStarted => StopVerifierRun {
-                    receipt: None,
-                    problem: Some("no bash".to_owned()),
-                    remarks: Vec::new(),
-                },
-                other => {
-                    let place = match other {
-                        Gates::GreenAtBasis => Place::Worktree,
-                        _ => Place::CleanRoom,
-                    };
-                    let mut receipt = self.receipt("stop", i32::from(other == Gates::Red), place);
-                    if other == Gates::WithCaches {
-                        receipt.caches = Caches::Kept;
-                    }
-                    StopVerifierRun {
-                        receipt: Some(receipt),
-                        problem: None,
-                        remarks: match other {
-                            Gates::ByChance => vec!["the script was red and green".to_owned()],
-                            _ => Vec::new(),
-                        },
-                    }
-                }
-            }),
-            untrusted: (!set.trust.is_empty()).then(|| {
-                if mood.trusted {
-                    BTreeSet::new()
-                } else {
-                    set.trust.clone()
-                }
-            }),
-            config: set.config.then_some(ConfigFacts {
-                limits: Limits {
-                    attempts_per_slice: Some(budget.attempts),
-                    steps: Some(budget.steps),
-                    ..Limits::default()
-                },
-                strict: mood.strict,
-                strength: (mood.gates == Gates::Weak).then_some(HALF),
-                ..ConfigFacts::default()
-            }),
+            Question::Brief(_) => facts.brief = Some(Default::default()),
+            Question::Room => {
+                facts.room = self.head.map(|head| RoomCheck {
+                    tree: self.tree(head),
+                    red: match mood.verifier {
+                        Gates::Red => vec!["`test` ended with 1".to_owned()],
+                        _ => Vec::new(),
+                    },
+                    remarks: match mood.verifier {
+                        Gates::ByChance => vec!["`test` was red and green".to_owned()],
+                        _ => Vec::new(),
+                    },
+                });
+            }
+            Question::StopVerifier(_) => facts.stop_verifier = Some(self.stop_verifier(mood)),
+            Question::Trust(commands) => {
+                let untrusted = commands.iter().filter(|_| !mood.trusted);
+                let known = facts.untrusted.get_or_insert_default();
+                known.extend(untrusted.cloned());
+            }
+            Question::Config => {
+                facts.config = Some(ConfigFacts {
+                    limits: Limits {
+                        attempts_per_slice: Some(at.budget.attempts),
+                        steps: Some(at.budget.steps),
+                        ..Limits::default()
+                    },
+                    strict: mood.strict,
+                    strength: (mood.gates == Gates::Weak).then_some(HALF),
+                    ..ConfigFacts::default()
+                });
+            }
+            Question::Goal(_) => unreachable!("its workflows have no goal"),
         }
     }
+
+    fn stop_verifier(&self, mood: &Mood) -> StopVerifierRun {
+        match mood.verifier {
+            Gates::NotStarted => StopVerifierRun {
+                receipt: None,
+                problem: Some("no bash".to_owned()),
+                remarks: Vec::new(),
+            },
+            other => {
+                let place = match other {
+                    Gates::GreenAtBasis => Place::Worktree,
+                    _ => Place::CleanRoom,
+                };
+                let mut receipt = self.receipt("stop", i32::from(other == Gates::Red), place);
+                if other == Gates::WithCaches {
+                    receipt.caches = Caches::Kept;
+                }
+                StopVerifierRun {
+                    receipt: Some(receipt),
+                    problem: None,
+                    remarks: match other {
+                        Gates::ByChance => vec!["the script was red and green".to_owned()],
+                        _ => Vec::new(),
+                    },
+                }
+            }
+        }
+    }
+}
+
+/// What a decision is made in, beside the commits.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    pub mood: &'a Mood,
+    pub budget: &'a Budget,
+    pub workflow_branch: Option<&'a str>,
+    /// Gates may run for anchors.
+    pub runs: bool,
 }
 
 fn status(dirt: Dirt) -> Worktree {

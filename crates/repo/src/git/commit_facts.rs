@@ -12,10 +12,9 @@ use super::program::{Call, fail_git};
 use super::{Repo, SLICE_TRAILER};
 use crate::disk::{self, AtPath, Links};
 use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::{
-    CommitFacts, CommitQuestion, CommitSeen, Head, MAX_COMMITS, MAX_PATHS, Range,
-};
+use cook_protocol::machine::{CommitFacts, CommitSeen, Head, MAX_COMMITS, MAX_PATHS, Range};
 use cook_protocol::model::{Pattern, surface_matches};
+use cook_protocol::question::CommitQuestion;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

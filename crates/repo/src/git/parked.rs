@@ -21,7 +21,8 @@ use super::program::{Call, fail_git};
 use super::{PARKED_REFS, RESCUED_REFS, Repo};
 use crate::disk::{self, AtPath, Links, TemporaryDir, remove_tree};
 use crate::process::working_directories;
-use cook_protocol::diagnostic::{Code, Failure, Refusal};
+use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::refusal::Refusal;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

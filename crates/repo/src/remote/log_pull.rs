@@ -9,8 +9,9 @@ use crate::remote::remote::{
 use crate::run_again;
 use crate::session::wrong_citation;
 use crate::store::{Admitted, Limits, Quarantine, Store, Tip};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
+use cook_protocol::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_protocol::model::Snapshot;
+use cook_protocol::refusal::Refusal;
 use std::time::{Duration, Instant};
 
 /// What is read of a log at most.

@@ -7,8 +7,9 @@ use crate::process::Captured;
 use crate::remote::push_plan::{Kept, Plan, Update};
 use crate::remote::remote::{Listing, Mark, Remote, Side, make_failure, unreachable, words};
 use crate::store::{Quarantine, Store};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_protocol::diagnostic::{Code, Failure, Finding};
 use cook_protocol::model::{LogRefs, Snapshot};
+use cook_protocol::refusal::Refusal;
 use std::collections::BTreeMap;
 
 /// A push that the remote took.

@@ -13,8 +13,9 @@
 use crate::git::Call;
 use crate::remote::remote::{Listing, Mark, Remote, RemoteRef, Side, is_id};
 use crate::store::{Marks, Quarantine, Store};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Refusal};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
 use cook_protocol::model::{Policy, Snapshot, WaitingKind, unescape_branch};
+use cook_protocol::refusal::Refusal;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

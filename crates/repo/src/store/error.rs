@@ -1,7 +1,8 @@
 //! What can go wrong between cook and its log. None of it leaves a transition half taken: either the
 //! branch of the log moved, or nothing that counts changed.
 
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Refusal};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind};
+use cook_protocol::refusal::Refusal;
 use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;

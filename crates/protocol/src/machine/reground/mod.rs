@@ -6,14 +6,15 @@ mod reconcile;
 mod rejections;
 
 use super::active::{has_vanished, take_commit_away, take_vanished_away};
-use super::facts::{AnchorQuestion, FactSet, Facts, Verdict};
+use super::facts::{Facts, Verdict};
 use super::planning::Merged;
 use super::rule::{Dispatch, Rule};
-use super::slices::{list_named_commands, open_commands};
+use super::slices::open_commands;
 use super::work::{Work, quote_word};
 use super::{brief_changes, drift, planning, proof, user_answers, wave};
-use crate::model::{Caches, PolicyChange};
+use crate::model::PolicyChange;
 use crate::prelude::*;
+use crate::question::AnchorQuestion;
 use crate::report::{advice, is_named, list_deviations};
 pub use choices::Choice;
 use choices::{apply_select, find_unsettled};
@@ -22,33 +23,6 @@ use rejections::{
     answer_audit, answer_left, answer_rejections, answer_review, conclude, note_slices,
 };
 
-/// What must be measured beside the facts of `dispatch`.
-pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
-    // What cannot be applied is refused when it is; which done slices are open by then is not known.
-    let done = snapshot.plan.candidate_slices.iter();
-    let done = done.filter(|slice| slice.status == SliceStatus::Done);
-    let done = done.map(|slice| slice.slice_id.clone()).collect();
-    let whole = delta::expand(&snapshot.plan, block, &done);
-    let block = whole.as_ref().map_or(block, AsRef::as_ref);
-    set.contract_committed = block.select.is_some();
-    set.anchors = proof::questions(snapshot, block);
-    let reopened = block.reopen.iter();
-    set.on_head
-        .extend(reopened.filter_map(|reopen| reopen.at.clone()));
-    // What a cache of an earlier commit holds is nobody's proof of this one.
-    let stops = matches!(block.conclude, Some(Conclude::Stop));
-    set.stop_verifier = stops.then_some(Caches::Empty);
-    if let Some(select) = &block.select
-        && let Some(slice) = snapshot.find_ledger(select)
-    {
-        let accepted = slice.accepted.as_ref().map(|accepted| &accepted.basis);
-        let basis = slice.basis.as_ref().or(accepted);
-        set.ranges.extend(basis.cloned());
-    }
-    set.trust = list_named_commands(snapshot, block);
-    set.brief = brief_changes::reground_question(snapshot, block.brief.as_ref());
-}
-
 /// Applies the block.
 pub(super) fn apply(
     work: &mut Work,
@@ -56,6 +30,7 @@ pub(super) fn apply(
     submission: Option<&Submission>,
 ) -> Result<(), Refusal> {
     require_named_once(block)?;
+    ask_anchors(work, block)?;
     let lost = find_lost(work, block)?;
     let whole = delta::expand(&work.before.plan, block, &lost)?;
     let block = whole.as_ref();
@@ -113,6 +88,13 @@ pub(super) fn apply(
         block,
         merged.changed || !opened.is_empty() || answered || placed || concluded,
     )
+}
+
+/// What a cache of an earlier commit holds is nobody's proof of the end.
+fn ask_anchors(work: &Work, block: &Reground) -> Result<(), Refusal> {
+    let ends = matches!(block.conclude, Some(Conclude::Stop));
+    let asked = proof::list_questions(work.before, block);
+    work.facts.ask_anchors(asked, ends)
 }
 
 /// Done slices that any report opens again, where a plan says what changes of one: it may be changed
@@ -404,23 +386,24 @@ impl Selection {
     }
 }
 
-/// What must be measured beside the facts of `dispatch`. No gate is run for it.
-pub fn list_needs(snapshot: &Snapshot) -> FactSet {
-    let nothing = Reground::default();
-    FactSet {
-        head: true,
-        existing_receipts_only: true,
-        anchors: proof::questions(snapshot, &nothing),
-        ..FactSet::default()
+/// The anchors that a re-ground is decided by.
+pub fn list_questions(snapshot: &Snapshot, event: &Event) -> BTreeSet<AnchorQuestion> {
+    match event {
+        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
+            proof::list_questions(snapshot, block)
+        }
+        _ => BTreeSet::new(),
     }
 }
 
 /// What any report of the role that is due begins from.
 ///
 /// # Errors
-/// Only `fact_missing`, when the facts are not those of `dispatch` and [`list_needs`].
+/// As [`dispatch`](super::dispatch).
 pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<Found, Refusal> {
     let mut work = Work::new(snapshot, facts, due.clone());
+    let stored = proof::list_questions(snapshot, &Reground::default());
+    facts.ask_anchors(stored, false)?;
     // Before the first commit there is nothing to hold the documents against.
     if facts.head()?.commit.is_some() {
         put_right(&mut work)?;

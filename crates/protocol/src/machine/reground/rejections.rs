@@ -286,7 +286,7 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             "`git update-index --no-assume-unchanged --no-skip-worktree PATH` lets git look at it; then commit it or put it back",
         ]));
     }
-    let run = work.facts.stop_verifier()?;
+    let run = work.facts.stop_verifier(Caches::Empty)?;
     let verifier = [STOP_VERIFIER.to_owned()].into();
     if let Some(command) = work.facts.list_untrusted(&verifier)?.first() {
         return Err(Refusal::new(
