@@ -6,9 +6,10 @@
 use crate::anchor::Anchor;
 use crate::init::SETTINGS;
 use crate::judges::{Judged, find_verdicts};
-use crate::service::{self, Workspace};
+use crate::service;
 use crate::signature::{self, Blob, Key, NAMESPACE, Signer, to_armor};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
+use crate::workspace::Workspace;
 use cook_protocol::diagnostic::{
     Code, Failure, FailureKind, Lines, clean, harmless_json, without_tags,
 };

@@ -22,6 +22,7 @@ pub mod tracker;
 mod trial;
 mod verify;
 pub mod view;
+pub mod workspace;
 
 /// What most modules name: the nouns of the protocol, where things are kept, and collections.
 mod prelude {

@@ -4,7 +4,8 @@
 //! Shared by the benches and by the system call guards in `tests/cost/hot_path.rs`.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use cook::service::{self, Workspace};
+use cook::service;
+use cook::workspace::Workspace;
 use cook_protocol::model::{Actor, Event, Resume};
 use std::ffi::OsStr;
 use std::fmt::Write as _;

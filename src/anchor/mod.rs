@@ -11,4 +11,4 @@ mod runs;
 mod sources;
 
 pub(crate) use cook_protocol::model::Anchor;
-pub(crate) use sources::{KeptTests, MadeTests, Sources, describe_failed, read_line};
+pub(crate) use sources::{Sources, describe_failed, read_line};

@@ -166,7 +166,7 @@ impl Sources<'_> {
             Bundle::read(self.repo, commit, self.config, &specs, &printed, &[])
         })?;
         let id = bundle.id()?;
-        let mut made = self.made_tests.borrow_mut();
+        let mut made = self.workspace.made_tests.borrow_mut();
         if !made.contains_key(&id) {
             made.insert(id.clone(), bundle.to_bytes()?);
         }
@@ -301,7 +301,7 @@ impl Sources<'_> {
         let (Some(id), Some(_)) = (&kept.tests, &self.head.commit) else {
             return Ok(now);
         };
-        let Some(bundle) = (self.kept_tests)(id)? else {
+        let Some(bundle) = self.workspace.read_kept_tests(id)? else {
             let why = "the log does not hold the tests that were accepted";
             return say(question, Verdict::Unverifiable, why);
         };
@@ -421,8 +421,8 @@ impl Sources<'_> {
     fn list_accepted(&self) -> Result<Rc<Accepted>, Failure> {
         recall(&self.known.accepted, (), || {
             let mut files = Accepted::new();
-            for id in self.accepted {
-                let bundle = (self.kept_tests)(id)?;
+            for id in &self.accepted {
+                let bundle = self.workspace.read_kept_tests(id)?;
                 files.extend(bundle.iter().flat_map(Bundle::list_files));
             }
             Ok(files)

@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle};
+use crate::workspace::Workspace;
 use cook_protocol::model::{TreeEntry, Verdict};
 use cook_protocol::trials::outcomes::{Material, Outcomes};
 use cook_repo::git::Entry;
@@ -14,14 +15,6 @@ pub(super) const NO_COMMIT: &str = "there is no commit yet";
 /// How much of one kind is kept while anchors are judged.
 const MAX_KEPT: usize = 512;
 
-/// Reads the user's messages by id.
-type Messages<'a> = &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>;
-/// Reads accepted tests by the id of their bundle; none where the log does not hold it.
-pub(crate) type KeptTests<'a> = &'a dyn Fn(&str) -> Result<Option<Bundle>, Failure>;
-
-/// Tests that proofs show, as the log keeps them, by their id.
-pub(crate) type MadeTests = RefCell<BTreeMap<String, Vec<u8>>>;
-
 /// What anchors are held against.
 pub(crate) struct Sources<'a> {
     pub repo: &'a Repo,
@@ -30,11 +23,10 @@ pub(crate) struct Sources<'a> {
     pub config: &'a Config,
     /// What runs trials; none where only kept receipts may answer.
     pub runner: Option<&'a Gates<'a>>,
-    pub messages: Messages<'a>,
-    pub kept_tests: KeptTests<'a>,
+    /// Whose log has the user's messages and the tests that were accepted.
+    pub workspace: &'a Workspace,
     /// Bundles of tests that are accepted, by id.
-    pub accepted: &'a BTreeSet<String>,
-    pub made_tests: &'a MadeTests,
+    pub accepted: BTreeSet<String>,
     pub known: Known,
 }
 
@@ -82,7 +74,7 @@ pub(super) enum Text {
 impl Sources<'_> {
     /// The user's messages that count.
     pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
-        recall(&self.known.messages, (), self.messages)
+        recall(&self.known.messages, (), || self.workspace.messages())
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {

@@ -4,8 +4,8 @@
 use crate::init::SETTINGS;
 use crate::measure::{Green, list_packages, missing, read_settings_at};
 use crate::prelude::*;
-use crate::service::Workspace;
 use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
+use crate::workspace::Workspace;
 use cook_protocol::change::code_of;
 use cook_protocol::machine::quote_word;
 use cook_protocol::model::Place;

@@ -13,7 +13,7 @@ pub(crate) use gate_check::{
 };
 
 use crate::prelude::*;
-use crate::service::Workspace;
+use crate::workspace::Workspace;
 use cook_mutants::{Touch, list_touched_tests};
 use cook_protocol::trials::Weight;
 use cook_repo::git::MAX_EDITS;

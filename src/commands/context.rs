@@ -2,8 +2,9 @@
 
 pub(super) use super::context;
 pub(super) use super::input::{self, free_text};
-pub(super) use crate::service::{self, Workspace};
+pub(super) use crate::service;
 pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
+pub(super) use crate::workspace::Workspace;
 pub(super) use clap::{Args, Subcommand};
 pub(super) use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, count_noun};
 pub(super) use cook_protocol::refusal::Refusal;

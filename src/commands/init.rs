@@ -446,7 +446,7 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
 /// Takes the named log, or begins another where that is `new`. A worktree has one log, whatever became of its
 /// workflow.
 fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
-    let place = service::find_place(&Repo::discover(&context.dir)?);
+    let place = crate::workspace::find_place(&Repo::discover(&context.dir)?);
     if id != "new" {
         return Store::claim(&place, id);
     }

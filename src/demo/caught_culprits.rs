@@ -5,7 +5,8 @@
 
 use super::demo_repository::Misdeed;
 use crate::run::{Observer, RunEvent, Violation};
-use crate::service::{Applied, Workspace};
+use crate::service::Applied;
+use crate::workspace::Workspace;
 use cook_protocol::diagnostic::{Code, Failure, FailureKind, count_noun};
 use cook_protocol::machine::Rule;
 use cook_protocol::model::{ActiveStatus, Event, Role, SliceRecordType, SliceStatus};

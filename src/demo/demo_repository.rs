@@ -3,7 +3,8 @@
 
 use crate::init::{TRACKED, write_contract};
 use crate::run::{PLAYED, RoleAgent, RoleAssignment};
-use crate::service::{self, Workspace};
+use crate::service;
+use crate::workspace::Workspace;
 use cook_agents::Preset;
 use cook_protocol::diagnostic::{Code, Failure, FailureKind};
 use cook_protocol::model::{

@@ -11,7 +11,7 @@ pub(crate) use caught_culprits::{CaughtViolation, why};
 pub(crate) use demo_repository::Culprit;
 
 use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
-use crate::service::Workspace;
+use crate::workspace::Workspace;
 use caught_culprits::{Recorder, Seen};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;

@@ -6,12 +6,12 @@
 //! an entry reaches its issue once, through the replay queue; what is away is named.
 
 use crate::prelude::*;
-use crate::service::Workspace;
 use crate::tracker::{
     self, Actor, Beads, Bounds, Brief, Comment, Entry, Found, Issue, IssueStatus, Link, Memory,
     MemoryError, Outage, Tracker, TrackerError, is_id, list_issues, list_unblocked_by, split_mark,
     with_parents_type,
 };
+use crate::workspace::Workspace;
 use cook_agents::hooks::{ClosedIssue, Item, Kind};
 use cook_protocol::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
 use cook_repo::thread;

@@ -4,8 +4,9 @@
 use super::hook_issues::{Issues, Wanted, find_tracker, key};
 use super::respond::{Called, HookError, LOOK_BACK, SWITCH, child, give};
 use crate::prelude::*;
-use crate::service::{self, Workspace};
+use crate::service;
 use crate::tracker::{is_id, is_own_file, list_issues};
+use crate::workspace::Workspace;
 use cook_agents::hooks::{
     Agent, CHECKPOINTS, Due, Item, Kind, Owner, Recovery, SessionState, Situation, StateDir, Wants,
     Workflow, ago, begins, find_directory, find_inside, first_line, issue_call, segments,

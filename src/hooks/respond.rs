@@ -7,7 +7,8 @@
 use super::hook_issues::{Issues, find_tracker, list_owed};
 use crate::check::{Ask, Line, check};
 use crate::prelude::*;
-use crate::service::{self, Taker, Workspace};
+use crate::service::{self, Taker};
+use crate::workspace::Workspace;
 use cook_agents::hooks::{
     Agent, Effects, Event, False, Kind, Outcome, Owed, Owner, Row, SessionState, Situation,
     StateDir, answer, check_stop, find_directory, is_checked, read, step, wants,

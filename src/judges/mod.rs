@@ -2,7 +2,7 @@
 //! and whose word each verdict of the log is.
 
 use crate::prelude::*;
-use crate::service::Workspace;
+use crate::workspace::Workspace;
 use cook_mutants::{Answer, FaultKind, Interval, Joint, Record, Share, joint};
 use cook_protocol::machine::list_votes;
 use cook_protocol::{digest, prompt};

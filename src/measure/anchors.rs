@@ -4,6 +4,7 @@ use super::gates::{ending, explain_untrusted};
 use super::world::World;
 use crate::anchor::{Anchor, Sources};
 use crate::prelude::*;
+use crate::workspace::list_tests;
 use cook_protocol::brief::{is_users, mentions, quotes};
 use cook_protocol::machine::BriefFacts;
 use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot, Verdict};
@@ -47,7 +48,11 @@ impl World<'_> {
         }
         if self.runs {
             // What a cache of an earlier commit holds does not end a project.
-            let caches = if ends { Caches::Empty } else { self.caches };
+            let caches = if ends {
+                Caches::Empty
+            } else {
+                self.workspace.caches
+            };
             self.complete(&head, &resting, caches)?;
             // What a command said at the basis already is no news.
             let bases: BTreeSet<&str> = asked.iter().filter_map(find_basis).collect();
@@ -59,7 +64,7 @@ impl World<'_> {
                         commit: Some(commit),
                         branch: None,
                     };
-                    self.complete(&then, &resting, self.caches)?;
+                    self.complete(&then, &resting, self.workspace.caches)?;
                 }
             }
         }
@@ -96,10 +101,8 @@ impl World<'_> {
             head,
             config: self.config,
             runner,
-            messages: self.messages,
-            kept_tests: self.kept_tests,
-            accepted: self.accepted,
-            made_tests: self.made_tests,
+            workspace: self.workspace,
+            accepted: self.snapshot.map(list_tests).unwrap_or_default(),
             known: Default::default(),
         })
     }
@@ -256,8 +259,7 @@ impl World<'_> {
 
     /// The gates that may prove a claim, as the settings have them now.
     fn list_gates_for(&self, claim: &Claim) -> Vec<GateSpec> {
-        let own = self.slice_commands.get(&claim.slice);
-        let own: Vec<String> = own.into_iter().flatten().cloned().collect();
+        let own: Vec<String> = self.slice_commands(Some(&claim.slice)).cloned().collect();
         let mut gates = merge_gates(self.config.gate_specs(), &own);
         gates.retain(|gate| gate.place == Place::CleanRoom);
         let named = claim.command.as_deref().and_then(|named| words(named).ok());

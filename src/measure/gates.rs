@@ -103,10 +103,11 @@ impl World<'_> {
         for (place, gate) in gates.into_iter().enumerate() {
             let kept = receipts.find_gate(&gate, &tree, None)?;
             let known = kept.filter(|receipt| {
-                let serves = receipt.caches == self.caches || self.caches == Caches::Kept;
+                let serves = receipt.caches == self.workspace.caches
+                    || self.workspace.caches == Caches::Kept;
                 receipts.is_own(receipt) && serves
                     || receipt.has_passed()
-                        && self.caches == Caches::Kept
+                        && self.workspace.caches == Caches::Kept
                         && receipt.preparation_sha256 == runner.preparation()
             });
             if let Some(why) = explain_untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
@@ -122,7 +123,7 @@ impl World<'_> {
             }
         }
         let (places, specs): (Vec<usize>, Vec<GateSpec>) = due.into_iter().unzip();
-        let runs = runner.run_at(commit, basis, &specs, self.caches)?;
+        let runs = runner.run_at(commit, basis, &specs, self.workspace.caches)?;
         done.extend(places.into_iter().zip(runs));
         Ok(done.into_values().collect())
     }
@@ -139,7 +140,9 @@ impl World<'_> {
         let mut runs = Vec::new();
         for gate in gates {
             let known = match is_trusted && trust.is_trusted(&gate.run) {
-                true if self.caches == Caches::Kept => runner.find_asked(commit, &gate)?,
+                true if self.workspace.caches == Caches::Kept => {
+                    runner.find_asked(commit, &gate)?
+                }
                 _ => None,
             };
             match known {
@@ -193,7 +196,7 @@ impl World<'_> {
         }
         let mut remarks: Vec<String> = runs.into_iter().flat_map(|run| run.remarks).collect();
         if red.is_empty() && !generated {
-            let run = self.stop_verifier(self.caches)?;
+            let run = self.stop_verifier(self.workspace.caches)?;
             remarks.extend(run.remarks.iter().cloned());
             if !run.has_passed() {
                 let name = STOP_VERIFIER_SCRIPTS[0];
@@ -217,8 +220,8 @@ impl World<'_> {
         if self.explain_untrusted_setup(trust).is_some() {
             return Ok(());
         }
-        let slices = self.slice_commands.values().flatten().cloned();
-        let all = merge_gates(self.config.gate_specs(), &slices.collect::<Vec<_>>());
+        let slices: Vec<String> = self.slice_commands(None).cloned().collect();
+        let all = merge_gates(self.config.gate_specs(), &slices);
         let mut due = Vec::new();
         for mut gate in all {
             let asked = words(&gate.run).is_ok_and(|argv| commands.contains(&argv))

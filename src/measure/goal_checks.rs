@@ -107,7 +107,7 @@ impl World<'_> {
     }
 
     fn find_bundle(&self, goal: &Goal) -> Result<Bundle, Failure> {
-        let found = (self.kept_tests)(&goal.tests)?;
+        let found = self.workspace.read_kept_tests(&goal.tests)?;
         found.ok_or_else(|| {
             Failure::state(
                 Code::LogUnreadable,
@@ -126,8 +126,8 @@ impl World<'_> {
         let runner = self.runner()?;
         let tree = self.repo.find_tree(commit)?;
         let kept = runner.receipts.find(&gate.run, &tree)?;
-        let anew = self.caches == Caches::Empty || kept.is_some_and(|it| it.timed_out);
-        let tried = TrialRoom::new(&runner, self.caches).run(commit, gate, anew)?;
+        let anew = self.workspace.caches == Caches::Empty || kept.is_some_and(|it| it.timed_out);
+        let tried = TrialRoom::new(&runner, self.workspace.caches).run(commit, gate, anew)?;
         let mut run = tried.run;
         let tests = tried.outcomes.tests.iter();
         let failed = tests.filter(|(_, test)| test.result == TestResult::Failed);
@@ -169,8 +169,9 @@ impl World<'_> {
         gate: &GateSpec,
     ) -> Result<GateRun, Failure> {
         let mut files = Vec::new();
+        let dir = self.workspace.find_hidden()?;
         for hidden in &goal.hidden {
-            let Some(bytes) = find_hidden(self.hidden, &hidden.sha256) else {
+            let Some(bytes) = find_hidden(&dir, &hidden.sha256) else {
                 return Ok(make_run(
                     gate.clone(),
                     None,
@@ -211,7 +212,12 @@ impl World<'_> {
         let edits = self.repo.edits(&goal.base, commit)?;
         let runner = self.runner()?;
         let without = |files: &[TakenBack], gate: &GateSpec| {
-            runner.run_without(commit, files, std::slice::from_ref(gate), self.caches)
+            runner.run_without(
+                commit,
+                files,
+                std::slice::from_ref(gate),
+                self.workspace.caches,
+            )
         };
         let planted = plant_defects(
             &Field {

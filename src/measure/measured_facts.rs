@@ -21,13 +21,13 @@ impl World<'_> {
             Question::Contract => {
                 facts.contract_missing = Some(repo.contract_missing()?);
                 facts.settings = Some(repo.settings()?);
-                facts.contract_differs = (self.contract_differs)()?;
+                facts.contract_differs = self.workspace.contract_differs(self.snapshot)?;
             }
             Question::ContractCommitted => {
                 facts.contract_uncommitted = Some(repo.contract_uncommitted(&repo.head()?)?);
-                facts.stop_verifier_stale = (self.stop_verifier_stale)()?;
+                facts.stop_verifier_stale = self.workspace.is_stop_verifier_stale()?;
             }
-            Question::View => facts.outside_edits = Some((self.outside_edits)()?),
+            Question::View => facts.outside_edits = Some(self.workspace.outside_edits()?),
             Question::Worktree { ends } => {
                 let mut worktree = repo.status()?.worktree;
                 // The end alone rests on it.
@@ -79,10 +79,10 @@ impl World<'_> {
                 }
             }
         }
-        facts.now = match self.not_before {
-            Some(previous) => self.clock.read_not_before(previous),
-            None => self.clock.now(),
-        };
+        let clock = self.workspace.clock;
+        // Nothing comes before the last transition.
+        let last = self.snapshot.and_then(|it| it.ledger.last_at.as_deref());
+        facts.now = last.map_or_else(|| clock.now(), |last| clock.read_not_before(last));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! command that is not trusted on this machine is never run.
 
 mod anchors;
+mod decisions;
 mod gates;
 mod goal_checks;
 mod measured_facts;
@@ -10,6 +11,7 @@ mod planted;
 mod world;
 
 pub(crate) use anchors::{Claim, Reran};
+pub use decisions::GateRuns;
 pub(crate) use gates::{Red, list_missing_in_worktree, list_packages, missing};
 pub(crate) use goal_checks::{MAX_HIDDEN, read_settings, spec_of};
 pub(crate) use measured_facts::{read_rules, read_settings_at};
@@ -18,4 +20,4 @@ pub(crate) use planted::{
     why_not,
 };
 pub use world::World;
-pub(crate) use world::{deciding, gate_commands};
+pub(crate) use world::deciding;

@@ -558,7 +558,12 @@ impl World<'_> {
         }
         let runner = self.runner()?;
         let run = |files: &[TakenBack], gate: &_| {
-            runner.run_without(&head, files, std::slice::from_ref(gate), self.caches)
+            runner.run_without(
+                &head,
+                files,
+                std::slice::from_ref(gate),
+                self.workspace.caches,
+            )
         };
         let field = Field {
             repo: self.repo,

@@ -5,7 +5,8 @@ use super::run_loop::Driver;
 use super::run_order::{Ended, RoleAgent, RunEvent, Step};
 use super::session_guard::{Violation, Watch, unwritable, watches};
 use crate::prelude::*;
-use crate::service::{self, ByCookOutcome, Prompts, Taker, Workspace};
+use crate::service::{self, ByCookOutcome, Prompts, Taker};
+use crate::workspace::Workspace;
 use cook_agents::{
     AgentFailure, AgentSupplier, Bounds, FailureClass, Progress, Report, Sandbox, workflow_mark,
 };

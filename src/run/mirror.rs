@@ -8,7 +8,7 @@
 use super::run_order::was_alive;
 use super::session_guard::{Violation, Watch, list_directory, unwritable};
 use crate::prelude::*;
-use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
+use crate::workspace::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
 use cook_agents::{PutBack, end_left};
 use cook_repo::git::Difference;
 use cook_repo::process::is_alive;

@@ -3,7 +3,8 @@
 use super::run_order::{Limits, Operator, Order, RoleAgent, RoleAssignment, paths_are};
 use crate::judges::find_known;
 use crate::prelude::*;
-use crate::service::{self, Workspace};
+use crate::service;
+use crate::workspace::Workspace;
 use cook_agents::{
     AgentSupplier, Found, Preset, Sandbox, Spent, describe_error, find, presets, probe_version,
 };

@@ -14,7 +14,8 @@ use super::run_order::{
 };
 use super::session_guard::{Watch, all_watches, list_directory, unreadable, watches};
 use crate::prelude::*;
-use crate::service::{self, Applied, Workspace};
+use crate::service::{self, Applied};
+use crate::workspace::Workspace;
 use cook_agents::{Bounds, Spent, end_left, settle_left};
 use cook_protocol::machine::{current_audit, current_review};
 use cook_protocol::model::{Actor, Event};

@@ -2,7 +2,8 @@
 
 use super::session_guard::{Violation, unwritable};
 use crate::prelude::*;
-use crate::service::{Applied, Workspace};
+use crate::service::Applied;
+use crate::workspace::Workspace;
 use cook_agents::{Preset, Progress, Spent};
 use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::model::{Access, Price};

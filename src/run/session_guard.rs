@@ -5,7 +5,8 @@
 //! left as it is.
 
 use crate::prelude::*;
-use crate::service::{self, Workspace};
+use crate::service;
+use crate::workspace::Workspace;
 use cook_protocol::machine::OutsideEdit;
 use cook_protocol::model::{BRIEF_FILE, BriefSync, CONTRACT_FILES, SETTINGS_FILES};
 use cook_repo::git::{Baseline, Difference, Ignored};

@@ -9,7 +9,8 @@ use super::run_order::{
 };
 use super::session_guard::unwritable;
 use crate::prelude::*;
-use crate::service::{self, Workspace};
+use crate::service;
+use crate::workspace::Workspace;
 use cook_repo::git::Unparked;
 use cook_repo::remote::{Manner, Pulled, Remote, Side};
 use cook_repo::store::{Lease, fresh_id};

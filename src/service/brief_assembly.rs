@@ -2,11 +2,11 @@
 //! histories say, and what every anchor is worth now. Reads only.
 
 use super::due_role::dispatch_now;
-use super::workspace::GateRuns;
-use super::workspace::Workspace;
 use crate::anchor::Sources;
 use crate::init::{read_text_file, write_text_file};
+use crate::measure::GateRuns;
 use crate::prelude::*;
+use crate::workspace::Workspace;
 use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
@@ -368,19 +368,14 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
     };
     let head = workspace.repo.head()?;
     let receipts = Receipts::of(&workspace.repo)?;
-    let messages = || workspace.messages();
-    let kept_tests = |id: &str| workspace.read_kept_tests(id);
-    let no_tests = std::collections::BTreeSet::new();
     let sources = Sources {
         repo: &workspace.repo,
         receipts: &receipts,
         head: &head,
         config: workspace.config()?,
         runner: None,
-        messages: &messages,
-        kept_tests: &kept_tests,
-        accepted: &no_tests,
-        made_tests: &workspace.made_tests,
+        workspace,
+        accepted: BTreeSet::new(),
         known: Default::default(),
     };
     let gates = workspace.list_gate_commands(&snapshot)?;

@@ -1,7 +1,7 @@
 //! The log on its way to a remote and from one.
 
-use super::workspace::{LogSource, Workspace, elsewhere};
 use crate::prelude::*;
+use crate::workspace::{LogSource, Workspace, elsewhere};
 use cook_agents::find_secrets;
 use cook_protocol::digest::hex;
 use cook_repo::remote::{Elsewhere, Kept, Mark, Plan, Remote, Restore, Side};

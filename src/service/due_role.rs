@@ -1,8 +1,9 @@
 //! Who is due, by what the repository is now.
 
-use super::workspace::{GateRuns, Workspace, elsewhere};
+use crate::measure::GateRuns;
 use crate::measure::{World, read_rules};
 use crate::prelude::*;
+use crate::workspace::{Workspace, elsewhere};
 use cook_protocol::machine::{self, Found, Rule, Trace, Worktree};
 use cook_protocol::model::{Event, Plan, RoomCheck};
 use cook_protocol::question::Question;

@@ -2,10 +2,10 @@
 
 use super::carriage::remote;
 use super::transition::{Applied, transition};
-use super::workspace::Workspace;
 use crate::measure::{MAX_HIDDEN, read_settings, spec_of};
 use crate::prelude::*;
 use crate::trial::{Bundle, list_paths};
+use crate::workspace::Workspace;
 use cook_protocol::machine;
 use cook_protocol::model::{
     Actor, CheckVerdict, Count, Event, Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES,

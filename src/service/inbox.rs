@@ -8,8 +8,8 @@
 
 use super::prompting::fits;
 use super::transition::{apply_without_gates, transition};
-use super::workspace::Workspace;
 use crate::prelude::*;
+use crate::workspace::Workspace;
 use cook_protocol::brief::not_user;
 use cook_protocol::diagnostic::redact;
 use cook_protocol::machine;

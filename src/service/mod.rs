@@ -11,7 +11,6 @@ mod past;
 mod prompting;
 mod report_context;
 mod transition;
-mod workspace;
 
 pub(crate) use brief_assembly::{
     CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check, follow_brief, write_brief,
@@ -40,5 +39,3 @@ pub(crate) use transition::{
     Applied, ByCookOutcome, Foresight, check_commit_point, dry_run, foresee, is_by_cook,
     leave_workflow, reground_all_by_cook, reground_by_cook, show_tip, sign, transition_holding,
 };
-pub use workspace::{GateRuns, Judging, LogSource, Workspace};
-pub(crate) use workspace::{MIRROR_DIR, OF_PROCESS, find_place};

@@ -2,8 +2,8 @@
 //! those, and no commit that was made.
 
 use super::report_context::{BY_GIT, Context, Foreign, NAMED};
-use super::workspace::Workspace;
 use crate::prelude::*;
+use crate::workspace::Workspace;
 use cook_protocol::diagnostic::without_attribution;
 use cook_protocol::machine::{CommitSeen, list_other_ratings};
 use cook_protocol::model::{Conclude, Event, SliceRecordType, Verdicts};

@@ -4,8 +4,8 @@
 use super::brief_assembly::{DEFAULT_BYTES, put_together};
 use super::due_role::{dispatch_now, find_head, find_state, find_uncommitted, tell_uncommitted};
 use super::report_context::context_text;
-use super::workspace::Workspace;
 use crate::prelude::*;
+use crate::workspace::Workspace;
 use cook_agents::prompt_tokens;
 use cook_protocol::machine::{self, Found, Rule, Selection, VERIFY_STOP};
 use cook_protocol::model::Assurance;

@@ -3,8 +3,8 @@
 //! that shows it.
 
 use super::due_role::find_head;
-use super::workspace::Workspace;
 use crate::prelude::*;
+use crate::workspace::Workspace;
 use cook_mutants::{Class, classify};
 use cook_protocol::machine::{CommitSeen, list_others_since};
 use cook_protocol::model::{

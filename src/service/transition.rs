@@ -5,9 +5,10 @@
 
 use super::carriage;
 use super::due_role::{dispatch_now, find_head};
-use super::workspace::{GateRuns, Workspace};
+use crate::measure::GateRuns;
 use crate::measure::World;
 use crate::prelude::*;
+use crate::workspace::Workspace;
 use cook_protocol::machine::{self, MOST_BY_COOK, Step};
 use cook_protocol::model::{Actor, Anchor, CitedExchange, Event, Exchanges, Said, Sync, Verdict};
 use cook_protocol::prompt;

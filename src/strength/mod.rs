@@ -9,7 +9,7 @@ use crate::measure::{
     Field, Planted, Survivor, deciding, list_unread, plant_defects, tell_unread, texts, why_not,
 };
 use crate::prelude::*;
-use crate::service::Workspace;
+use crate::workspace::Workspace;
 use cook_mutants::{Outcome, Tally, Unread, read_cargo_mutants, read_elements};
 use cook_repo::git::MAX_EDITS;
 

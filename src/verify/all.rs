@@ -9,7 +9,8 @@ use crate::init::SETTINGS;
 use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
 use crate::prelude::*;
-use crate::service::{self, Judging, Workspace};
+use crate::service;
+use crate::workspace::{Judging, Workspace};
 use cook_protocol::machine::{current_audit, current_review, list_votes};
 use cook_protocol::model::{
     Accepted, CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, STOP_VERIFIER,

@@ -7,7 +7,8 @@
 use super::criterion_proof::Outcome;
 use crate::init::{SETTINGS, control_plane_script, plans, stop_script};
 use crate::prelude::*;
-use crate::service::{self, Judging, Workspace};
+use crate::service;
+use crate::workspace::{Judging, Workspace};
 use cook_protocol::model::{
     CONTRACT_FILES, Plan, Profile, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches,
 };

@@ -4,7 +4,8 @@ use super::criterion_proof::{Outcome, check_proof};
 use super::git_facts::Again;
 use super::verification::{Answered, find_standing};
 use crate::prelude::*;
-use crate::service::{self, Workspace};
+use crate::service;
+use crate::workspace::Workspace;
 use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
     ActiveSlice, ActiveStatus, BriefDocument, CitedExchange, Event, Plan, Profile, SliceRecord,

@@ -3,9 +3,10 @@
 
 use crate::anchor::Anchor;
 use crate::init::plans::Worth;
+use crate::measure::GateRuns;
 use crate::measure::{Claim, Reran};
 use crate::prelude::*;
-use crate::service::{GateRuns, Workspace};
+use crate::workspace::Workspace;
 use cook_protocol::machine::Verdict;
 use cook_protocol::model::{Accepted, Basis, EvidenceRecord};
 use cook_protocol::question::Question;
@@ -476,7 +477,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// GateRuns what these cases rest on at a commit.
+    /// Runs what these cases rest on at a commit.
     fn run_at(
         &self,
         commit: &str,

@@ -5,7 +5,8 @@ use super::criterion_proof::Outcome;
 use super::git_facts::list_accepted;
 use super::verification::{find_done_commit, recognise};
 use crate::prelude::*;
-use crate::service::{self, LogSource, Workspace};
+use crate::service;
+use crate::workspace::{LogSource, Workspace};
 use cook_repo::remote::{Listing, Mark, Remote, RemoteRef, Side, blame, list_cited};
 
 /// Logs of other branches that are tried: one call of git each brings the commit.

@@ -9,7 +9,7 @@ use crate::anchor::Anchor;
 use crate::init::SETTINGS;
 use crate::measure::read_settings_at;
 use crate::prelude::*;
-use crate::service::Workspace;
+use crate::workspace::Workspace;
 use cook_protocol::machine::{
     CommitFacts, MAX_PATHS, Range, Verdict, ask_commit, follow, list_questions, mark,
 };

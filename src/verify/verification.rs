@@ -3,8 +3,9 @@
 use super::base::Compared;
 use super::criterion_proof::{Criterion, Outcome};
 use crate::prelude::*;
-use crate::service::{self, LogSource, Workspace};
+use crate::service;
 use crate::signature::{self, Blob, NAMESPACE, Signer};
+use crate::workspace::{LogSource, Workspace};
 use cook_protocol::machine;
 use cook_protocol::model::Subject;
 use cook_repo::git::{Entry, MergedFrom};

@@ -1498,7 +1498,7 @@ fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
         let job = Job::with(&format!("[log]\nexchanges = \"{kept}\"\n"));
         job.mischief("reviewer", "once");
         job.run(&["--steps", "3"]).exits(13);
-        let workspace = cook::service::Workspace::open(&job.repo.root).unwrap();
+        let workspace = cook::workspace::Workspace::open(&job.repo.root).unwrap();
         let place = workspace.place();
         let store = cook_repo::store::Store::open(place).unwrap().unwrap();
         let mut found = Vec::new();

@@ -5,7 +5,7 @@
 //! out; inside the worktree no link is followed.
 
 use crate::prelude::*;
-use crate::service::Workspace;
+use crate::workspace::Workspace;
 use cook_agents::hooks::jsonc::{self, JsoncError};
 use cook_agents::hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
 use cook_agents::hooks::{Agent, Kind, SessionState, StateDir};

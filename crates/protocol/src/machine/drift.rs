@@ -43,7 +43,8 @@ impl Drift {
 
 /// What is asked of done slices before judges are, where the project's end comes next.
 pub fn ask_standing(snapshot: &Snapshot) -> Option<Question> {
-    let seen = mark(snapshot).filter(|_| end_is_near(snapshot));
+    let is_open = snapshot.state.continuation_policy == Policy::Continue;
+    let seen = mark(snapshot).filter(|_| is_open && end_is_near(snapshot));
     seen.map(|seen| proof::ask_standing(snapshot, seen))
 }
 

@@ -1,23 +1,20 @@
 //! One worktree with everything a command needs of it, opened once.
 
-use crate::anchor::MadeTests;
 use crate::init::{Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale};
-use crate::measure::{Claim, Reran, World, gate_commands};
 use crate::prelude::*;
 use crate::trial::Bundle;
-use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit};
+use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
     self, BriefRecord, Cause, CheckpointKind, CleanRoom, Event, PROMPT_ID, Profile, STOP_VERIFIER,
     STOP_VERIFIER_SCRIPTS, SliceRecord, SliceRecordType,
 };
-use cook_protocol::question::Question;
 use cook_protocol::schema;
 use cook_repo::clock::Clock;
 use cook_repo::disk::AtPath;
 use cook_repo::receipt::{TakenBack, Trust};
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place};
-use std::cell::OnceCell;
+use std::cell::RefCell;
 
 /// A worktree, its log, its settings.
 pub struct Workspace {
@@ -53,16 +50,8 @@ pub struct Workspace {
     pub(crate) made_tests: MadeTests,
 }
 
-/// Whether gates may run while rules decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GateRuns {
-    /// They run where no receipt answers for them.
-    Allowed,
-    /// None runs for an anchor: the receipts that are kept say what it is worth.
-    Kept,
-    /// None runs, and a rule that asks for a run fails.
-    Refused,
-}
+/// Tests that proofs show, as the log keeps them, by their id.
+type MadeTests = RefCell<BTreeMap<String, Vec<u8>>>;
 
 /// Where a log was fetched from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -291,17 +280,6 @@ impl Workspace {
         })
     }
 
-    /// HEAD's stop verifier is the one that cook makes from the gates of the settings.
-    ///
-    /// # Errors
-    /// git that does not answer, settings that cannot be read.
-    pub fn has_generated_verifier(&self) -> Result<bool, Failure> {
-        let Some(commit) = self.repo.head()?.commit else {
-            return Ok(false);
-        };
-        self.in_world(self.config()?, None, |world| world.is_generated(&commit))
-    }
-
     /// The log.
     ///
     /// # Errors
@@ -417,243 +395,6 @@ impl Workspace {
         }
     }
 
-    /// Has rules decide, and measures what they ask for until they can.
-    ///
-    /// # Errors
-    /// A refusal of theirs; git that does not answer, settings or trust that cannot be read.
-    pub fn decide<T>(
-        &self,
-        snapshot: Option<&Snapshot>,
-        facts: &mut Facts,
-        runs: GateRuns,
-        rules: impl Fn(&Facts) -> Result<T, Refusal>,
-    ) -> Result<T, Failure> {
-        let measure = |world: &World, question: &Question, facts: &mut Facts| {
-            self.answer(world, question, facts)
-        };
-        self.decide_by(snapshot, facts, runs, measure, rules)
-    }
-
-    /// The same where the answers are not all measured.
-    ///
-    /// # Errors
-    /// As [`Workspace::decide`], and what `measure` fails at.
-    pub(super) fn decide_by<T>(
-        &self,
-        snapshot: Option<&Snapshot>,
-        facts: &mut Facts,
-        runs: GateRuns,
-        measure: impl Fn(&World, &Question, &mut Facts) -> Result<(), Failure>,
-        rules: impl Fn(&Facts) -> Result<T, Refusal>,
-    ) -> Result<T, Failure> {
-        let defaults = Config::default();
-        let config = self.config.as_ref().unwrap_or(&defaults);
-        self.in_world(config, snapshot, |world| {
-            let world = World {
-                runs: runs == GateRuns::Allowed,
-                ..*world
-            };
-            let answer = |question: &Question, facts: &mut Facts| {
-                if runs == GateRuns::Refused && question.may_run() {
-                    let what = "gates would have to run, and nobody waits for them here";
-                    return Err(Failure::state(Code::FactMissing, what));
-                }
-                measure(&world, question, facts)?;
-                if world.runs && question.may_run() {
-                    facts.forget_surroundings();
-                }
-                Ok(())
-            };
-            machine::decide(facts, answer, &rules)
-        })
-    }
-
-    /// Measures the answer to one question.
-    ///
-    /// # Errors
-    /// As [`Workspace::decide`].
-    pub fn measure(
-        &self,
-        snapshot: Option<&Snapshot>,
-        question: Question,
-        runs: GateRuns,
-    ) -> Result<Facts, Failure> {
-        let mut facts = Facts::default();
-        self.in_world(self.config()?, snapshot, |world| {
-            let world = World {
-                runs: runs == GateRuns::Allowed,
-                ..*world
-            };
-            world.measure(&question, &mut facts)
-        })?;
-        Ok(facts)
-    }
-
-    /// Measures the answer to one question of rules that decide by the settings.
-    pub(super) fn answer(
-        &self,
-        world: &World,
-        question: &Question,
-        facts: &mut Facts,
-    ) -> Result<(), Failure> {
-        if question.reads_settings() {
-            self.config()?;
-        }
-        world.measure(question, facts)
-    }
-
-    /// What anchors are worth by receipts that are kept, by the questions' keys: no gate is run.
-    pub(super) fn measure_kept(
-        &self,
-        snapshot: &Snapshot,
-        asked: BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        if asked.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        let question = Question::Anchors { asked, ends: false };
-        Ok(self
-            .measure(Some(snapshot), question, GateRuns::Kept)?
-            .anchors)
-    }
-
-    /// The commands whose receipts may prove a test: gates, and those of slices.
-    pub(super) fn list_gate_commands(&self, snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
-        let slices = snapshot.plan.candidate_slices.iter();
-        let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
-        Ok(gate_commands(self.config()?, own))
-    }
-
-    /// GateRuns gates at HEAD in a clean room, where no receipt answers for them.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub fn run_gates(&self, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
-        let Some(commit) = self.repo.head()?.commit else {
-            return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
-        };
-        self.in_world(self.config()?, None, |world| {
-            world.run_trusted(&commit, None, gates.to_vec())
-        })
-    }
-
-    /// Asks gates of a commit, where no receipt answers for them, with the tests that failed.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
-        self.in_world(self.config()?, None, |world| {
-            let mut runs = world.ask(commit, gates.to_vec())?;
-            world.add_failed(&mut runs)?;
-            Ok(runs)
-        })
-    }
-
-    /// Tries a change by runs of gates at its head.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub(crate) fn try_change(
-        &self,
-        base: &str,
-        head: &str,
-        runs: &[GateRun],
-        tell: crate::trial::Tell,
-    ) -> Result<crate::trial::Tried, Failure> {
-        self.in_world(self.config()?, None, |world| {
-            world.try_change(base, head, runs, tell)
-        })
-    }
-
-    /// Acts with what runs gates here. Whoever calls has asked whether what it starts is trusted.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`], and what the act fails at.
-    pub(crate) fn with_runner<T>(
-        &self,
-        act: impl FnOnce(&Gates) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.in_world(self.config()?, None, |world| act(&world.runner()?))
-    }
-
-    /// GateRuns at a commit what the claims rest on; see [`World::rerun`].
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub fn rerun(
-        &self,
-        snapshot: &Snapshot,
-        commit: &str,
-        claims: &[Claim],
-    ) -> Result<Vec<Reran>, Failure> {
-        self.in_world(self.judging_config()?, Some(snapshot), |world| {
-            world.rerun(commit, claims)
-        })
-    }
-
-    /// What anchors are worth at a commit, by what is kept.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub(crate) fn look_up(
-        &self,
-        snapshot: &Snapshot,
-        head: &Head,
-        questions: &BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        self.in_world(self.judging_config()?, Some(snapshot), |world| {
-            world.look_up(head, questions)
-        })
-    }
-
-    /// Whether HEAD holds the settings as they stand in the worktree.
-    ///
-    /// # Errors
-    /// git that does not answer, settings that cannot be read.
-    pub fn holds_settings(&self) -> Result<bool, Failure> {
-        let Some(commit) = self.repo.head()?.commit else {
-            return Ok(false);
-        };
-        self.in_world(self.config()?, None, |world| world.holds_settings(&commit))
-    }
-
-    pub(super) fn in_world<T>(
-        &self,
-        config: &Config,
-        snapshot: Option<&Snapshot>,
-        act: impl FnOnce(&World) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let outside_edits = || self.outside_edits();
-        let messages = || self.messages();
-        let kept_tests = |id: &str| self.read_kept_tests(id);
-        let contract_differs = || self.contract_differs(snapshot);
-        let stop_verifier_stale = || self.is_stop_verifier_stale();
-        let gates = OnceCell::new();
-        let slice_commands = snapshot.map(list_commands).unwrap_or_default();
-        let accepted = snapshot.map(list_tests).unwrap_or_default();
-        let hidden = self.find_hidden()?;
-        act(&World {
-            repo: &self.repo,
-            config,
-            gates: &gates,
-            trusts_everything: self.trust_everything,
-            runs: true,
-            clock: self.clock,
-            not_before: snapshot.and_then(|snapshot| snapshot.ledger.last_at.as_deref()),
-            contract_differs: &contract_differs,
-            outside_edits: &outside_edits,
-            stop_verifier_stale: &stop_verifier_stale,
-            slice_commands: &slice_commands,
-            messages: &messages,
-            kept_tests: &kept_tests,
-            accepted: &accepted,
-            made_tests: &self.made_tests,
-            caches: self.caches,
-            patience: self.patience,
-            hidden: &hidden,
-        })
-    }
-
     /// Where hidden files of a goal lie, by their digests.
     ///
     /// # Errors
@@ -675,40 +416,6 @@ impl Workspace {
             trust.with_everything()
         } else {
             trust
-        })
-    }
-
-    // The gates of the contract that decides, at HEAD.
-
-    /// GateRuns the gates of the contract that decides at a commit, with what it has under `.agent/`; then
-    /// those that the commit adds, with what it has there itself.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub(crate) fn run_judging_gates(
-        &self,
-        judging: &Judging,
-        commit: &str,
-    ) -> Result<Vec<GateRun>, Failure> {
-        let trust = self.trust()?;
-        self.in_world(&judging.config, None, |world| {
-            let (mut runs, mut due) = (Vec::new(), Vec::new());
-            for gate in judging.gates(false) {
-                match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
-                    // Where it is not trusted, its run says so.
-                    true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
-                    false => due.push(gate),
-                }
-            }
-            if judging.has_own_verifier && trust.is_trusted(STOP_VERIFIER) {
-                due.push(judging.verifier());
-            }
-            if !due.is_empty() {
-                let runner = world.runner()?;
-                runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
-            }
-            runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
-            Ok(runs)
         })
     }
 
@@ -775,7 +482,7 @@ impl Workspace {
     }
 
     /// Records of the slices' history, of the lines that may hold what is looked for.
-    pub(super) fn slice_records(
+    pub(crate) fn slice_records(
         &self,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Vec<SliceRecord>, Failure> {
@@ -813,7 +520,7 @@ impl Workspace {
     }
 
     /// Tests that the documents name for the first time, by their digest.
-    pub(super) fn list_new_tests(
+    pub(crate) fn list_new_tests(
         &self,
         before: Option<&Snapshot>,
         next: &Snapshot,
@@ -866,27 +573,12 @@ impl Workspace {
 }
 
 /// The bundles of tests that evidence and a goal name, by id.
-pub(super) fn list_tests(snapshot: &Snapshot) -> BTreeSet<String> {
+pub(crate) fn list_tests(snapshot: &Snapshot) -> BTreeSet<String> {
     let slices = snapshot.plan.candidate_slices.iter();
     let records = slices.flat_map(|slice| &slice.evidence);
     let tests = records.filter_map(|entry| entry.record()?.tests.clone());
     let frozen = snapshot.goal().map(|goal| goal.tests.clone());
     tests.chain(frozen).collect()
-}
-
-/// The commands of each slice that anchors may rest on.
-fn list_commands(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
-    snapshot
-        .plan
-        .candidate_slices
-        .iter()
-        .map(|slice| {
-            (
-                slice.slice_id.clone(),
-                slice.verification_commands.clone().unwrap_or_default(),
-            )
-        })
-        .collect()
 }
 
 fn read_config(root: &Path) -> Result<Config, Finding> {
@@ -905,7 +597,7 @@ fn read_config(root: &Path) -> Result<Config, Finding> {
 ///
 /// # Errors
 /// git, or a log, that cannot be read.
-pub(super) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere, Failure> {
+pub(crate) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere, Failure> {
     let branch = repo.head()?.branch.unwrap_or_default();
     Elsewhere::find(repo, place, &branch)
 }
@@ -914,7 +606,7 @@ pub(super) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere, Failure
 ///
 /// # Errors
 /// As [`elsewhere`].
-pub(super) fn pull_hints(repo: &Repo, place: &Place) -> Result<Vec<String>, Failure> {
+pub(crate) fn pull_hints(repo: &Repo, place: &Place) -> Result<Vec<String>, Failure> {
     let found = elsewhere(repo, place)?;
     Ok(match (found.seen.first(), found.configured.is_empty()) {
         (Some(_), _) => vec!["take the log in: `cook pull`".to_owned()],
@@ -951,7 +643,7 @@ pub struct Judging {
 
 impl Judging {
     /// Required gates that prove something of a commit.
-    pub(super) fn gates(&self, added: bool) -> Vec<GateSpec> {
+    pub(crate) fn gates(&self, added: bool) -> Vec<GateSpec> {
         let mut gates = self.config.gate_specs();
         gates.retain(|gate| {
             gate.required
@@ -965,7 +657,7 @@ impl Judging {
     }
 
     /// Its stop verifier's checks, as one command.
-    pub(super) fn verifier(&self) -> GateSpec {
+    pub(crate) fn verifier(&self) -> GateSpec {
         GateSpec {
             name: "stop verifier".to_owned(),
             run: format!("{STOP_VERIFIER} --checks"),
