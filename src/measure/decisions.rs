@@ -44,9 +44,8 @@ impl Workspace {
         runs: GateRuns,
         rules: impl Fn(&Facts) -> Result<T, Refusal>,
     ) -> Result<T, Failure> {
-        let measure = |world: &World, question: &Question, facts: &mut Facts| {
-            self.answer(world, question, facts)
-        };
+        let measure =
+            |world: &World, question: &Question, facts: &mut Facts| world.measure(question, facts);
         self.decide_by(snapshot, facts, runs, measure, rules)
     }
 
@@ -103,19 +102,6 @@ impl Workspace {
             world.measure(&question, &mut facts)
         })?;
         Ok(facts)
-    }
-
-    /// Measures the answer to one question of rules that decide by the settings.
-    pub(crate) fn answer(
-        &self,
-        world: &World,
-        question: &Question,
-        facts: &mut Facts,
-    ) -> Result<(), Failure> {
-        if question.reads_settings() {
-            self.config()?;
-        }
-        world.measure(question, facts)
     }
 
     /// What anchors are worth by receipts that are kept, by the questions' keys: no gate is run.

@@ -16,6 +16,9 @@ impl World<'_> {
     /// When it cannot be told.
     pub fn measure(&self, question: &Question, facts: &mut Facts) -> Result<(), Failure> {
         let repo = self.repo;
+        if question.reads_settings() {
+            self.workspace.config()?;
+        }
         match question {
             Question::Head => facts.head = Some(repo.head()?),
             Question::Contract => {

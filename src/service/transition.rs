@@ -794,7 +794,7 @@ fn foresee_refusals(
                 assume("the stop verifier");
                 return Ok(());
             }
-            _ => workspace.answer(world, question, facts)?,
+            _ => world.measure(question, facts)?,
         }
         if let Question::Anchors { asked, .. } = question {
             for asked in asked.iter().filter(|asked| would_run(&asked.anchor)) {
