@@ -28,4 +28,4 @@ while (($# > 0)); do
 done
 
 export COOK_HISTORIES=$histories COOK_HISTORIES_FROM=$from
-exec cargo test ${profile[@]+"${profile[@]}"} --test evidence random -- --nocapture
+exec cargo test ${profile[@]+"${profile[@]}"} --test all evidence::random -- --nocapture

@@ -19,4 +19,4 @@ while (($# > 0)); do
   esac
   shift
 done
-exec cargo test --test strength hollow_work -- --nocapture
+exec cargo test --test all hollow_work -- --nocapture

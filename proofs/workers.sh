@@ -8,6 +8,6 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 if [[ "${1:-}" == --short ]]; then
-  exec cargo test --test remote worker::workers_that -- --nocapture --test-threads=1
+  exec cargo test --test all remote::worker::workers_that -- --nocapture --test-threads=1
 fi
-exec cargo test --test remote worker::workers_that -- --ignored --nocapture --test-threads=1
+exec cargo test --test all remote::worker::workers_that -- --ignored --nocapture --test-threads=1

@@ -1,11 +1,11 @@
 //! The same ways under `cook run`, with an agent whose implementer plays one and whose other roles say yes.
 
-use crate::support::Repo;
-use crate::ways::{HONEST, Held, Way};
-use crate::{
+use crate::cheats::ways::{HONEST, Held, Way};
+use crate::cheats::{
     accepts, begin, clone_passes, each, has_sandbox, is_done, is_whole, judge, list_asked, place,
     set,
 };
+use crate::support::Repo;
 
 /// Sessions that a run may take; honest work needs eight.
 const STEPS: &str = "12";
@@ -32,7 +32,11 @@ fn drive(way: &Way, sandbox: &str) -> (Repo, String) {
         "GIT_CONFIG_GLOBAL",
         &repo.beside("home/.gitconfig").display().to_string(),
     );
-    set(&repo, "WAY", &format!("{}{}", crate::PRELUDE, way.script));
+    set(
+        &repo,
+        "WAY",
+        &format!("{}{}", crate::cheats::PRELUDE, way.script),
+    );
     set(&repo, "ACCEPTS", &accepts().to_string());
     let refused = repo.cook(&["run", "--steps", "0"]);
     if let Some(words) = refused.err.split("cook trust '").nth(1) {

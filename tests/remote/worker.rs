@@ -1,10 +1,10 @@
 //! `cook run --once --from`: workers that keep nothing of their own, over one bare remote.
 #![cfg(unix)]
 
-use crate::server::{Http, Manner};
+use crate::remote::server::{Http, Manner};
+use crate::remote::{LOG, Shared, log, name, say, standing};
 use crate::support::agents::{is_alive, wait_for};
 use crate::support::{Repo, with_default_signals};
-use crate::{LOG, Shared, log, name, say, standing};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::atomic::Ordering;
