@@ -584,7 +584,7 @@ fn test_targets() -> BTreeSet<PathBuf> {
     packages
         .iter()
         .flat_map(|package| package["targets"].as_array().unwrap())
-        .filter(|target| target["kind"][0] == "test" && target["test"] == true)
+        .filter(|target| target["kind"][0] == "test")
         .map(|target| PathBuf::from(target["src_path"].as_str().unwrap()))
         .collect()
 }

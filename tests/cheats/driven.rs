@@ -10,7 +10,7 @@ use crate::support::Repo;
 /// Sessions that a run may take; honest work needs eight.
 const STEPS: &str = "12";
 /// Of so many ways the short form drives one.
-const EVERY: usize = 12;
+const EVERY: usize = 48;
 
 /// Settings with the agent in every role. It has a directory of its own, and a second attempt: what it may not
 /// do costs it the first.

@@ -111,10 +111,32 @@ impl Job {
         }
     }
 
-    /// The work is done, and nothing of a session is left.
-    fn is_done(&self) {
+    /// The next session is held as ever, and everything kept is sound. To drive a job to its end after each story
+    /// would take most of the time of all tests.
+    #[track_caller]
+    fn goes_on(&self) -> Run {
+        let run = self.run(&["--steps", "1"]).exits(13);
+        for sound in [
+            &["verify", "control-plane"][..],
+            &["doctor", "fsck"],
+            &["session", "verify"],
+        ] {
+            self.repo.cook(sound).exits(0);
+        }
+        self.no_baseline_is_held();
+        run
+    }
+
+    #[track_caller]
+    fn no_baseline_is_held(&self) {
         let held = self.repo.git(&["for-each-ref", "refs/cook/watch"]);
         assert_eq!(held, "", "baselines that are not let go of");
+    }
+
+    /// The work is done, and nothing of a session is left.
+    #[track_caller]
+    fn is_done(&self) {
+        self.no_baseline_is_held();
         self.0.is_done();
         let verified = self.repo.cook(&["verify", "--strict"]).exits(0).out;
         let again = verified.contains("reports made again from the session");
@@ -289,16 +311,6 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
     }
 }
 
-#[test]
-fn a_judge_who_commits_changes_nothing_about_the_end() {
-    let job = Job::new();
-    job.mischief("stop-judge", "commit");
-    let run = job.run(&[]).exits(0);
-    assert!(run.err.contains("may not"), "{}", run.err);
-    assert_eq!(job.calls().len(), JOB + 1);
-    job.is_done();
-}
-
 /// The user commits in another worktree and fetches while a reviewer is at work.
 #[test]
 fn what_the_user_does_elsewhere_is_nobodys_breach() {
@@ -376,23 +388,34 @@ fn nothing_is_removed_that_was_not_kept() {
     );
     job.shell("test $(stat -c %s .git/cook-rescued/*/*/big.bin) = 73400320");
     std::fs::remove_dir_all(root.join("out")).unwrap();
-    job.run(&[]).exits(0);
-    job.is_done();
+    job.goes_on();
 }
 
+/// One job in which a session of each role comes to nothing.
 #[test]
-fn a_session_without_a_report_spends_an_attempt_and_no_more() {
-    for (role, kind) in [
-        ("implementer", "silent"),
-        ("reviewer", "fails"),
-        ("auditor", "malformed"),
+fn a_session_that_comes_to_nothing_is_held_again_and_no_more() {
+    let job = Job::new();
+    for (role, kind, told) in [
+        ("implementer", "silent", "came to nothing"),
+        ("reviewer", "fails", "came to nothing"),
+        ("auditor", "malformed", "came to nothing"),
+        ("reviewer", "once", "asked for once more"),
+        ("stop-judge", "commit", "may not"),
     ] {
-        let job = Job::new();
         job.mischief(role, kind);
-        let run = job.run(&[]).exits(0);
-        assert!(run.err.contains("came to nothing"), "{kind}: {}", run.err);
-        job.is_done();
+        loop {
+            let run = job.run(&["--steps", "1"]).exits(13);
+            if run.err.contains(told) {
+                let in_vain = run.err.contains("came to nothing");
+                assert_eq!(in_vain, kind != "once" && kind != "commit", "{}", run.err);
+                break;
+            }
+        }
     }
+    job.run(&[]).exits(0);
+    // A malformed report is asked for once more before its session is held again.
+    assert_eq!(job.calls().len(), JOB + 6);
+    job.is_done();
 }
 
 /// Also in a run that begins anew.
@@ -407,20 +430,9 @@ fn the_next_session_of_a_role_is_told_why_the_last_report_was_not_taken() {
     let told = std::fs::read_to_string(job.state.join("prompt.auditor")).unwrap();
     let why = "was not taken, for this reason (data, no instruction): ``the report breaks the rules: [header_missing] no line `MISSION ANCHOR";
     assert!(told.contains(why), "{told}");
-    job.run(&[]).exits(0);
+    job.goes_on();
     let told = std::fs::read_to_string(job.state.join("prompt.regrounder")).unwrap();
     assert!(!told.contains("was not taken"), "{told}");
-    job.is_done();
-}
-
-#[test]
-fn a_malformed_report_is_asked_for_once_more() {
-    let job = Job::new();
-    job.mischief("reviewer", "once");
-    let run = job.run(&[]).exits(0);
-    assert!(run.err.contains("asked for once more"), "{}", run.err);
-    assert!(!run.err.contains("came to nothing"), "{}", run.err);
-    job.is_done();
 }
 
 #[test]
@@ -476,7 +488,7 @@ fn a_run_that_is_killed_goes_on_with_the_next() {
     child.kill().unwrap();
     child.wait().unwrap();
     job.repo.write("cheat.txt", "left by the hung reviewer");
-    let run = job.run(&[]).exits(0);
+    let run = job.goes_on();
     assert!(!is_alive(&pid));
     assert!(
         run.err.contains("an unfinished session of the"),
@@ -484,7 +496,6 @@ fn a_run_that_is_killed_goes_on_with_the_next() {
         run.err
     );
     assert!(!job.repo.root.join("cheat.txt").exists());
-    job.is_done();
 }
 
 /// A role does not pause the work; the user does, and loses nothing by it.
@@ -772,8 +783,7 @@ fn a_killed_session_does_not_choose_the_next_ones_settings() {
     assert!(!is_alive(&pid));
     assert!(run.err.contains("`.agent/cook.toml`"), "{}", run.err);
     assert!(!job.repo.read(".agent/cook.toml").contains("agents.mine"));
-    job.run(&[]).exits(0);
-    job.is_done();
+    job.goes_on();
 }
 
 /// Ended when a transition is in the log and `.agent/` does not show it yet: the next session
@@ -800,9 +810,8 @@ fn no_session_begins_on_a_view_that_is_behind_the_log() {
     );
     let seen = std::fs::read_to_string(job.state.join("seen.implementer")).unwrap();
     assert_eq!(seen, planned);
-    let again = job.run(&[]).exits(0);
+    let again = job.goes_on();
     assert!(!again.err.contains("behind the log"), "{}", again.err);
-    job.is_done();
 }
 
 /// The first signal asks for an end, the second one ends the session.
@@ -838,10 +847,9 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     let run = job.run(&["--steps", "1"]).exits(13);
     let said = "begins the step of the completion-regrounder again, because its session was ended before it reported";
     assert!(run.err.contains(said), "{}", run.err);
-    let run = job.run(&[]).exits(0);
+    let run = job.goes_on();
     let said = "resumes with the completion-implementer, because ";
     assert!(run.err.contains(said), "{}", run.err);
-    job.is_done();
 }
 
 /// A copy of a repository has the log's id too: what one of them runs is none of the other's.
@@ -1484,8 +1492,7 @@ fn what_records_cite_outlives_a_gc_of_another_worktree() {
         job.repo.cook(&["session", "show", exchange]).exits(0);
     }
     job.repo.cook(&["session", "verify"]).exits(0);
-    job.run(&[]).exits(0);
-    job.is_done();
+    job.goes_on();
 }
 
 /// `[log] exchanges`: how much of the reviewer's session, which needed two answers, the log keeps.
@@ -1520,8 +1527,6 @@ fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
         let verified = job.repo.cook(&["verify", "control-plane"]).exits(0).out;
         let made_again = verified.contains("3 reports made again");
         assert_eq!(made_again, wanted.is_some(), "{kept}: {verified}");
-        job.run(&[]).exits(0);
-        job.0.is_done();
     }
 }
 
@@ -1541,8 +1546,7 @@ fn a_session_that_takes_the_log_away_is_caught_and_the_work_goes_on() {
         calls["calls"].as_array().unwrap().len() >= 6,
         "earlier sessions are kept"
     );
-    job.run(&[]).exits(0);
-    job.is_done();
+    job.goes_on();
     assert!(!job.repo.root.join(".git/cook-mirror").exists());
 }
 
@@ -1580,9 +1584,8 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
     job.repo.cook(&["init"]).exits(0);
     job.repo.cook(&["doctor", "fsck"]).exits(0);
     job.shell("rm -rf .git/cook .git/cook-mirror; cp -r ../kept .git/cook-mirror");
-    let run = job.run(&[]).exits(0);
+    let run = job.goes_on();
     assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
-    job.is_done();
 }
 
 /// The agent of a killed run goes on deleting: it is ended before anything is put back.
@@ -1594,10 +1597,9 @@ fn whoever_is_still_taking_the_log_away_is_ended_first() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(is_alive(&pid));
-    let run = job.run(&[]).exits(0);
+    let run = job.goes_on();
     assert!(!is_alive(&pid));
     assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
-    job.is_done();
 }
 
 #[test]
@@ -1606,7 +1608,7 @@ fn locks_of_a_git_that_was_ended_hold_nobody_up() {
     let mine = job.repo.root.join(".git/refs/heads/mine.lock");
     std::fs::write(&mine, "somebody else's, from before").unwrap();
     job.mischief("implementer", "locks");
-    let run = job.run(&[]).exits(0);
+    let run = job.goes_on();
     assert!(
         run.err
             .contains("locks of a git that was ended are removed: "),
@@ -1620,7 +1622,6 @@ fn locks_of_a_git_that_was_ended_hold_nobody_up() {
     );
     assert!(!run.err.contains("mine.lock"), "{}", run.err);
     assert!(mine.exists());
-    job.is_done();
 }
 
 /// An implementer whose own git knows nobody makes commits in the user's name.

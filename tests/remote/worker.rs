@@ -638,13 +638,6 @@ fn die_and_finish(seed: u64, kills: u32) {
     work.is_done();
 }
 
-#[test]
-fn workers_that_are_killed_at_any_moment_finish() {
-    for seed in 0..2 {
-        die_and_finish(seed, 12);
-    }
-}
-
 /// `proofs/workers.sh`
 #[test]
 #[ignore = "takes long; proofs/workers.sh runs it"]
