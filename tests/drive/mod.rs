@@ -1608,7 +1608,7 @@ fn locks_of_a_git_that_was_ended_hold_nobody_up() {
     let mine = job.repo.root.join(".git/refs/heads/mine.lock");
     std::fs::write(&mine, "somebody else's, from before").unwrap();
     job.mischief("implementer", "locks");
-    let run = job.goes_on();
+    let run = job.run(&["--steps", "3"]).exits(13);
     assert!(
         run.err
             .contains("locks of a git that was ended are removed: "),
@@ -1622,6 +1622,7 @@ fn locks_of_a_git_that_was_ended_hold_nobody_up() {
     );
     assert!(!run.err.contains("mine.lock"), "{}", run.err);
     assert!(mine.exists());
+    job.goes_on();
 }
 
 /// An implementer whose own git knows nobody makes commits in the user's name.
