@@ -28,6 +28,7 @@ for proof in exploration mutants crash-sweep concurrency race workers faults che
   prove "./proofs/$proof.sh" ${short[@]+"${short[@]}"}
 done
 prove env COOK_LONG_TESTS=1 cargo test --test all -- hooks:: tracker:: docs::schemas::
+prove env COOK_HOSTILE=whole cargo test --test all hostile::
 prove ./tests/trial/prepare.sh target/runners
 prove env COOK_RUNNERS_DIR="$PWD/target/runners" ./tests/trial/runners.sh target/debug/cook
 for example in examples/*/test.sh; do
