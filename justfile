@@ -8,9 +8,9 @@ check:
 test:
     cargo test
 
-# One file of tests, and the tests in it whose name contains NAME: just test-one docs codes
-test-one FILE NAME='':
-    cargo test --test {{FILE}} {{NAME}}
+# The tests of `tests/` whose path contains NAME: just test-one docs::published
+test-one NAME:
+    cargo test --test all {{NAME}}
 
 # Format, then what the compiler and clippy say.
 lint:
@@ -19,11 +19,11 @@ lint:
 
 # Write every generated file again.
 update:
-    COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test cli --test docs --test exploration generated
+    COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test all --test exploration generated
 
 # The same without the exploration, for a change that adds no transition.
 update-fast:
-    COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test cli --test docs generated
+    COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test all generated
 
 # A real job from `cook init` to `done`, with the program as it is built here.
 smoke:

@@ -12,4 +12,4 @@ case "${1:-}" in
 "") export COOK_CHEATS=whole ;;
 *) export COOK_CHEATS=whole COOK_CHEAT="$1" ;;
 esac
-exec cargo test --test cheats -- --nocapture --test-threads=1
+exec cargo test --test all cheats:: -- --nocapture --test-threads=1

@@ -8,6 +8,6 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 if [[ "${1:-}" == --short ]]; then
-  exec cargo test --test processes concurrency:: -- --nocapture --test-threads=1
+  exec cargo test --test all processes::concurrency:: -- --nocapture --test-threads=1
 fi
-exec cargo test --test processes concurrency:: -- --ignored --nocapture --test-threads=1
+exec cargo test --test all processes::concurrency:: -- --ignored --nocapture --test-threads=1

@@ -14,7 +14,7 @@ if ! command -v strace >/dev/null; then
   exit 0
 fi
 if [[ "${1:-}" == --short ]]; then
-  exec cargo test --test crash -- --nocapture an_interrupted_transition_happened_or_did_not
+  exec cargo test --test all -- --nocapture crash::an_interrupted_transition_happened_or_did_not
 fi
 if (($# > 0)); then
   SWEEP_KINDS="$(IFS=,; echo "$*")"
@@ -27,4 +27,4 @@ if ! "${alone[@]}" true 2>/dev/null; then
   alone=()
 fi
 # Optimized: some 60,000 commands are started a few times each.
-exec ${alone[@]+"${alone[@]}"} cargo test --release --test crash -- --ignored --nocapture the_whole_sweep
+exec ${alone[@]+"${alone[@]}"} cargo test --release --test all -- --ignored --nocapture crash::the_whole_sweep

@@ -13,4 +13,4 @@ case "${1:-}" in
 "") export COOK_FAULTS=40 ;;
 *) export COOK_FAULTS="$1" ;;
 esac
-exec cargo test --test cli faults:: -- --nocapture --test-threads=1
+exec cargo test --test all cli::faults:: -- --nocapture --test-threads=1

@@ -3,7 +3,7 @@
 # shows something wrong is printed: `--from SEED --histories 1` runs it alone.
 #
 #   proofs/histories.sh                 2,000 histories
-#   proofs/histories.sh --short         what `cargo test` runs
+#   proofs/histories.sh --short         4 histories, built without optimization
 #   proofs/histories.sh --histories N --from K --jobs J
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -28,4 +28,4 @@ while (($# > 0)); do
 done
 
 export COOK_HISTORIES=$histories COOK_HISTORIES_FROM=$from
-exec cargo test ${profile[@]+"${profile[@]}"} --test evidence random -- --nocapture
+exec cargo test ${profile[@]+"${profile[@]}"} --test all evidence::random -- --ignored --nocapture

@@ -3,7 +3,7 @@
 # reviewer and auditor says yes: no such slice may be accepted. Tests that look must be.
 #
 #   proofs/hollow.sh                          200 seeds
-#   proofs/hollow.sh --short                  3, what CI runs
+#   proofs/hollow.sh --short                  3
 #   proofs/hollow.sh [--seeds N] [--from K] [--jobs J]
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -19,4 +19,4 @@ while (($# > 0)); do
   esac
   shift
 done
-exec cargo test --test strength hollow_work -- --nocapture
+exec cargo test --test all hollow_work -- --nocapture

@@ -16,7 +16,7 @@ fi
 if [[ -w /dev/shm ]]; then
   export TMPDIR="${TMPDIR:-/dev/shm}"
 fi
-cargo test "${release[@]}" --test cost travel -- --ignored --nocapture
+cargo test "${release[@]}" --test all cost::travel -- --ignored --nocapture
 if [[ "${1:-}" != --short ]]; then
-  cargo test --release --test remote hostile::a_log_of_a_million -- --ignored --nocapture
+  cargo test --release --test all remote::hostile::a_log_of_a_million -- --ignored --nocapture
 fi

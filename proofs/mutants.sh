@@ -113,9 +113,8 @@ export exploration reports copy root short
 unset COOK_UPDATE COOK_EXPLORE RUST_BACKTRACE
 
 meet_scenarios() { asked "$exploration" liveness:: imports:: answered:: offered:: on_record:: by_cook:: proof:: refused::; }
-# Ends with 0 when no test notices mutant $1 of the place $2. What finds most is asked first. Only what
-# `cargo test` runs is asked: a guard that far states alone miss needs a scenario. The random walks are
-# left out: whoever is killed is killed every time.
+# Ends with 0 when no test notices mutant $1 of the place $2. What finds most is asked first. Far states are not asked:
+# a guard that those alone miss needs a scenario. The random walks are left out: whoever is killed is killed every time.
 unnoticed() {
   cd "$copy"
   export MUTANT=$1
@@ -125,7 +124,7 @@ unnoticed() {
       meet_scenarios &&
         COOK_EXPLORE=60 asked "$exploration" from_every &&
         COOK_EXPLORE=1000 asked "$exploration" from_every &&
-        { [ "${3:-}" = nearest ] || asked "$exploration" from_every; }
+        { [ "${3:-}" = nearest ] || [ -n "$short" ] || COOK_EXPLORE=12000 asked "$exploration" from_every; }
       ;;
   esac >"$copy/out.$1" 2>&1
 }

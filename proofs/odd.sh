@@ -13,6 +13,6 @@ case "${1:-}" in
   '') ;;
   *) echo "usage: proofs/odd.sh [--short]" >&2 && exit 2 ;;
 esac
-cargo test ${profile[@]+"${profile[@]}"} --test evidence --no-run
+cargo test ${profile[@]+"${profile[@]}"} --test all --no-run
 ulimit -v $((4 << 20))
-exec cargo test ${profile[@]+"${profile[@]}"} --test evidence odd:: -- --test-threads 1 ${ignored[@]+"${ignored[@]}"}
+exec cargo test ${profile[@]+"${profile[@]}"} --test all evidence::odd:: -- --test-threads 1 ${ignored[@]+"${ignored[@]}"}

@@ -12,4 +12,4 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 if [[ "${1:-}" == --short ]]; then
   export POWER_STEP=8
 fi
-exec cargo test --test crash -- --ignored --nocapture a_power_cut_leaves_what_was_acknowledged
+exec cargo test --test all -- --ignored --nocapture crash::a_power_cut_leaves_what_was_acknowledged

@@ -3,11 +3,11 @@
 # mission is done, once, whatever they were at, and both clones stand where the remote does.
 #
 #   proofs/workers.sh            100 seeds, or as many as $WORKER_SEEDS says
-#   proofs/workers.sh --short    what `cargo test` runs
+#   proofs/workers.sh --short    two seeds
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 if [[ "${1:-}" == --short ]]; then
-  exec cargo test --test remote worker::workers_that -- --nocapture --test-threads=1
+  export WORKER_SEEDS=2
 fi
-exec cargo test --test remote worker::workers_that -- --ignored --nocapture --test-threads=1
+exec cargo test --test all remote::worker::workers_that -- --ignored --nocapture --test-threads=1

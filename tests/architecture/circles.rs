@@ -5,8 +5,8 @@
 //! followed to the file that defines the item; it is no dependency itself, and neither is the
 //! declaration of a module.
 
-use crate::size::describe_place;
-use crate::source::{
+use super::size::describe_place;
+use super::source::{
     paths, root, rust_files, skip, strip_comments, strip_tests, test_only_files, word,
 };
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! A file's place in the repository, as the tests of the shape name it.
 
-use crate::source::root;
+use super::source::root;
 use std::path::Path;
 
 /// A file's place in the repository, with `/` on every system.

@@ -1,16 +1,16 @@
 //! The same ways under `cook run`, with an agent whose implementer plays one and whose other roles say yes.
 
-use crate::support::Repo;
-use crate::ways::{HONEST, Held, Way};
-use crate::{
+use crate::cheats::ways::{HONEST, Held, Way};
+use crate::cheats::{
     accepts, begin, clone_passes, each, has_sandbox, is_done, is_whole, judge, list_asked, place,
     set,
 };
+use crate::support::Repo;
 
 /// Sessions that a run may take; honest work needs eight.
 const STEPS: &str = "12";
 /// Of so many ways the short form drives one.
-const EVERY: usize = 12;
+const EVERY: usize = 48;
 
 /// Settings with the agent in every role. It has a directory of its own, and a second attempt: what it may not
 /// do costs it the first.
@@ -32,7 +32,11 @@ fn drive(way: &Way, sandbox: &str) -> (Repo, String) {
         "GIT_CONFIG_GLOBAL",
         &repo.beside("home/.gitconfig").display().to_string(),
     );
-    set(&repo, "WAY", &format!("{}{}", crate::PRELUDE, way.script));
+    set(
+        &repo,
+        "WAY",
+        &format!("{}{}", crate::cheats::PRELUDE, way.script),
+    );
     set(&repo, "ACCEPTS", &accepts().to_string());
     let refused = repo.cook(&["run", "--steps", "0"]);
     if let Some(words) = refused.err.split("cook trust '").nth(1) {
@@ -81,7 +85,7 @@ fn honest_work_is_driven_to_done() {
             ["auto", "off"]
                 .into_iter()
                 .enumerate()
-                .filter(move |(which, _)| is_whole() || number % 2 == *which)
+                .filter(move |(which, _)| is_whole() || number == *which)
                 .map(move |(_, sandbox)| (way, sandbox))
         })
         .collect();

@@ -1,7 +1,7 @@
 //! What `cook brief check` costs: 1,000 anchors, in a small repository and in one of
 //! 10,000 files. Times say little on a shared machine, so the test is run by hand:
 //!
-//! `cargo test --release --test cli brief_scale -- --ignored --nocapture`
+//! `cargo test --release --test all cli::brief_scale -- --ignored --nocapture`
 
 use crate::support::{Repo, run};
 use serde_json::{Value, json};

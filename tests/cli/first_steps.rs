@@ -1,7 +1,7 @@
 //! What somebody meets who knows nothing yet: setting up twice, a plan that comes late, work that is done.
 
+use crate::cli::taken_plans::slices;
 use crate::support::Repo;
-use crate::taken_plans::slices;
 
 const LIST: &str = "\
 # Tasks <!-- kept by hand -->

@@ -1,8 +1,8 @@
 //! What whoever judges the whole is told of the job before now: commits that no review covers, also of
 //! cancelled slices, cleared plans and earlier missions, and what reports told of the plan and its risks.
 
-use crate::handing_on::{holds, lacks};
-use crate::reasons::{prompt, reground};
+use crate::cli::handing_on::{holds, lacks};
+use crate::cli::reasons::{prompt, reground};
 use crate::support::Repo;
 use crate::support::reports::{plan, proof, slice};
 use serde_json::{Value, json};

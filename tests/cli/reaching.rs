@@ -1,7 +1,7 @@
 //! What reaches whom: what a re-ground is due for, what is not committed, whose commits stand in a
 //! slice's range, where gates ran, what attempts before said, what other slices are for.
 
-use crate::handing_on::{holds, lacks};
+use crate::cli::handing_on::{holds, lacks};
 use crate::support::Repo;
 use crate::support::story::{GATE, plan};
 use serde_json::json;
@@ -105,7 +105,7 @@ fn whoever_re_grounds_is_told_of_ends_and_beginnings() {
     repo.commit("beside", None);
     repo.cook(&["resume", "--as-user"]).exits(0);
     is_due_for(&repo, "the project was done, and the user went on");
-    let repo = crate::taken_plans::begin_with_list(
+    let repo = crate::cli::taken_plans::begin_with_list(
         "# Tasks\n\n- [ ] T001 write it\n  - [ ] it is there\n",
     );
     is_due_for(&repo, "`cook init` took in the plan in `TODO.md`");

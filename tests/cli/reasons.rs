@@ -1,6 +1,6 @@
 //! What a report decides it gives a reason for, once, and the reason reaches whoever goes on.
 
-use crate::handing_on::{holds, lacks};
+use crate::cli::handing_on::{holds, lacks};
 use crate::support::reports::{plan, proof, slice};
 use crate::support::{Repo, Run};
 use serde_json::{Value, json};

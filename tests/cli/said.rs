@@ -1,6 +1,6 @@
 //! What the user says with another command, or in other marks, is theirs: it reaches whoever is next.
 
-use crate::handing_on::holds;
+use crate::cli::handing_on::holds;
 use crate::support::Repo;
 use serde_json::json;
 

@@ -2376,7 +2376,7 @@ fn the_documentation_runs_as_it_stands() {
         "tests/cli/session.rs",
         "tests/agents/process.rs",
         "tests/agents/acp.rs",
-        "tests/pi/main.rs",
+        "tests/pi/mod.rs",
         "crates/agents/src/usage.rs",
     ] {
         tests += &std::fs::read_to_string(root.join(file)).unwrap();

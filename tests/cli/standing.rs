@@ -1,8 +1,8 @@
 //! What somebody said stands until somebody answers it: rejections, the user's words, what an implementer
 //! says of the plan.
 
-use crate::handing_on::holds;
-use crate::reasons::{make_rejected, prompt, reground};
+use crate::cli::handing_on::holds;
+use crate::cli::reasons::{make_rejected, prompt, reground};
 use crate::support::Repo;
 use crate::support::reports::{slice, waiting_slice};
 use serde_json::json;

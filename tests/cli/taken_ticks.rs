@@ -1,7 +1,7 @@
 //! `cook init --tick`: the boxes of a plan that was taken in say what holds now.
 
+use crate::cli::taken_plans::{begin_with_list, build, slices};
 use crate::support::Repo;
-use crate::taken_plans::{begin_with_list, build, slices};
 use serde_json::json;
 
 const LIST: &str = "* [ ]  Write b.txt \r\n* [✓] Write c.txt\r\n* [ ] Write d.txt\r\n";

@@ -1,6 +1,6 @@
 //! Imported histories: what `cook verify` sees of each line, with a log and without.
 
-use crate::scale::{Scale, cook_binary};
+use crate::cost::scale::{Scale, cook_binary};
 use std::path::{Path, PathBuf};
 
 const HISTORY: &str = "slice-history.jsonl";

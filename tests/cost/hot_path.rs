@@ -5,7 +5,7 @@
 //! Without `strace` (or where tracing is forbidden) there is nothing to count with:
 //! each test then says that it was skipped.
 
-use crate::scale::{Scale, cook_binary};
+use crate::cost::scale::{Scale, cook_binary};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 

@@ -1,6 +1,6 @@
 //! What a long log costs on its way: read from a remote, run again, and pushed by one transition.
 
-use crate::scale::{Scale, cook_binary};
+use crate::cost::scale::{Scale, cook_binary};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

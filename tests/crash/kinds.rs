@@ -171,7 +171,7 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
     user_commands(&mut build, &selected);
     edits(&mut build, &selected);
     build_pulled(&mut build, &selected);
-    build.kinds.extend(crate::travel::kinds(sandbox));
+    build.kinds.extend(crate::crash::travel::kinds(sandbox));
     build.kinds
 }
 

@@ -1,6 +1,6 @@
 //! Packing when cook dies: nobody writes beside the `git gc` that goes on.
 
-use crate::kinds;
+use crate::crash::kinds;
 use crate::support::workflow::{Sandbox, copy_tree, feed};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

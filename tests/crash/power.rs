@@ -7,7 +7,7 @@
 //! ext4 lie on it. After each flush two more cuts are made in which only some of
 //! the writes up to the next flush arrived: what a disk's cache may do.
 
-use crate::kinds::Stand;
+use crate::crash::kinds::Stand;
 use crate::support::workflow::{Sandbox, copy_tree, feed, reports, store};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};

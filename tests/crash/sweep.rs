@@ -1,7 +1,7 @@
 //! The sweep: one run of a transition for each system call and each fault, then
 //! recovery by the binary itself, then a look at what is there.
 
-use crate::kinds::{Kind, NOTES, Stand};
+use crate::crash::kinds::{Kind, NOTES, Stand};
 use crate::support::workflow::{MISSION, Sandbox, copy_tree, feed, feed_within, store};
 use cook_protocol::model::Policy;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! One transition's system calls in order: objects durable, then the branch, then
 //! the view, then the stamp.
 
-use crate::kinds;
+use crate::crash::kinds;
+use crate::crash::sweep::{list_calls, strace_works};
 use crate::support::workflow::Sandbox;
-use crate::sweep::{list_calls, strace_works};
 
 /// The last call whose line matches, and the first.
 fn last(lines: &[String], matches: impl Fn(&str) -> bool) -> usize {

@@ -1,9 +1,9 @@
 //! Kinds whose commit point is a remote: `cook push` and `cook run --once --from`, and the git that they start
 //! killed at any moment.
 
-use crate::kinds::{Kind, NOTES, Stand};
+use crate::crash::kinds::{Kind, NOTES, Stand};
+use crate::crash::sweep::{Case, HANG, PATIENCE, Tally};
 use crate::support::workflow::{MISSION, Sandbox, copy_tree, feed, feed_within, reports};
-use crate::sweep::{Case, HANG, PATIENCE, Tally};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,7 +1,7 @@
 //! The schemas in `protocol/schema/` are the ones that the types describe.
 
-use crate::plain_schemas::{describe_answer, describe_document};
-use crate::report_schemas::describe_report;
+use crate::docs::plain_schemas::{describe_answer, describe_document};
+use crate::docs::report_schemas::describe_report;
 use crate::support::generated;
 use cook::commands::published::describe_answers;
 use cook_protocol::model::{Event, Role};

@@ -69,7 +69,6 @@ fn the_quick_start_works_as_written() {
 #[test]
 fn what_is_not_run_here_is_run_by_ci() {
     let ci = project(".ci/run");
-    assert!(ci.contains(" ./smoke/smoke.sh\n"));
     assert!(ci.contains("step demo cargo run --release -- demo\n"));
     assert!(ci.contains("step tests cargo test --no-fail-fast\n"));
     assert_eq!(commands(&project("README.md")), ELSEWHERE);

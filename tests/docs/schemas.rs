@@ -807,19 +807,22 @@ fn agree<T: Drawn>(seed: u64, rounds: usize) -> Tally {
 
 #[test]
 fn types_and_schemas_agree_on_drawn_and_mutated_documents() {
-    const ROUNDS: usize = 13_000;
+    let rounds = match std::env::var_os("COOK_LONG_TESTS") {
+        Some(_) => 13_000,
+        None => 1_300,
+    };
     let start = Instant::now();
     let tallies = [
-        agree::<Profile>(1, ROUNDS),
-        agree::<State>(2, ROUNDS),
-        agree::<Plan>(3, ROUNDS),
-        agree::<ActiveSlice>(4, ROUNDS),
-        agree::<SliceRecord>(5, ROUNDS),
-        agree::<StopRecord>(6, ROUNDS),
-        agree::<VerificationEvidence>(7, ROUNDS),
-        agree::<Receipt>(8, ROUNDS),
-        agree::<BriefDocument>(9, ROUNDS),
-        agree::<BriefRecord>(10, ROUNDS),
+        agree::<Profile>(1, rounds),
+        agree::<State>(2, rounds),
+        agree::<Plan>(3, rounds),
+        agree::<ActiveSlice>(4, rounds),
+        agree::<SliceRecord>(5, rounds),
+        agree::<StopRecord>(6, rounds),
+        agree::<VerificationEvidence>(7, rounds),
+        agree::<Receipt>(8, rounds),
+        agree::<BriefDocument>(9, rounds),
+        agree::<BriefRecord>(10, rounds),
     ];
     let accepted: usize = tallies.iter().map(|t| t.accepted).sum();
     let rejected: usize = tallies.iter().map(|t| t.rejected).sum();
@@ -827,7 +830,7 @@ fn types_and_schemas_agree_on_drawn_and_mutated_documents() {
         "{accepted} accepted, {rejected} rejected, in {:.1?}",
         start.elapsed()
     );
-    assert!(accepted + rejected >= 100_000);
+    assert!(accepted + rejected >= 10 * rounds);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One clean job of two slices under each profile: how many sessions it takes, and what of it is
 //! named and can be judged again.
 
-use crate::base::{Job, MISSION};
+use crate::drive::base::{Job, MISSION};
 use crate::support::Repo;
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! A job of many hours, made short. What interrupts its sessions is mostly not the agent's doing: the run
 //! waits, or ends with what happened and the way on.
 
-use crate::base::Job;
+use crate::drive::base::Job;
+use crate::drive::{AGENTS, PATIENCE};
 use crate::support::{Run, run_alone, with_default_signals};
-use crate::{AGENTS, PATIENCE};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! Driven sessions in the sandbox: the job is done there, what a role may not write cannot be
 //! written, and what can be is put back. Without a bubblewrap that works here the tests say so.
 
-use super::support::agents::has_sandbox;
 use super::{Job, PATIENCE};
+use crate::support::agents::has_sandbox;
 use std::time::Instant;
 
 const REQUIRED: &str = "[sandbox]\nmode = \"required\"\n";

@@ -1,6 +1,6 @@
 //! The slice in work, where its commit leaves HEAD.
 
-use crate::job::{CRITERION, Job, claim};
+use crate::evidence::job::{CRITERION, Job, claim};
 
 #[test]
 fn the_same_tree_under_another_commit_goes_on() {

@@ -1,6 +1,6 @@
 //! Places that are no text, and tests that do not come to an end.
 
-use crate::job::{CRITERION, Job, LIBRARY, OWN, claim};
+use crate::evidence::job::{CRITERION, Job, LIBRARY, OWN, claim};
 use serde_json::json;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Proof by tests and commands: red on the code of the basis, and the accepted version green on HEAD's code.
 
-use crate::job::{CRITERION, Job, LIBRARY, OWN, TEST, claim};
+use crate::evidence::job::{CRITERION, Job, LIBRARY, OWN, TEST, claim};
 use serde_json::json;
 
 fn make_done() -> Job {

@@ -1,6 +1,6 @@
 //! Proof by text: it was in no file of the basis, and it stands at HEAD.
 
-use crate::job::{CRITERION, Job, LIBRARY, OWN, claim};
+use crate::evidence::job::{CRITERION, Job, LIBRARY, OWN, claim};
 
 #[test]
 fn text_that_the_slice_brought_proves_it_and_is_kept() {

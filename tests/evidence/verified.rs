@@ -1,6 +1,6 @@
 //! What `cook verify` says of proofs.
 
-use crate::job::{Job, LIBRARY, OWN};
+use crate::evidence::job::{Job, LIBRARY, OWN};
 use serde_json::Value;
 
 /// The verdict and the reason of the first criterion of `a`.

@@ -1,7 +1,7 @@
 //! A goal that was reached, in a stranger's clone.
 
+use crate::goal::{CHEAT, CHECK, OPEN, mend, repo, set, state};
 use crate::support::Repo;
-use crate::{CHEAT, CHECK, OPEN, mend, repo, set, state};
 use std::path::PathBuf;
 
 fn bare(repo: &Repo) -> PathBuf {

@@ -1,7 +1,7 @@
 //! Files that whoever works on it does not see.
 
+use crate::goal::{CHEAT, SOUND, mend, repo, set, state};
 use crate::support::Repo;
-use crate::{CHEAT, SOUND, mend, repo, set, state};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -109,7 +109,7 @@ fn what_is_not_hidden_or_cannot_be_kept_is_refused() {
     };
     refused(&repo.root.join("tests/slug.sh"), "lies in the repository");
     let copy = repo.beside("copy.sh");
-    std::fs::write(&copy, crate::TEST).unwrap();
+    std::fs::write(&copy, crate::goal::TEST).unwrap();
     refused(&copy, "is in the repository's history already");
     refused(&repo.beside("gone.sh"), "cannot be read");
     refused(&repo.outside(), "not a regular file");

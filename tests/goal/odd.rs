@@ -1,7 +1,7 @@
 //! Places and commands that are no good, each with the way on.
 
+use crate::goal::{mend, repo, set, state, with_goal};
 use crate::support::Repo;
-use crate::{mend, repo, set, state, with_goal};
 
 #[test]
 fn a_goal_needs_a_commit_on_a_branch() {

@@ -1,8 +1,8 @@
 //! Sessions that cook holds for a goal: an implementer's report is a stop like any other.
 
+use crate::goal::{SOUND, mend, repo, set, state, with_goal};
 use crate::support::Repo;
 use crate::support::agents::{add_sandbox_setting, has_sandbox};
-use crate::{SOUND, mend, repo, set, state, with_goal};
 
 /// The report of an implementer.
 fn report(head: &str) -> String {

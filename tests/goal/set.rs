@@ -1,7 +1,7 @@
 //! Set, looked at, reached, dropped.
 
+use crate::goal::{CHECK, SOUND, mend, repo, set, state, with_goal};
 use crate::support::Repo;
-use crate::{CHECK, SOUND, mend, repo, set, state, with_goal};
 use serde_json::json;
 
 #[test]
@@ -79,7 +79,7 @@ fn what_was_reached_is_open_again_with_a_commit_that_breaks_it() {
     let repo = with_goal();
     mend(&repo);
     state(&repo, 0);
-    repo.write("slug.sh", crate::OPEN);
+    repo.write("slug.sh", crate::goal::OPEN);
     repo.commit("Break it", None);
     assert_eq!(state(&repo, 1)["state"], "not_reached");
     assert_eq!(repo.rule(), "4");

@@ -1,8 +1,8 @@
 //! The stop of an agent that a goal holds, in and outside of its own goal loop.
 
+use crate::goal::{CHECK, SOUND, mend, state, with_goal};
 use crate::support::Repo;
 use crate::support::hooks::stop_checked;
-use crate::{CHECK, SOUND, mend, state, with_goal};
 use serde_json::{Value, json};
 
 fn stop(repo: &Repo, more: Value) -> Value {

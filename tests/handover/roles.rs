@@ -1,6 +1,6 @@
 //! The roles. What they keep to themselves are demands that nobody else can know of.
 
-use crate::prompt::{Prompt, orders};
+use crate::handover::prompt::{Prompt, orders};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

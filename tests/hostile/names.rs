@@ -1,7 +1,7 @@
 //! Other people's words: data, wherever they are shown.
 
+use crate::hostile::{call, commands};
 use crate::support::Repo;
-use crate::{call, commands};
 use std::os::unix::ffi::OsStrExt;
 
 /// What would act on a terminal, or turn the order of what is read.

@@ -1,7 +1,7 @@
 //! FIFOs where libgit2 and git read objects and refs, and objects that a few bytes are made into.
 
+use crate::hostile::{PATIENCE, call, commands, each, is_whole};
 use crate::support::{COOK, Repo, run};
-use crate::{PATIENCE, call, commands, each, is_whole};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use std::fs;

@@ -1,7 +1,7 @@
 //! What somebody puts in the place of a file that cook reads: a FIFO, a device, a link, too much.
 
+use crate::hostile::{SECRET, call, commands, each, is_whole};
 use crate::support::{Repo, run_alone};
-use crate::{SECRET, call, commands, each, is_whole};
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 use nix::unistd::mkfifo;
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! Programs that a repository names: none is started.
 
+use crate::hostile::{call, commands};
 use crate::support::{Repo, run_alone};
-use crate::{call, commands};
 use std::fs;
 use std::path::Path;
 

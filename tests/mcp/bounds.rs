@@ -1,6 +1,6 @@
 //! What is not a message, too large, too much at once, or cut off in the middle.
 
-use crate::client::Client;
+use crate::mcp::client::Client;
 use crate::support::Repo;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 page=${1:-}
 if [ -z "$page" ]; then
   page=$work/page.html
-  (cd "$here" && COOK_PAGE=$page cargo test --quiet --test verify large:: -- --ignored --nocapture)
+  (cd "$here" && COOK_PAGE=$page cargo test --quiet --test all verify::large:: -- --ignored --nocapture)
 fi
 # The page as it is lets no script in: a copy without its policy says how long it took.
 {

@@ -1,11 +1,11 @@
 //! The job of `tests/handover` with a real pi in every role: the model behind it reads the prompt
 //! that pi hands on, and nothing else.
 
-use crate::prompt::Prompt;
-use crate::roles::{Output, Roles};
+use crate::handover::prompt::Prompt;
+use crate::handover::roles::{Output, Roles};
+use crate::pi::{pi, settle};
 use crate::support::Repo;
 use crate::support::model::{Model, Step, Turn};
-use crate::{pi, settle};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 

@@ -1,8 +1,8 @@
 //! Clones of one bare remote: work begun in one is finished in another, and nobody's is lost.
 
+use crate::remote::{LOG, Shared, log, say, standing};
 use crate::support::reports::slice;
 use crate::support::{Repo, run};
-use crate::{LOG, Shared, log, say, standing};
 use cook_repo::remote::{Remote, Side};
 
 fn tip(repo: &Repo) -> String {

@@ -1,7 +1,7 @@
 //! Logs that cook would not write: each is refused before anything of it is kept.
 
+use crate::remote::{LOG, Shared, standing};
 use crate::support::run_alone;
-use crate::{LOG, Shared, standing};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha1::{Digest, Sha1};
@@ -519,7 +519,7 @@ fn words_of_a_server_are_harmless() {
     let hook = shared.bare.join("hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\nprintf 'GH013: \\033[31mblocked\\033[0m\\007 https://u:hunter22@x/\\n'; exit 1\n").unwrap();
     run_alone(shared.first.command("chmod").arg("+x").arg(&hook)).ok();
-    crate::say(&shared.first, "more").ok();
+    crate::remote::say(&shared.first, "more").ok();
     let run = shared
         .first
         .cook(&["push"])

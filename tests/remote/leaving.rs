@@ -1,7 +1,7 @@
 //! What leaves with a log, and to where: commits beside the branch, and remotes that nobody named.
 
+use crate::remote::{LOG, Shared, say};
 use crate::support::reports::slice;
-use crate::{LOG, Shared, say};
 
 const KEEP: &str = "refs/cook/keep/main";
 

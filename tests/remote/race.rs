@@ -1,7 +1,7 @@
 //! Clones that record at once with `sync = "each"`: every transition that was acknowledged is in
 //! one chain, in whatever order, and no other.
 
-use crate::{LOG, Shared, name, say};
+use crate::remote::{LOG, Shared, name, say};
 use std::collections::BTreeSet;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! A branch that gets another name, here or there, and one that is rewritten.
 
+use crate::remote::{LOG, Shared, say, standing};
 use crate::support::reports::slice;
-use crate::{LOG, Shared, say, standing};
 
 const NEW: &str = "refs/cook/log/feature";
 

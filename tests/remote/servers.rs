@@ -1,8 +1,8 @@
 //! What servers refuse, forget and leave unsaid.
 
-use crate::server::{Daemon, Http, Manner};
+use crate::remote::server::{Daemon, Http, Manner};
+use crate::remote::{LOG, Shared, log, say, standing};
 use crate::support::run;
-use crate::{LOG, Shared, log, say, standing};
 use std::sync::atomic::Ordering;
 
 fn root(shared: &Shared) -> std::path::PathBuf {

@@ -1,7 +1,7 @@
 //! `[log] sync`: transitions that reach the remote by themselves.
 
+use crate::remote::{LOG, Shared, say, standing};
 use crate::support::Repo;
-use crate::{LOG, Shared, say, standing};
 
 fn set(shared: &Shared, sync: &str) {
     let first = &shared.first;

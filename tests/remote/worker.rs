@@ -1,10 +1,10 @@
 //! `cook run --once --from`: workers that keep nothing of their own, over one bare remote.
 #![cfg(unix)]
 
-use crate::server::{Http, Manner};
+use crate::remote::server::{Http, Manner};
+use crate::remote::{LOG, Shared, log, name, say, standing};
 use crate::support::agents::{is_alive, wait_for};
 use crate::support::{Repo, with_default_signals};
-use crate::{LOG, Shared, log, name, say, standing};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::atomic::Ordering;
@@ -636,13 +636,6 @@ fn die_and_finish(seed: u64, kills: u32) {
         work.calls().len()
     );
     work.is_done();
-}
-
-#[test]
-fn workers_that_are_killed_at_any_moment_finish() {
-    for seed in 0..2 {
-        die_and_finish(seed, 12);
-    }
 }
 
 /// `proofs/workers.sh`

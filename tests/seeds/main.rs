@@ -37,7 +37,7 @@ mod run {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Instant;
 
-    /// Seeds of the short version, which `cargo test` runs.
+    /// Seeds of the short version.
     const SHORT: u64 = 8;
 
     /// What to run.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts the published types of opencode and pi, pi itself and a TypeScript compiler into a directory, for tests/pi and
-# tests/hooks/shims.rs: COOK_NPM_DIR=DIR cargo test --test pi --test hooks. Without it those tests say that they were skipped.
+# tests/hooks/shims.rs: COOK_NPM_DIR=DIR cargo test --test all -- pi:: hooks::shims::. Without it those tests say that they were skipped.
 set -euo pipefail
 dir="${1:?usage: prepare.sh DIR}"
 put() {

@@ -1,6 +1,6 @@
 //! Strong and hollow tests of the same program, and the change as a whole.
 
-use crate::{Repo, go, program, python, rust, strength};
+use crate::strength::{Repo, go, program, python, rust, strength};
 use serde_json::json;
 
 const CART: &str = include_str!("cart.py");

@@ -1,7 +1,7 @@
 //! What is left out, what does not end, what does not build, and what stays as it was.
 
+use crate::strength::{program, python, strength};
 use crate::support::{Repo, with_default_signals};
-use crate::{program, python, strength};
 use serde_json::json;
 use std::process::Stdio;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! What has to hold before anything is planted, and which change it is.
 
+use crate::strength::{python, strength};
 use crate::support::Repo;
-use crate::{python, strength};
 use serde_json::json;
 
 const SOURCE: &str = "def one():\n    return 1\n";

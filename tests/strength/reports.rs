@@ -1,6 +1,6 @@
 //! Reports of other tools, in the same shape.
 
-use crate::Repo;
+use crate::strength::Repo;
 use serde_json::{Value, json};
 
 /// Two defects of `cargo mutants`: one was caught, the other missed.

@@ -405,7 +405,7 @@ fn hollow_work_is_never_accepted_and_honest_work_always() {
         let said = std::env::var(name).ok();
         said.map_or(usual, |said| said.parse().unwrap())
     };
-    let (from, seeds) = (count("COOK_HOLLOW_FROM", 0), count("COOK_HOLLOW", 3));
+    let (from, seeds) = (count("COOK_HOLLOW_FROM", 0), count("COOK_HOLLOW", 1));
     let next = std::sync::atomic::AtomicU64::new(from);
     let jobs = count("COOK_HOLLOW_JOBS", 2);
     std::thread::scope(|scope| {

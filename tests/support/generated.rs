@@ -4,7 +4,8 @@
 use std::path::Path;
 
 /// What `just update` runs. Each test that makes a file has `generated` in its name.
-pub const COMMAND: &str = "COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test cli --test docs --test exploration generated";
+pub const COMMAND: &str =
+    "COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test all --test exploration generated";
 
 /// Whether the files are written again.
 pub fn is_update() -> bool {

@@ -1,30 +1,40 @@
-//! Where many tests begin: brought about once in each program of tests, and copied for each of them.
+//! Where many tests begin: brought about once, and copied for each of them.
 //!
-//! What is copied is kept in memory, so that nothing is left behind when the program ends.
+//! What is copied is kept in memory, so that nothing is left behind when the tests end.
 
 use super::repo::Repo;
 use super::room;
 use std::collections::BTreeMap;
 use std::fs::Permissions;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use tempfile::TempDir;
 
-static STAGES: Mutex<BTreeMap<String, Arc<OnceLock<Copied>>>> = Mutex::new(BTreeMap::new());
+type Stages = BTreeMap<(&'static Location<'static>, String), Arc<OnceLock<Copied>>>;
+
+static STAGES: Mutex<Stages> = Mutex::new(BTreeMap::new());
 
 /// Directories and files below one directory, a directory before what is in it.
 struct Copied(Vec<(PathBuf, Permissions, Option<Vec<u8>>)>);
 
 impl Repo {
-    /// The repository that `make` makes, with its home and what is beside it; made at the first call with that name.
+    /// The repository that `make` makes, with its home and what is beside it; made at the first call of that
+    /// line with that name.
+    #[track_caller]
     pub fn stage(name: &str, make: impl FnOnce() -> Self) -> Self {
         Self::stage_in(room(), name, make)
     }
 
     /// The same in that directory.
+    #[track_caller]
     pub fn stage_in(place: TempDir, name: &str, make: impl FnOnce() -> Self) -> Self {
         let mut stages = STAGES.lock().unwrap();
-        let stage = Arc::clone(stages.entry(name.to_owned()).or_default());
+        let stage = Arc::clone(
+            stages
+                .entry((Location::caller(), name.to_owned()))
+                .or_default(),
+        );
         drop(stages);
         let stage = stage.get_or_init(|| {
             let mut copied = Copied(Vec::new());

@@ -1,7 +1,7 @@
 //! Build tools and package managers.
 
 use crate::support::{Repo, run_alone};
-use crate::{
+use crate::toolchains::{
     append, init, init_green, is_here, make_project, only_a, path, read_written_time, toolchain,
     twice,
 };

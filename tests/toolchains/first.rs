@@ -1,7 +1,7 @@
 //! What `cook init` shows of the gates that it found.
 
 use crate::support::{Repo, run};
-use crate::{is_here, make_project, room};
+use crate::toolchains::{is_here, make_project, room};
 use serde_json::Value;
 
 fn project(test: &str) -> Option<Repo> {

@@ -1,7 +1,7 @@
 //! Kinds of repositories.
 
 use crate::support::{COOK, Repo, run_alone};
-use crate::{init_green, is_here, make_project, only_a, path, room, skip, twice};
+use crate::toolchains::{init_green, is_here, make_project, only_a, path, room, skip, twice};
 use std::path::Path;
 
 /// git that may copy from a file of this machine.
@@ -127,6 +127,6 @@ fn what_a_partial_clone_lacks_is_fetched() {
     init_green(&repo);
     repo.write("a.txt", "other text\n");
     repo.git(&["commit", "-qam", "Change one line"]);
-    let printed = crate::green(&repo);
+    let printed = crate::toolchains::green(&repo);
     only_a(&printed);
 }

@@ -2,7 +2,7 @@
 
 use crate::support::agents::has_sandbox;
 use crate::support::{Repo, run_alone};
-use crate::{green, init_green, is_here, make_project, skip};
+use crate::toolchains::{green, init_green, is_here, make_project, skip};
 
 /// A cache that holds something odd makes a gate red until the room is new.
 #[test]
@@ -15,7 +15,7 @@ fn a_cache_that_rots_is_emptied() {
     repo.commit("Begin", None);
     init_green(&repo);
     // Newer than its source, and not what that makes.
-    std::fs::write(crate::room(&repo).join("build/b"), "rot\n").unwrap();
+    std::fs::write(crate::toolchains::room(&repo).join("build/b"), "rot\n").unwrap();
     repo.write("a.txt", "other text\n");
     repo.commit("Change one line", None);
     repo.cook(&["gate", "--clean"]).exits(1);

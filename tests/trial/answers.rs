@@ -1,7 +1,7 @@
 //! The three answers, where a claim is not accused of what is not its own: what the room lacks, what was
 //! never run, what goes now so and now otherwise.
 
-use crate::{Repo, check, expect_refused, node, passes, python, replace, with_programs};
+use crate::trial::{Repo, check, expect_refused, node, passes, python, replace, with_programs};
 use serde_json::Value;
 
 const FILE: &str = "tests/test_calc.py";
@@ -38,8 +38,8 @@ fn tests_without_a_gate_that_runs_them_are_not_known() {
     let Some(repo) = with_programs(&["python3"]) else {
         return;
     };
-    repo.write("calc.py", crate::CALC);
-    repo.write(FILE, crate::TESTS);
+    repo.write("calc.py", crate::trial::CALC);
+    repo.write(FILE, crate::trial::TESTS);
     repo.commit("Begin", None);
     let told = |repo: &Repo| {
         let (exit, answer) = check(repo, &[]);
@@ -205,7 +205,7 @@ fn nothing_runs_without_gates_and_nothing_is_compared_when_fast() {
     let (exit, answer) = check(&repo, &["--fast"]);
     assert_eq!(exit, 1, "{answer:#}");
     line(&answer, "gate_red");
-    repo.write("calc.py", crate::CALC);
+    repo.write("calc.py", crate::trial::CALC);
     let (exit, answer) = check(&repo, &["--no-gates"]);
     assert_eq!(exit, 1, "{answer:#}");
     line(&answer, "dirty_worktree");

@@ -1,6 +1,6 @@
 //! Repositories of several projects: the gates of the folders that a change touches run, and no others.
 
-use crate::{Repo, cargo, check, passes, replace, with_programs};
+use crate::trial::{Repo, cargo, check, passes, replace, with_programs};
 use serde_json::Value;
 
 /// A lie in one member is named, from the root and from inside of it, and honest work in the other is true; each
@@ -160,9 +160,9 @@ fn projects_of_python_side_by_side() {
             &at("pyproject.toml"),
             format!("[project]\nname = \"{name}\"\nversion = \"1\"\n"),
         );
-        repo.write(&at("calc.py"), crate::CALC);
+        repo.write(&at("calc.py"), crate::trial::CALC);
         repo.write(&at("tests/__init__.py"), "");
-        repo.write(&at("tests/test_calc.py"), crate::TESTS.replace("from calc", "import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), '..'))\nfrom calc"));
+        repo.write(&at("tests/test_calc.py"), crate::trial::TESTS.replace("from calc", "import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), '..'))\nfrom calc"));
     }
     lie_and_work(
         &repo,

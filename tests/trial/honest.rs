@@ -1,7 +1,7 @@
 //! Honest heads, none refused.
 
 use crate::support::Repo;
-use crate::{CALC, TESTS, cargo, check, node, passes, python, replace};
+use crate::trial::{CALC, TESTS, cargo, check, node, passes, python, replace};
 
 const FILE: &str = "tests/test_calc.py";
 

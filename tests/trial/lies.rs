@@ -1,6 +1,8 @@
 //! Planted lies, each named and refused.
 
-use crate::{CALC, Repo, SCRIPT, TESTS, check, expect_refused, node, passes, python, replace};
+use crate::trial::{
+    CALC, Repo, SCRIPT, TESTS, check, expect_refused, node, passes, python, replace,
+};
 
 const FILE: &str = "tests/test_calc.py";
 const BROKEN: &str = "def add(a, b):\n    return a - b\n";

@@ -1,7 +1,7 @@
 //! What it is asked in, with what it compares, what it leaves alone.
 
 use crate::support::Repo;
-use crate::{check, python, replace};
+use crate::trial::{check, python, replace};
 
 #[test]
 fn nothing_runs_that_is_not_trusted() {
@@ -150,7 +150,7 @@ fn what_cannot_be_tried_is_told() {
     // The gate of the base does not even parse.
     repo.write("Makefile", "test:\n    sh check.sh\n");
     repo.commit("Break the gate", None);
-    repo.write("Makefile", crate::MAKEFILE);
+    repo.write("Makefile", crate::trial::MAKEFILE);
     repo.commit("Mend the gate", None);
     let (exit, answer) = check(&repo, &[]);
     assert!(matches!(exit, 0 | 3), "{answer:#}");

@@ -1,9 +1,9 @@
 //! `cook attest`: statements follow in-toto's published fields and say only what passed; `cook attest
 //! verify` believes nothing but what a listed key signed, and `ssh-keygen` alone comes to the same.
 
-use crate::from::{make_clone, make_pushed};
-use crate::job::make_finished;
 use crate::support::{NOW, Repo, Run, run, run_alone};
+use crate::verify::from::{make_clone, make_pushed};
+use crate::verify::job::make_finished;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

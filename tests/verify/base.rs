@@ -1,9 +1,9 @@
 //! The contract of the base decides: what a pull request loosens is named and red, what it asks for
 //! beside runs too, and a change of the contract alone waits for a person.
 
-use crate::from::{bare, make_clone, make_pushed, make_pushed_after};
-use crate::job::{all_are, codes, make_finished_after};
 use crate::support::{Repo, Run};
+use crate::verify::from::{bare, make_clone, make_pushed, make_pushed_after};
+use crate::verify::job::{all_are, codes, make_finished_after};
 use serde_json::{Value, json};
 
 const SETTINGS: &str = ".agent/cook.toml";

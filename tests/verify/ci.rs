@@ -1,8 +1,8 @@
 //! The steps of `action.yml`, run as a runner's shell would run them, in a clone with a runner's environment.
 
-use crate::ci_table::check_out;
-use crate::from::{bare, make_clone, make_pushed};
 use crate::support::{COOK, Repo, Run, run};
+use crate::verify::ci_table::check_out;
+use crate::verify::from::{bare, make_clone, make_pushed};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! What cook does in CI: each case with real git objects, right in all, and refused where somebody tampered.
 
-use crate::from::{bare, make_clone, make_pushed};
-use crate::job::{all_are, codes};
 use crate::support::{Repo, Run, run_alone};
+use crate::verify::from::{bare, make_clone, make_pushed};
+use crate::verify::job::{all_are, codes};
 
 /// Asks as a job does, with the log of the branch and the contract of `main`.
 fn ask(clone: &Repo, more: &[&str]) -> Run {

@@ -1,11 +1,11 @@
 //! Clones that lack a part of the history, of the files, or of the refs: what was not asked is never green.
 
-use crate::from::{bare, make_clone, make_pushed};
-use crate::hostile::{Forger, UNTRUE, write_anew};
-use crate::job::{codes, make_finished, record_judged, verdicts};
-use crate::shapes::bring;
 use crate::support::reports::slice;
 use crate::support::{Repo, run_alone};
+use crate::verify::from::{bare, make_clone, make_pushed};
+use crate::verify::hostile::{Forger, UNTRUE, write_anew};
+use crate::verify::job::{codes, make_finished, record_judged, verdicts};
+use crate::verify::shapes::bring;
 use cook_protocol::model::{Basis, Event};
 use serde_json::json;
 

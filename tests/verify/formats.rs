@@ -1,9 +1,9 @@
 //! Every format of `cook verify` and `cook check` follows its published schema, and no word of anybody's
 //! does anything in one.
 
-use crate::job::make_finished;
 use crate::support::reports::slice;
 use crate::support::{Repo, Run, run};
+use crate::verify::job::make_finished;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! The log of a remote, read from a clone that has none: `cook verify --from`.
 
-use crate::hostile::{Change, Forger, of, replace_once};
-use crate::job::{all_are, codes, make_finished, verdicts};
 use crate::support::{Repo, run};
+use crate::verify::hostile::{Change, Forger, of, replace_once};
+use crate::verify::job::{all_are, codes, make_finished, verdicts};
 use std::path::PathBuf;
 
 /// A finished job whose branch and log are in a bare repository beside it, with `main` as its base.

@@ -1,10 +1,10 @@
 //! A finished log in which one thing was changed and everything was hashed again: git finds nothing,
 //! `cook verify` names it.
 
-use crate::job::{codes, make_finished};
 use crate::support::store::{Fixture, WAIT};
 use crate::support::workflow::store;
 use crate::support::{Repo, run};
+use crate::verify::job::{codes, make_finished};
 use cook_protocol::machine::{self, Facts};
 use cook_protocol::model::{CitedExchange, Event, ReportRecord, RubricVerdict, Snapshot};
 use cook_protocol::report::{self, Provenance, Reported};

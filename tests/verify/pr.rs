@@ -1,8 +1,8 @@
 //! `cook report --format pr`: what it tells, and how the request is made.
 
-use crate::formats::{HOSTILE, is_only_shown};
-use crate::job::{make_finished, make_sent_back};
 use crate::support::{Repo, Run, run};
+use crate::verify::formats::{HOSTILE, is_only_shown};
+use crate::verify::job::{make_finished, make_sent_back};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]

@@ -1,8 +1,8 @@
 //! `cook report --html`: the page of a finished job, of open work, and of a log that was fetched.
 
-use crate::formats::HOSTILE;
-use crate::from::{make_clone, make_pushed};
-use crate::job::{PROOFS, make_finished, make_sent_back};
+use crate::verify::formats::HOSTILE;
+use crate::verify::from::{make_clone, make_pushed};
+use crate::verify::job::{PROOFS, make_finished, make_sent_back};
 
 /// Nothing of it runs or loads, and nothing acts on whoever looks at its text.
 #[track_caller]

@@ -1,7 +1,7 @@
 //! The commit is the done one itself, has its tree, or is exactly its merge; anything else is not.
 
-use crate::job::{GATE, all_are, codes, make_finished};
 use crate::support::Repo;
+use crate::verify::job::{GATE, all_are, codes, make_finished};
 
 /// How the work is brought into `main`.
 const WAYS: [&str; 3] = ["merge", "squash", "rebase"];

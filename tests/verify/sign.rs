@@ -1,8 +1,8 @@
 //! `cook push --sign`: a person vouches for what the log records, and whoever reads the log knows who.
 
-use crate::attest::{has_ssh_keygen, make_key};
-use crate::from::{bare, make_clone, make_pushed};
 use crate::support::{Repo, Run};
+use crate::verify::attest::{has_ssh_keygen, make_key};
+use crate::verify::from::{bare, make_clone, make_pushed};
 
 /// A pushed job with the keys `one` and `other` beside it; the base of its remote lists `one`.
 struct Signing {

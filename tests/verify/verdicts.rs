@@ -1,7 +1,7 @@
 //! What the proof of each criterion is worth, by what was looked up, run again, or only said.
 
-use crate::job::{all_are, codes, make_finished, verdicts};
 use crate::support::{Repo, run_alone};
+use crate::verify::job::{all_are, codes, make_finished, verdicts};
 
 #[test]
 fn each_kind_of_proof_has_its_verdict_with_and_without_a_rerun() {

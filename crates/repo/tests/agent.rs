@@ -2,7 +2,6 @@
 //! the user's other programs. Without a bubblewrap that works here the tests say so and prove
 //! nothing.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use cook_repo::room::{Agent, Authority, Bubblewrap, never_began};
 use std::fs;
@@ -131,6 +130,7 @@ enum Kind {
 impl Place {
     /// None where the sandbox does not work, or git not know that kind.
     fn new(kind: Kind) -> Option<Self> {
+        crate::scratch::hermetic();
         let found = Bubblewrap::find().filter(|found| found.try_out().is_ok());
         let Some(bubblewrap) = found else {
             eprintln!("skipped: bubblewrap does not work here");

@@ -4,9 +4,9 @@
 
 mod table;
 
+use crate::cheats::{each, is_done, is_due, list_named};
 use crate::support::story::MISSION;
 use crate::support::{Repo, run_alone};
-use crate::{each, is_done, is_whole, list_named};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use table::{CHEATS, TWINS};
@@ -230,7 +230,7 @@ fn plan(gate: &str) -> Value {
 fn do_script(repo: &Repo, job: &str, script: &str) -> Result<(), String> {
     repo.outside();
     let mut command = repo.command("bash");
-    let prelude = crate::PRELUDE;
+    let prelude = crate::cheats::PRELUDE;
     command
         .env("JOB", job)
         .args(["-ec", &format!("{prelude}{SCRIPT}\n{script}")]);
@@ -330,9 +330,8 @@ fn match_sites<'t, T>(
     table: &'t [T],
     key: impl Fn(&T) -> (&str, &str),
 ) -> Vec<(&'t Site, &'t T)> {
-    // The short form takes every second one.
     let rows = list_named(table, |it| key(it).1).into_iter().enumerate();
-    let rows = rows.filter(|(number, _)| is_whole() || number % 2 == 0);
+    let rows = rows.filter(|(number, _)| is_due(*number));
     let rows = rows.map(|(_, it)| it);
     let find = |it: &'t T| {
         let job = key(it).0;

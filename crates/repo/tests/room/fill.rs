@@ -1,6 +1,6 @@
 //! Rooms against what git itself makes of the same commit in a clone without any settings.
 
-use crate::support::{Project, git, tree};
+use crate::room::support::{Project, git, tree};
 use cook_protocol::model::Caches;
 use cook_repo::room::Source;
 use std::fs;
@@ -430,7 +430,7 @@ fn a_bitmap_that_lies_is_named() {
     filled().unwrap();
     swap_two_commits(&common.join("objects/pack"));
     let url = format!("file://{}", project.repo().display());
-    let clone = crate::support::try_git(project.dir.path(), &["clone", "-q", &url, "clone"]);
+    let clone = crate::room::support::try_git(project.dir.path(), &["clone", "-q", &url, "clone"]);
     assert!(!clone.status.success());
     let why = filled().unwrap_err();
     assert!(why.contains("cannot be cloned"), "{why}");

@@ -1,6 +1,6 @@
 //! What somebody did to a repository or to a room has no effect on what the room holds.
 
-use crate::support::{Project, Tree, git, tree};
+use crate::room::support::{Project, Tree, git, tree};
 use cook_protocol::diagnostic::Code;
 use cook_protocol::model::Caches;
 use std::fs;

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 /// A directory for worktrees, and where their rooms will be.
 fn make_place() -> (TempDir, PathBuf) {
+    crate::scratch::hermetic();
     let dir = tempfile::tempdir().unwrap();
     let rooms = dir.path().join("rooms");
     (dir, rooms)

@@ -18,6 +18,7 @@ struct Place {
 impl Place {
     /// None where the sandbox does not work.
     fn new() -> Option<Self> {
+        crate::scratch::hermetic();
         let bubblewrap = Bubblewrap::find();
         let Some(bubblewrap) = bubblewrap.filter(|found| found.try_out().is_ok()) else {
             eprintln!("skipped: bubblewrap does not work here");

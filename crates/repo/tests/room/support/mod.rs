@@ -21,6 +21,7 @@ impl Project {
     }
 
     pub fn with(init: &[&str]) -> Self {
+        crate::scratch::hermetic();
         let project = Self {
             dir: TempDir::new().unwrap(),
         };

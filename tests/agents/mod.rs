@@ -1,0 +1,5 @@
+//! Agents as processes: the program itself, recorded streams, the Agent Client Protocol.
+
+mod acp;
+mod process;
+mod streams;

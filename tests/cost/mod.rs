@@ -1,0 +1,9 @@
+//! What a command costs, counted in what it asks of the kernel, on histories of many kinds.
+
+#[path = "../../benches/scale/mod.rs"]
+mod scale;
+
+mod histories;
+mod hot_path;
+#[cfg(unix)]
+mod travel;

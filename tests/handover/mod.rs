@@ -1,0 +1,117 @@
+//! A whole job in which every role knows its prompt and nothing else: no file of `.agent/`, no log,
+//! no story. What one of them says must reach the one that acts on it, or the job does not end.
+
+pub mod prompt;
+pub mod roles;
+
+use crate::support::Repo;
+use prompt::Prompt;
+use roles::{Output, Roles};
+
+/// Reports until the job must be done.
+const BOUND: usize = 45;
+/// The gate: it says what it misses, as a test would.
+const CHECK: &str = "for word in RED-7; do grep -q $word greet.txt || { echo \"greet.txt must hold $word\"; exit 1; }; done\n";
+const MISSION: &str =
+    "greet.txt must hold HELLO-1\n\nIt greets whom the user says. The gate is `sh check.sh`.";
+
+/// What must be in the file at the end, and who said it.
+const WORDS: [(&str, &str); 7] = [
+    ("HELLO-1", "the mission"),
+    ("RED-7", "a red gate"),
+    ("BLUE-3", "a reviewer"),
+    ("ADVICE-9", "a regrounder"),
+    ("NAME-4", "the user"),
+    ("GREEN-2", "a judge"),
+    ("BASE-5", "an implementer, of the plan"),
+];
+
+/// How a job ended: `done`, or what stood in its way.
+fn run(without: Option<&str>) -> Result<Repo, String> {
+    let repo = Repo::new();
+    repo.write("check.sh", CHECK);
+    repo.commit("The gate", None);
+    repo.cook(&["init", "--mission", MISSION, "--commit"]).ok();
+    repo.trust("sh check.sh");
+    let mut roles = Roles::default();
+    for number in 0..BOUND {
+        let next = repo.cook(&["next", "--json"]).ok().json();
+        if next["policy"] == "done" {
+            return Ok(repo);
+        }
+        let Some(role) = next["role"].as_str().map(str::to_owned) else {
+            let question = next["reason"].as_str().unwrap_or_default().to_owned();
+            match question.contains("whom") {
+                true => repo
+                    .cook(&[
+                        "resume",
+                        "--answer",
+                        "greet.txt must hold NAME-4",
+                        "--as-user",
+                    ])
+                    .ok(),
+                false => repo.cook(&["verify", "stop"]),
+            };
+            continue;
+        };
+        if next["waits_for_gates"] == true {
+            repo.cook(&["verify", "stop"]);
+            continue;
+        }
+        let run = repo.cook(&["next", "--prompt"]);
+        if run.code != 0 {
+            repo.cook(&["verify", "stop"]);
+            continue;
+        }
+        let prompt = Prompt::read(&run.out, without);
+        let name = role.trim_start_matches("completion-");
+        let Output { report, files } = roles.play(name, &prompt);
+        if let Some((slice, text)) = files {
+            repo.write_commit_for(&slice, "greet.txt", &text);
+        }
+        let report = report.replace("HEAD-OF-THE-REPOSITORY", &repo.head());
+        let session = format!("s{number}");
+        let taken = repo.record_with(&[name, "--session", &session], report);
+        if taken.code != 0 && std::env::var("COOK_SHOW").is_ok() {
+            eprintln!("{name}: {}", taken.err);
+        }
+    }
+    Err(format!(
+        "not done after {BOUND} reports: {}",
+        repo.read("greet.txt")
+    ))
+}
+
+#[test]
+fn a_job_whose_roles_know_their_prompts_alone_comes_to_done() {
+    let repo = run(None).unwrap();
+    let text = repo.read("greet.txt");
+    for (word, by) in WORDS {
+        assert!(text.contains(word), "{word}, which {by} asks for: {text}");
+    }
+}
+
+/// Each part that a role decides on is needed: without it the job does not end, or ends without
+/// what somebody asked for.
+#[test]
+fn without_a_part_of_the_prompts_it_does_not() {
+    // What holds nothing that this job needs is missed by nobody.
+    assert!(run(Some("Criteria the user amended:")).is_ok());
+    for part in [
+        "The exact handoff",
+        "The plan:",
+        "The review of its commit:",
+        "The votes of this wave:",
+        "What the last re-ground says to the roles after it:",
+        "Given back by the implementer:",
+        "What the user said",
+        "The repository:",
+    ] {
+        let ended = std::panic::catch_unwind(|| run(Some(part)));
+        if let Ok(Ok(repo)) = ended {
+            let text = repo.read("greet.txt");
+            let lacks = WORDS.iter().any(|(word, _)| !text.contains(word));
+            assert!(lacks, "done without `{part}`: {text}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Several commands and several worktrees at once, odd surroundings, and that every state leads on.
+
+mod concurrency;
+mod liveness;
+mod surroundings;
+mod watch;
+mod worktrees;

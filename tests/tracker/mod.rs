@@ -1,0 +1,5 @@
+//! Issue trackers: the calls, `cook issue`, and hooks beside a tracker.
+
+mod hooks;
+mod issue;
+mod library;
