@@ -271,7 +271,8 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
         match install::last_called(workspace, agent) {
             Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
             None => {
-                let what = format!("{} has not called here yet", agent.name());
+                let advice = agent.hooks().install.advice.join("; ");
+                let what = format!("{} has not called here yet: {advice}", agent.name());
                 findings.push(Finding::new(Code::HooksUnseen, what));
             }
         }
