@@ -1081,3 +1081,24 @@ fn kept_texts_hold_no_more_than_a_line_may() {
     let (message, _) = text.split_once("\n\n--- cook brief ---").unwrap();
     assert!(message.len() <= MAX_BYTES && text.len() <= 10_000);
 }
+
+#[test]
+fn an_event_that_two_agents_hooks_are_called_for_counts_once() {
+    let repo = Repo::with_selection();
+    repo.cook(&["hooks", "install", "claude"]).exits(0);
+    let session = Session::new(&repo, "s");
+    let event = session.event("SessionStart", json!({"source": "startup"}));
+    let event = event.to_string();
+    let told = |env: &[(&str, &str)]| session.raw_env("claude", event.as_bytes(), env);
+    // Copilot calls those of Claude Code as well. Alone they are all that there is.
+    assert!(
+        told(&[("COPILOT_CLI", "1")])
+            .context()
+            .contains("## Resuming")
+    );
+    session.wait(10);
+    repo.cook(&["hooks", "install", "copilot"]).exits(0);
+    told(&[("COPILOT_CLI", "1")]).is_silent();
+    let both = [("COPILOT_CLI", "1"), ("CLAUDECODE", "1")];
+    assert!(told(&both).context().contains("## Resuming"));
+}
