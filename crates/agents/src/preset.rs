@@ -589,14 +589,16 @@ impl Said {
 
 /// Last words of node itself, with the versions of it that the program asks for.
 pub(super) fn name_node(words: String, program: &Path) -> String {
-    let wanted = words.contains("Node.js v").then(|| wanted_node(program));
+    let wanted = words
+        .contains("Node.js v")
+        .then(|| read_wanted_node(program));
     match wanted.flatten() {
         Some(node) => format!("it needs node {node}: {words}"),
         None => words,
     }
 }
 
-fn wanted_node(program: &Path) -> Option<String> {
+fn read_wanted_node(program: &Path) -> Option<String> {
     let real = program.canonicalize().ok()?;
     let packages = real.ancestors().skip(1).take(4);
     let found = packages
