@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
 # Real agent programs under `cook run`, each from a fresh home against a scripted model on loopback:
-#   proofs/real-agents.sh [--dir DIR] [AGENT...]
+#   proofs/real-agents.sh [--dir DIR] [--home DIR] [AGENT...]
 #   proofs/real-agents.sh [--dir DIR] --mcp|--check|--goal|--abilities [AGENT...]
-# AGENT: claude codex copilot gemini opencode pi qwen, all by default. They come from npm, once, into DIR (target/real-agents
-# by default: not below /tmp, which the sandbox hides). For each: a job of two slices to `done` with the user's own git
+# AGENT: claude cline codex copilot gemini kimi opencode pi qwen, all by default. Their newest releases come from npm into
+# DIR (target/real-agents by default: not below /tmp, which the sandbox hides); a version that protocol/agents/ does not name
+# is marked with a star. The homes lie there too, or below --home. For each: a job of two slices to `done` with the user's own git
 # settings, tokens as the endpoint counted them, `cook ask`, and what is left after Ctrl-C, SIGTERM and a killed cook.
 # --mcp: the agent does the job through cook's tools instead (claude codex gemini qwen; real-agents/tools.sh). --check: cook
 # check holds its stops (the same four; real-agents/stops.sh). --goal: a goal does (the same four; real-agents/goals.sh),
 # and where tmux is, also in a terminal and in the goal loop of the program's own (real-agents/terminal.sh). --abilities: what
-# docs/agents.md says that each can do (all seven; real-agents/abilities.sh). These print a yes, a `refused CODE` or a NO for each promise.
+# docs/agents.md says that each can do (all but cline and kimi; real-agents/abilities.sh). These print a yes, a `refused CODE` or a NO for each promise.
 # Needs node, npm and curl. COOK_BIN names a cook; else this tree's is built.
 set -uo pipefail
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"
 root="$(dirname -- "$here")"
 dir="$root/target/real-agents"
+homes=""
 mode=--run
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --dir) dir="$2" && shift ;;
+    --home) homes="$2" && shift ;;
     --mcp | --check | --goal | --abilities) mode="$1" ;;
     *) echo "unknown option: $1" >&2; exit 2 ;;
   esac
@@ -26,6 +29,7 @@ done
 agents=("$@")
 if ((!${#agents[@]})); then
   agents=(pi claude codex opencode qwen gemini copilot)
+  [[ "$mode" == --run ]] && agents+=(cline kimi)
   [[ "$mode" == --mcp || "$mode" == --check || "$mode" == --goal ]] && agents=(claude codex gemini qwen)
 fi
 for tool in node npm curl; do
@@ -38,6 +42,7 @@ fi
 cook="$COOK_BIN"
 mkdir -p "$dir"
 dir="$(cd -- "$dir" && pwd -P)"
+homes="${homes:-$dir}"
 # shellcheck source=/dev/null
 source "$root/smoke/job.sh"
 name="Ada Example" address="ada@example.org"
@@ -50,9 +55,11 @@ trap '[[ -n "$endpoint" ]] && kill "$endpoint" 2>/dev/null' EXIT
 package_of() {
   case "$1" in
     claude) echo @anthropic-ai/claude-code ;;
+    cline) echo cline ;;
     codex) echo @openai/codex ;;
     copilot) echo @github/copilot ;;
     gemini) echo @google/gemini-cli ;;
+    kimi) echo @moonshot-ai/kimi-code ;;
     opencode) echo opencode-ai ;;
     pi) echo @earendil-works/pi-coding-agent ;;
     qwen) echo @qwen-code/qwen-code ;;
@@ -72,15 +79,15 @@ model_of() {
 install() {
   local to="$dir/npm/$1" package
   package="$(package_of "$1")" || return 1
-  [[ -e "$to/node_modules/.bin/$1" ]] && return 0
   mkdir -p "$to"
   [[ -f "$to/package.json" ]] || echo '{"private": true}' >"$to/package.json"
-  (cd -- "$to" && npm install --no-audit --no-fund --silent "$package")
+  # By its bare name npm takes an older one that an old node runs. One that is here is good enough without a registry.
+  (cd -- "$to" && npm install --no-audit --no-fund --silent "$package@latest") || [[ -e "$to/node_modules/.bin/$1" ]]
 }
 
 # A fresh home with the user's git settings, and each agent's own ones, which name the endpoint at $url.
 settle() {
-  mkdir -p "$home"/{.codex,.gemini,.qwen,.config/opencode,pi,bin}
+  mkdir -p "$home"/{.cline/data/settings,.codex,.gemini,.kimi-code,.qwen,.config/opencode,pi,bin}
   ln -sf "$cook" "$home/bin/cook"
   printf '[user]\n\tname = %s\n\temail = %s\n' "$name" "$address" >"$home/.gitconfig"
   cat >"$home/pi/models.json" <<JSON
@@ -95,6 +102,23 @@ base_url = "$url/v1"
 wire_api = "responses"
 env_key = "MOCK_KEY"
 TOML
+  cat >"$home/.kimi-code/config.toml" <<TOML
+default_model = "mock"
+telemetry = false
+[providers.mock]
+type = "openai"
+base_url = "$url/v1"
+api_key = "zqzqz"
+[models.mock]
+provider = "mock"
+model = "mock-model"
+max_context_size = 128000
+TOML
+  cat >"$home/.cline/data/settings/providers.json" <<JSON
+{"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": {"settings":
+ {"provider": "openai-compatible", "apiKey": "zqzqz", "model": "mock-model", "baseUrl": "$url/v1"},
+ "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}}}
+JSON
   # Two of them would tell their makers how they are used.
   local quiet='"privacy": {"usageStatisticsEnabled": false}'
   echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}, '"$quiet"'}' >"$home/.gemini/settings.json"
@@ -168,11 +192,11 @@ is_by_the_user() {
   [[ "$who" == "$name <$address> $name <$address>" ]]
 }
 
-# What cook says that it took is what the endpoint counted; one of them tells nobody.
+# What cook says that it took is what the endpoint counted; two of them tell nobody.
 is_counted() {
   local cost
   cost="$(clean cook status --cost --json)"
-  if [[ "$agent" == copilot ]]; then
+  if [[ "$agent" == copilot || "$agent" == kimi ]]; then
     [[ "$(json .total.cost_unknown <<<"$cost")" == "$(json .total.calls <<<"$cost")" ]]
     return
   fi
@@ -193,7 +217,8 @@ left() {
 ends_by() {
   local pid waited=0 status signal
   begin || return 1
-  control "{\"hang\": \"sleep $naps & setsid sleep $naps & sleep $naps\"}"
+  # One of them refuses a line that begins with a sleep.
+  control "{\"hang\": \"bash -c 'sleep $naps & setsid sleep $naps & sleep $naps'\"}"
   # A program that is started in the background ignores SIGINT unless it is told otherwise.
   "${around[@]}" env --default-signal=INT,TERM cook run >"$dir/$agent.run" 2>&1 &
   pid=$!
@@ -221,7 +246,7 @@ row() { printf '| %-8s | %-9s | %-4s | %-6s | %-20s | %-3s | %-6s | %-7s | %-7s 
 # open_agent [PLAY]: the agent, its endpoint, and a fresh home.
 open_agent() {
   install "$agent" || { echo "$agent: cannot be installed"; wrong=1; return 1; }
-  home="$dir/home-$agent" repo="$dir/repo-$agent"
+  home="$homes/home-$agent" repo="$dir/repo-$agent"
   rm -rf "$home" "$dir/port-$agent"
   node "$here/real-agents/endpoint.mjs" "$dir/port-$agent" "$here/real-agents/part.sh" "$repo" "$@" 2>"$dir/endpoint-$agent.err" &
   endpoint=$!
@@ -232,6 +257,7 @@ open_agent() {
   # One of them unpacks itself at its first start, for longer than cook waits for an answer.
   clean "$agent" --version >/dev/null 2>&1
   version="$(clean cook -C "$root" doctor agents --json | json ".agents.find((row) => row.name === '$agent').version")"
+  grep -qF "\"$version\"" "$root/protocol/agents/$agent.toml" || version+='*'
   noted=()
 }
 
@@ -250,6 +276,8 @@ by_hand() {
     gemini) set -- "$1" gemini --skip-trust --approval-mode yolo --model "$(model_of gemini)" ;;
     qwen) set -- "$1" qwen --approval-mode yolo ;;
     copilot) set -- "$1" copilot --allow-all --no-auto-update --no-color ;;
+    cline) set -- "$1" cline --auto-approve true -- "Do what follows." ;;
+    kimi) set -- "" kimi -p "$1" ;;
     opencode) set -- "$1" opencode run ;;
     pi) set -- "$1" pi --model "$(model_of pi)" -p ;;
     *) echo "$agent is not asked by hand here"; return 1 ;;

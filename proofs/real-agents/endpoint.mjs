@@ -6,7 +6,7 @@
 // PART (part.sh) says what a role reports and what an implementer runs, in the repository ROOT. What it counted is at
 // GET /counted; POST /control takes {"hang": LINE}: an implementer's session then runs that;
 // {"fail": 529}: every request of a session is answered so; {"reset": true}: it counts anew; {"tell": TEXT}: a play is told that.
-// PLAY (tools.mjs, stops.mjs, abilities.mjs) answers in place of that; what it noted is at GET /noted. ENDPOINT_LOG names a file
+// PLAY (tools.mjs, stops.mjs, abilities.mjs) answers in place of that, or is silent; what it noted is at GET /noted. ENDPOINT_LOG names a file
 // that gets every request.
 import { execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
@@ -16,7 +16,7 @@ import { pathToFileURL } from "node:url";
 
 const [portFile, part, root, playFile] = process.argv.slice(2);
 const play = playFile && (await import(pathToFileURL(playFile)));
-const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
+const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "run_commands"];
 /** Tokens of every request, in and out, where a play says nothing else. */
 const TAKEN = [120, 15];
 const ROLE = /^# Role: completion-([a-z-]+)/m;
@@ -84,8 +84,9 @@ function shell(tools, line) {
   const tool = SHELLS.map((name) => tools.find((tool) => tool.name === name)).find(Boolean);
   if (!tool) return undefined;
   const wanted = tool.schema.properties ?? { command: {} };
-  const key = ["command", "cmd", "script"].find((name) => name in wanted) ?? "command";
-  const args = { [key]: wanted[key]?.type === "array" ? ["bash", "-c", line] : line };
+  const key = ["command", "cmd", "script", "commands"].find((name) => name in wanted) ?? "command";
+  const words = key === "commands" ? [line] : ["bash", "-c", line];
+  const args = { [key]: wanted[key]?.type === "array" ? words : line };
   for (const name of tool.schema.required ?? []) {
     const type = wanted[name]?.type;
     args[name] ??= wanted[name]?.enum?.[0] ?? (type === "boolean" ? false : /number|integer/.test(type) ? 600000 : "the job");
@@ -211,6 +212,7 @@ function serve(request, response, raw) {
   const said = play
     ? play.answer({ turns, tools, body, noted, tell, run, shell: (line) => shell(tools, line) })
     : answer(turns, tools, createHash("sha256").update(raw).digest("hex"));
+  if (said.silent) return;
   if (fail && !said.beside) {
     counted.failed += 1;
     const words = { 401: "invalid api key", 429: "rate limit reached", 529: "overloaded" }[fail] ?? "no";

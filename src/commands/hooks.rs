@@ -271,7 +271,11 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
         match install::last_called(workspace, agent) {
             Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
             None => {
-                let what = format!("{} has not called here yet", agent.name());
+                let mut what = format!("{} has not called here yet", agent.name());
+                // A folder that is not trusted keeps some from it.
+                if args.shared {
+                    what = format!("{what}: {}", agent.hooks().install.advice.join("; "));
+                }
                 findings.push(Finding::new(Code::HooksUnseen, what));
             }
         }

@@ -510,7 +510,7 @@ fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
             let marked = lines.find(|line| MARKED.iter().any(|mark| line.starts_with(mark)));
             marked.map(|line| (Tone::Dim, line.to_owned()))
         }
-        Progress::Notice(text) => Some((Tone::Warn, format!("it waits: {text}"))),
+        Progress::Notice(text) => Some((Tone::Warn, format!("it says: {text}"))),
         Progress::Started(_) | Progress::Tool(_) | Progress::Pulse { .. } => None,
     }
 }

@@ -12,6 +12,7 @@ use crate::tracker::{
     with_parents_type,
 };
 use crate::workspace::Workspace;
+use cook_agents::hooks::layout::{self, Purpose};
 use cook_agents::hooks::{ClosedIssue, Item, Kind};
 use cook_protocol::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
 use cook_repo::thread;
@@ -24,12 +25,10 @@ const READY: usize = 3;
 /// The tracker of a worktree, if it has one. The time for everything that is asked
 /// of it begins now.
 pub fn find_tracker(workspace: &Workspace, kind: Kind) -> Option<Issues<'_>> {
-    let (call, all) = match kind {
-        // These are waited for longer.
-        Kind::BeforeCompact => (1_200, 2_500),
-        _ => (400, 850),
-    };
-    let until = Instant::now() + Duration::from_millis(all);
+    // As long as the agent waits, but for what is left to do then: a tracker that is away is asked
+    // once in a session.
+    let call = Duration::from_secs(layout::seconds(kind, Purpose::Workflow) - 5);
+    let until = Instant::now() + call + Duration::from_secs(2);
     let path = std::env::var_os("PATH");
     let kind = workspace.config().ok()?.tracker();
     // A tracker that the settings name and that is not there is what `cook issue`
@@ -38,7 +37,7 @@ pub fn find_tracker(workspace: &Workspace, kind: Kind) -> Option<Issues<'_>> {
     Some(Issues {
         workspace,
         found,
-        bounds: Bounds::beside(Duration::from_millis(call), until),
+        bounds: Bounds::beside(call, until),
         beads: OnceCell::new(),
         away: RefCell::new(None),
     })

@@ -362,7 +362,7 @@ impl Called {
             return;
         };
         for segment in segments(tool.command.as_deref().unwrap_or_default()) {
-            let Some((word, rest)) = issue_call(&segment) else {
+            let Some((word, rest)) = issue_call(&segment, &["update", "claim", "close"]) else {
                 continue;
             };
             let claims = word == "claim"

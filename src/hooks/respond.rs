@@ -5,10 +5,12 @@
 //! and written under the worktree's lock; what takes long is measured before it.
 
 use super::hook_issues::{Issues, find_tracker, list_owed};
+use super::install::is_called_twice;
 use crate::check::{Ask, Line, check};
 use crate::prelude::*;
 use crate::service::{self, Taker};
 use crate::workspace::Workspace;
+use cook_agents::hooks::layout::Purpose;
 use cook_agents::hooks::{
     Agent, Effects, Event, False, Kind, Outcome, Owed, Owner, Row, SessionState, Situation,
     StateDir, answer, check_stop, find_directory, is_checked, read, step, wants,
@@ -56,7 +58,11 @@ pub(super) struct Called {
 
 /// Reads a call of an event that `heeds` takes; none, with what there is to say of that, where hooks
 /// are silenced or there is no repository.
-pub(super) fn read_call(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, Response> {
+pub(super) fn read_call(
+    call: &Call,
+    heeds: fn(&Row) -> bool,
+    purpose: Purpose,
+) -> Result<Called, Response> {
     let silent = Response::default;
     if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
         return Err(silent());
@@ -73,7 +79,8 @@ pub(super) fn read_call(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, 
     let dir = find_directory(event.cwd.as_deref(), call.dir);
     // Outside a repository, in a bare one, in another user's: cook has no say.
     let workspace = Workspace::open(&dir).map_err(|_| silent())?;
-    if workspace.config().is_ok_and(|config| !config.hooks.enabled) {
+    let is_off = workspace.config().is_ok_and(|config| !config.hooks.enabled);
+    if is_off || is_called_twice(&workspace, call.agent, purpose) {
         return Err(silent());
     }
     Ok(Called {
@@ -87,7 +94,7 @@ pub(super) fn read_call(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, 
 
 /// Handles one call.
 pub fn respond(call: &Call) -> Response {
-    let called = match read_call(call, |_| true) {
+    let called = match read_call(call, |_| true, Purpose::Workflow) {
         Ok(called) => called,
         Err(response) => return response,
     };
@@ -355,7 +362,7 @@ fn trail(workspace: &Workspace, state_dir: &StateDir) -> Result<Vec<Checkpoint>,
 
 /// Handles one call; of any event but a stop nothing is heard.
 pub fn respond_to_stop(call: &Call) -> Response {
-    let mut called = match read_call(call, Row::is_stop_gate) {
+    let mut called = match read_call(call, Row::is_stop_gate, Purpose::Check) {
         Ok(called) => called,
         Err(response) => return response,
     };

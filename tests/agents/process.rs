@@ -88,8 +88,8 @@ fn turn<'a>(prompt: &'a str, fork: Option<&'a Native>) -> Turn<'a> {
     }
 }
 
-const DIALECTS: [&str; 7] = [
-    "pi", "claude", "codex", "opencode", "gemini", "qwen", "copilot",
+const DIALECTS: [&str; 8] = [
+    "cline", "pi", "claude", "codex", "opencode", "gemini", "qwen", "copilot",
 ];
 
 #[track_caller]
@@ -407,6 +407,26 @@ fn a_refused_option_is_told_before_the_usage_that_follows_it() {
     let report = bench.plays(json!([{"print_error": "starting\nno API key"}, {"exit": 1}]));
     let class = expect_failure(&report, "no API key");
     assert_eq!(class, FailureClass::Environment);
+}
+
+#[test]
+fn words_on_stderr_are_told_where_the_events_say_nothing() {
+    let bench = Bench::of("opencode");
+    bench
+        .agent
+        .plays(json!([{"print_error": "WARNING: no helpers\nasked, and not allowed"}, {"tool": "read"}, {"exit": 0}]));
+    let mut told = Vec::new();
+    let report = bench.run("x", None, &mut |progress| {
+        if let Progress::Notice(said) = progress {
+            told.push(said.to_owned());
+        }
+        ControlFlow::Continue
+    });
+    expect_failure(
+        &report,
+        "its work is done; WARNING: no helpers asked, and not",
+    );
+    assert_eq!(told, ["WARNING: no helpers"]);
 }
 
 #[test]

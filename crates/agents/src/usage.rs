@@ -100,12 +100,14 @@ pub fn tokens(usage: &Value) -> Option<Tokens> {
         "/cacheRead",
         "/cache/read",
         "/cachedReadTokens",
+        "/cacheReadTokens",
     ]);
     let written = first(&[
         "/cache_creation_input_tokens",
         "/cacheWrite",
         "/cache/write",
         "/cachedWriteTokens",
+        "/cacheWriteTokens",
     ]);
     let input = input.unwrap_or(0).saturating_add(written.unwrap_or(0));
     Some(Tokens {

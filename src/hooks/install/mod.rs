@@ -51,7 +51,11 @@ fn change(
     };
     let (standing, after, remark) = match &plan.content {
         Content::Merged(entries) => {
-            merge(before.as_deref(), entries, plan.any_mark, install).map_err(told)?
+            let held = merge(before.as_deref(), entries, plan.any_mark, install).map_err(told)?;
+            if install && let Some(text) = &before {
+                jsonc::check(text, &agent.hooks().install.reads).map_err(told)?;
+            }
+            held
         }
         Content::Whole(text) => {
             let foreign = before
@@ -310,13 +314,31 @@ fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
 
 /// Agents whose hooks are installed here, in either place.
 pub fn list_installed(workspace: &Workspace, purpose: Purpose) -> Vec<Agent> {
-    let is_there = |agent: &Agent| {
-        [false, true].into_iter().any(|shared| {
-            let plan = &layout::plans(*agent, shared, purpose)[0];
-            change(workspace, *agent, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
-        })
-    };
+    let is_there = |agent: &Agent| is_installed(workspace, *agent, purpose);
     Agent::all().filter(is_there).collect()
+}
+
+fn is_installed(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {
+    [false, true].into_iter().any(|shared| {
+        let plan = &layout::plans(agent, shared, purpose)[0];
+        change(workspace, agent, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
+    })
+}
+
+/// Whether another agent calls this one's hooks, which has the same ones of its own here.
+pub fn is_called_twice(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {
+    let is_around = |one: &Agent| {
+        let mut set = one.known().markers.set.iter();
+        set.any(|name| std::env::var_os(name).is_some())
+    };
+    let runs_it = |one: &Agent| {
+        one.hooks()
+            .also_runs
+            .iter()
+            .any(|name| name == agent.name())
+    };
+    let mut others = Agent::all().filter(|one| runs_it(one) && is_around(one));
+    !is_around(&agent) && others.any(|one| is_installed(workspace, one, purpose))
 }
 
 // What installing, or removing, makes of one file.

@@ -62,33 +62,32 @@ pub(super) static WORDS: LazyLock<Words> =
     LazyLock::new(|| serde_json::from_str(include_str!("words.json")).unwrap_or_default());
 
 impl Segment {
-    /// The first word that is not an option, and the words behind it.
-    pub fn subcommand(&self) -> Option<(&str, &[String])> {
-        let mut at = 0;
-        while let Some(word) = self.words.get(at) {
-            if self.program == "git" && WORDS.git_options.contains(word) {
-                at += 2;
-            } else if word.starts_with('-') {
-                at += 1;
-            } else {
-                return Some((word, &self.words[at + 1..]));
-            }
-        }
-        None
-    }
-
     /// A git command that writes history.
     pub fn writes_history(&self) -> bool {
-        self.program == "git"
-            && self
-                .subcommand()
-                .is_some_and(|(word, _)| WORDS.git_commits.iter().any(|known| known == word))
+        let from = behind_options(&self.words, &WORDS.git_options);
+        let word = self.words.get(from);
+        self.program == "git" && word.is_some_and(|word| WORDS.git_commits.contains(word))
     }
 
     /// `cook` with that command.
     pub fn is_cook(&self, command: &str) -> bool {
-        self.program == "cook" && self.subcommand().is_some_and(|(word, _)| word == command)
+        self.program == "cook" && subcommand(&self.words, &[command]).is_some()
     }
+}
+
+/// The subcommand, where it is one of the wanted ones, and the words behind it. A word behind an
+/// option may be its value: then the next one is looked at too.
+fn subcommand<'s>(words: &'s [String], wanted: &[&str]) -> Option<(&'s str, &'s [String])> {
+    let is_option = |at: usize| words[at].starts_with('-');
+    for at in (0..words.len()).filter(|at| !is_option(*at)) {
+        if wanted.contains(&words[at].as_str()) {
+            return Some((&words[at], &words[at + 1..]));
+        }
+        if at == 0 || !is_option(at - 1) || words[at - 1].contains('=') {
+            return None;
+        }
+    }
+    None
 }
 
 /// The simple commands of a line, those that others run behind them; empty when it cannot be read.
@@ -242,24 +241,12 @@ fn list_changed_files(segment: &Segment) -> Vec<String> {
     }
 }
 
-/// The first word of a tracker's command line.
-pub(super) fn tracker_word(segment: &Segment) -> Option<&str> {
-    ["br", "bd"]
-        .contains(&segment.program.as_str())
-        .then(|| segment.subcommand().map(|(word, _)| word))
-        .flatten()
-}
-
-/// What a command line asks of the tracker, directly or through `cook issue`: the
-/// word, and the words behind it.
-pub fn issue_call(segment: &Segment) -> Option<(&str, &[String])> {
-    let (word, rest) = segment.subcommand()?;
-    match (segment.program.as_str(), word) {
-        ("br" | "bd", word) => Some((word, rest)),
-        ("cook", "issue") => {
-            let at = rest.iter().position(|word| !word.starts_with('-'))?;
-            Some((&rest[at], &rest[at + 1..]))
-        }
+/// What a command line asks of the tracker, directly or through `cook issue`, where it is one of
+/// the wanted words: the word, and the words behind it.
+pub fn issue_call<'s>(segment: &'s Segment, wanted: &[&str]) -> Option<(&'s str, &'s [String])> {
+    match segment.program.as_str() {
+        "br" | "bd" => subcommand(&segment.words, wanted),
+        "cook" => subcommand(subcommand(&segment.words, &["issue"])?.1, wanted),
         _ => None,
     }
 }

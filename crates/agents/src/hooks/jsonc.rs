@@ -9,6 +9,7 @@
 //! first entry begins a line, in an empty one of the user's it stands behind the brace and goes
 //! on over several lines.
 
+use cook_protocol::model::hook_table::Lenience;
 use jsonc_parser::ast::Value as Node;
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
@@ -25,9 +26,40 @@ pub enum JsoncError {
     /// Not JSON, with or without comments.
     #[error("it is not valid JSON (line {0})")]
     Syntax(usize),
+    /// JSON for cook, and not for whoever reads the file.
+    #[error(
+        "the agent does not read it: line {0} has a comment or a comma behind the last entry; take that out"
+    )]
+    Unread(usize),
     /// Something else stands where an object or a list belongs.
     #[error("`{0}` is not what it should be")]
     Shape(String),
+}
+
+/// Whether an agent reads a text that is JSON but for what it `reads` beside.
+pub fn check(text: &str, reads: &[Lenience]) -> Result<(), JsoncError> {
+    let text = text.trim_start_matches(BOM);
+    let options = options(|beside| reads.contains(&beside));
+    let found = parse_to_ast(text, &CollectOptions::default(), &options);
+    found.map_or_else(
+        |error| Err(JsoncError::Unread(error.line_display())),
+        |_| Ok(()),
+    )
+}
+
+fn options(takes: impl Fn(Lenience) -> bool) -> ParseOptions {
+    ParseOptions {
+        allow_comments: takes(Lenience::Comments),
+        allow_trailing_commas: takes(Lenience::TrailingCommas),
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
 }
 
 /// What a text holds; an empty one holds an empty object.
@@ -148,19 +180,7 @@ impl<'t> Text<'t> {
             comments: CommentCollectionStrategy::AsTokens,
             tokens: true,
         };
-        let strict = ParseOptions {
-            allow_comments: true,
-            allow_trailing_commas: true,
-            allow_loose_object_property_names: false,
-            allow_missing_commas: false,
-            allow_single_quoted_strings: false,
-            allow_hexadecimal_numbers: false,
-            allow_unary_plus_numbers: false,
-            allow_bare_decimal_point_numbers: false,
-            allow_non_finite_numbers: false,
-            allow_extended_string_escapes: false,
-        };
-        let found = parse_to_ast(text, &collected, &strict)
+        let found = parse_to_ast(text, &collected, &options(|_| true))
             .map_err(|error| JsoncError::Syntax(error.line_display()))?;
         Ok(Self {
             bom,

@@ -220,8 +220,8 @@ fn powershell(agent: Agent, row: &Row, purpose: Purpose) -> String {
 }
 
 /// Seconds an agent waits for a hook.
-fn seconds(row: &Row, purpose: Purpose) -> u64 {
-    match (purpose, row.kind) {
+pub fn seconds(kind: Kind, purpose: Purpose) -> u64 {
+    match (purpose, kind) {
         (Purpose::Check, _) => CHECK_SECONDS,
         (Purpose::Workflow, Kind::BeforeCompact) => 15,
         (Purpose::Workflow, _) => 10,
@@ -273,7 +273,7 @@ fn entry(agent: Agent, row: &Row, purpose: Purpose) -> Value {
     };
     let mut hook = json!(install.fields);
     hook["command"] = json!(command(agent, None, purpose));
-    hook["timeout"] = json!(seconds(row, purpose) * factor);
+    hook["timeout"] = json!(seconds(row.kind, purpose) * factor);
     if install.form == SettingsForm::Flat {
         return hook;
     }
@@ -297,7 +297,7 @@ fn own_file(agent: Agent, purpose: Purpose) -> String {
                 "type": "command",
                 "bash": command(agent, Some(row), purpose),
                 "powershell": powershell(agent, row, purpose),
-                "timeoutSec": seconds(row, purpose),
+                "timeoutSec": seconds(row.kind, purpose),
             });
             (row.native.clone(), json!([hook]))
         })

@@ -648,7 +648,7 @@ pub fn wants(state: &SessionState, row: &Row, event: &Event) -> Wants {
                 let line = tool.command.as_deref().unwrap_or_default();
                 segments(line)
                     .iter()
-                    .any(|segment| matches!(issue_call(segment), Some(("close", _))))
+                    .any(|segment| issue_call(segment, &["close"]).is_some())
             }),
         last_line: loses && event.last_message.is_none(),
         brief: row.context && !event.subagent && (state.pending.brief || goes_on(event)),

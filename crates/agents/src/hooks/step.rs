@@ -7,7 +7,7 @@
 //! sub-agent gets the guard and nothing else; a session that does not own the
 //! workflow gets the recovery message and nothing else.
 
-use super::command_line::{issue_call, segments, tracker_word};
+use super::command_line::{issue_call, segments};
 use super::hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool};
 use super::recovery::{data, shorten};
 use super::session_state::{
@@ -410,7 +410,7 @@ impl Step<'_> {
                 let gate = data(&format!("cook {names}"), 80);
                 remember(&mut self.state.since.gates, gate);
             }
-            let comments = matches!(issue_call(&segment), Some(("comments" | "comment", _)));
+            let comments = issue_call(&segment, &["comments", "comment"]).is_some();
             // With a workflow the trail itself shows it.
             let keeps = segment.is_cook("brief")
                 && segment.words.iter().any(|word| word == "checkpoint")
@@ -696,7 +696,7 @@ fn close(line: &str, facts: &Situation) -> Option<String> {
         .filter(|dirty| !dirty.is_empty() && !stopped)?;
     let segment = segments(line)
         .into_iter()
-        .find(|segment| tracker_word(segment) == Some("close"))?;
+        .find(|segment| segment.program != "cook" && issue_call(segment, &["close"]).is_some())?;
     let shown: Vec<String> = dirty.iter().take(5).map(|path| data(path, 100)).collect();
     let more = match dirty.len().saturating_sub(shown.len()) {
         0 => String::new(),

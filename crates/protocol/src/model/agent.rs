@@ -137,6 +137,8 @@ pub struct Taken {
     pub progress: Option<String>,
     pub compaction: Option<String>,
     pub reset_at: Option<String>,
+    /// Tokens that its model can have before it.
+    pub window: Option<String>,
     /// What it says it waits for or tries again.
     pub notice: Option<String>,
     /// A request to the model: what tells it from others.
@@ -146,7 +148,7 @@ pub struct Taken {
     /// What failed is tried again.
     #[serde(skip_serializing_if = "is_false")]
     pub again: bool,
-    /// What was said so far was not the answer.
+    /// What was said so far is not the answer if more comes.
     #[serde(skip_serializing_if = "is_false")]
     pub text_break: bool,
     /// The work is done.
@@ -383,7 +385,7 @@ macro_rules! files {
 /// The files, by the name of the agent.
 const FILES: &[(&str, &str)] = &files! {
     "claude" "codex" "gemini" "qwen" "copilot" "cursor" "opencode" "pi" "aider" "amp"
-    "gemini-acp" "goose" "opencode-acp" "qwen-acp"
+    "cline" "gemini-acp" "goose" "kimi" "opencode-acp" "qwen-acp"
 };
 
 static KNOWN: [OnceLock<KnownAgent>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];

@@ -213,6 +213,15 @@ pub enum SettingsForm {
     Shim(String),
 }
 
+/// What an agent reads in its settings although it is not JSON; the rest makes it drop the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Lenience {
+    Comments,
+    TrailingCommas,
+}
+
 /// The unit of a time limit in an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -259,6 +268,9 @@ pub struct Install {
     pub personal: String,
     /// Those that everybody gets with the repository.
     pub shared: String,
+    /// What is read in them beside JSON.
+    #[serde(default)]
+    pub reads: Vec<Lenience>,
     /// The unit of a hook's time limit.
     #[serde(default)]
     pub timeout: TimeUnit,
@@ -285,6 +297,9 @@ pub struct HookTable {
     pub answer: AnswerShape,
     /// Whether its prompts are a person's.
     pub prompts: PromptOrigin,
+    /// Agents whose hooks it runs beside its own.
+    #[serde(default)]
+    pub also_runs: Vec<String>,
     /// Where it is sent on to the next work.
     #[serde(default)]
     pub send_on: SendOn,

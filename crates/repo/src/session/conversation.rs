@@ -312,7 +312,10 @@ impl Talk<'_> {
 
     /// Begins a new window when what was said and what is said now do not fit this one.
     fn make_room(&self, say: &str) -> Result<Option<String>, Failure> {
-        let Some(window) = self.supplier.window() else {
+        let before = self.start.episode.as_ref();
+        let before = before.filter(|entry| entry.supplier == self.supplier.name());
+        let told = before.and_then(|entry| entry.native.as_ref());
+        let Some(window) = self.supplier.window(told) else {
             return Ok(None);
         };
         let room = match self.for_recap {

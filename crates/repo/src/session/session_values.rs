@@ -849,8 +849,9 @@ pub trait Supplier {
     /// How it goes on.
     fn continuation(&self) -> Continuation;
 
-    /// What fits before it; none = unknown, and nothing is compacted by estimate.
-    fn window(&self) -> Option<Window>;
+    /// What fits before it, by what is known of it and what it said of itself `before`; none =
+    /// unknown, and nothing is compacted by estimate.
+    fn window(&self, before: Option<&Native>) -> Option<Window>;
 
     /// Whether its own record is still what it was after the call that made it.
     fn can_fork(&self, native: &Native) -> bool;

@@ -34,6 +34,8 @@ const HOMES: &str = "\
     .gnupg .local/bin .profile .ssh .zlogin .zprofile .zshenv .zshrc bin";
 /// In `.agent/`: what a session that may write nothing else leaves.
 const LEAVES: [&str; 2] = ["inbox", "tmp"];
+/// Where it keeps what it needs no longer than the session.
+const TEMPORARY: &str = "/tmp/session";
 /// Directories of submodules in submodules.
 const DEPTH: usize = 8;
 /// Git settings by environment: what collects garbage beside a session takes what nothing names yet.
@@ -345,7 +347,9 @@ impl Arguments {
             }
         }
         let set = |name: &str, value: &str| ["--setenv".into(), name.into(), value.into()];
-        self.add(set("TMPDIR", "/tmp"));
+        // Not `/tmp` itself: Codex runs no command where its own directory is below that.
+        self.add(["--dir".into(), TEMPORARY.into()]);
+        self.add(set("TMPDIR", TEMPORARY));
         self.add(set("GIT_CONFIG_COUNT", &SETTINGS.len().to_string()));
         for (place, (key, value)) in SETTINGS.iter().enumerate() {
             self.add(set(&format!("GIT_CONFIG_KEY_{place}"), key));
