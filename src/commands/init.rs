@@ -586,5 +586,13 @@ pub(super) fn describe(taken: &plans::TakenPlan) -> String {
         0 => String::new(),
         ticked => format!("; {ticked} ticked there, which nothing proves yet"),
     };
-    format!("took {tasks} from {path} ({layout}){claimed}")
+    let slices = import
+        .plan
+        .as_ref()
+        .map_or(0, |plan| plan.candidate_slices.len());
+    let slices = match slices == taken.tasks {
+        true => String::new(),
+        false => format!(" as {}", count_noun(slices as u64, "slice")),
+    };
+    format!("took {tasks} from {path} ({layout}){slices}{claimed}")
 }
