@@ -481,13 +481,11 @@ fn find_start(workspace: &Workspace) -> Result<String, Failure> {
         None => "cook next --prompt".to_owned(),
     };
     // A slice is selected only once the contract is committed.
-    let head = workspace.repo.head()?;
-    Ok(
-        match workspace.repo.contract_uncommitted(&head)?.is_empty() {
-            true => start,
-            false => format!("cook init --commit && {start}"),
-        },
-    )
+    let dirty = workspace.repo.status()?.worktree.dirty;
+    Ok(match dirty.iter().any(|path| path.starts_with(".agent/")) {
+        true => format!("cook init --commit && {start}"),
+        false => start,
+    })
 }
 
 // `cook init --from`: a plan that is there already, and its ticks.

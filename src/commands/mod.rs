@@ -256,7 +256,7 @@ fn name_new_command(error: &clap::Error) -> Option<Failure> {
     };
     let (_, new) = OLD_NAMES.iter().find(|(old, _)| old == name)?;
     let what = format!("`cook {name}` is `cook {new}` now");
-    Some(Failure::usage(what).hint(format!("run `cook {new}`")))
+    Some(Failure::usage(what).hint(format!("write `{new}` in its place")))
 }
 
 /// What clap objects to, on one line: its first one, and what that announces.
