@@ -36,7 +36,7 @@ mod status;
 mod strength;
 mod verify;
 
-use crate::view::{self, ColorChoice, Exit, Format, Screen};
+use crate::view::{ColorChoice, Exit, Format, Screen};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use context::{Answer, Context};
@@ -44,24 +44,27 @@ use cook_protocol::diagnostic::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// What the help texts call the options that each command takes.
+const EVERYWHERE: &str = "Options of every command";
+
 /// Agents report; cook decides. Git is the database.
 #[derive(Debug, Parser)]
 #[command(name = "cook", version, about, long_about = None, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
     /// Work in this directory
-    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR")]
+    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     dir: Option<PathBuf>,
     /// Answer in JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     json: bool,
-    /// When to colour
-    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto)]
+    /// When to colour: on a terminal without `NO_COLOR` (auto), always, or never
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, hide_default_value = true, hide_possible_values = true, help_heading = EVERYWHERE)]
     color: ColorChoice,
     /// No notes on stderr
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
     /// Say what led to an error
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     verbose: bool,
     #[command(subcommand)]
     command: Option<Command>,
@@ -230,9 +233,11 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         // That of the program itself, and of no command.
         let text = error.to_string();
         match text.contains("Usage: cook [OPTIONS] [COMMAND]") {
-            true => drop(view::write_line(
-                help::group_commands(Cli::command()).trim_end(),
-            )),
+            true => {
+                let screen = Screen::new(Format::Human, false, false, ColorChoice::Auto);
+                let help = context::HelpAnswer(help::group_commands(Cli::command()));
+                return screen.answer(&help).into();
+            }
             false => drop(error.print()),
         }
         return Exit::Ok.into();
