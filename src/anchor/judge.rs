@@ -152,8 +152,10 @@ impl Sources<'_> {
             let named = find_block(lines, parsed).filter(|named| found.contains(named));
             if named.is_some() || found.iter().any(|range| range.start + 1 == first) {
                 let why = match &stamp.head {
-                    Some(then) => format!("unchanged since commit {}", short(then)),
-                    None => "it is as it was stamped".to_owned(),
+                    Some(then) if then != head => {
+                        format!("unchanged since commit {}", short(then))
+                    }
+                    _ => "it is as it was stamped".to_owned(),
                 };
                 return Ok(answer(Verdict::Verified, why, anchor));
             }

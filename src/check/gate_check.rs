@@ -10,6 +10,7 @@ use cook_protocol::change::code_of;
 use cook_protocol::machine::quote_word;
 use cook_protocol::model::Place;
 use cook_protocol::trials::{Side, TrialLine, Weight, Word, fits_path};
+use cook_repo::process::on_path;
 use serde::Serialize;
 
 /// Gates of the settings, those of these names alone where there are any.
@@ -258,14 +259,15 @@ fn runnable(
             return false;
         }
         if !absent.is_empty() {
+            let here = std::env::var_os("PATH").unwrap_or_default();
+            let is_here = absent.iter().all(|name| on_path(name, &here).is_some());
             let absent = absent.join("`, `");
             let what = format!("`{run}` was not run: `{absent}` is not on this machine");
-            checked.find(
-                Code::ProgramAbsent,
-                Weight::NotKnown,
-                what,
-                "cook trust --tools",
-            );
+            let next = match is_here {
+                true => "cook trust --tools".to_owned(),
+                false => format!("install `{absent}`"),
+            };
+            checked.find(Code::ProgramAbsent, Weight::NotKnown, what, next);
             return false;
         }
         true

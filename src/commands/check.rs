@@ -178,8 +178,8 @@ impl Checked {
         match (self.answer, self.lines.is_empty()) {
             (Truth::False, _) => "false",
             (Truth::NotKnown, _) => "not known",
-            (Truth::True, false) => "true, with a remark",
-            (Truth::True, true) => "true",
+            (Truth::True, false) => "true: nothing false was found, with a remark",
+            (Truth::True, true) => "true: nothing false was found",
         }
     }
 

@@ -60,6 +60,21 @@ impl Show for PromptAnswer {
     }
 }
 
+/// Lines for a person, by the width of the terminal.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct HelpAnswer(pub String);
+
+impl Show for HelpAnswer {
+    fn human(&self, page: &mut Page) {
+        self.0.lines().for_each(|line| page.line(line));
+    }
+
+    fn has_json(&self) -> bool {
+        false
+    }
+}
+
 // Who is calling: a person, a script, or something an agent started
 // (`protocol/completion.md#what-is-the-users-alone`).
 

@@ -48,10 +48,10 @@ pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
         return man(program);
     }
     if args.all {
-        return answer(PromptAnswer(group_commands(program)));
+        return answer(HelpAnswer(group_commands(program)));
     }
     if args.command.is_empty() {
-        return answer(PromptAnswer(first_commands(&program).join("\n") + "\n"));
+        return answer(HelpAnswer(first_commands(&program).join("\n")));
     }
     program.build();
     let mut found = &mut program;

@@ -481,13 +481,11 @@ fn find_start(workspace: &Workspace) -> Result<String, Failure> {
         None => "cook next --prompt".to_owned(),
     };
     // A slice is selected only once the contract is committed.
-    let head = workspace.repo.head()?;
-    Ok(
-        match workspace.repo.contract_uncommitted(&head)?.is_empty() {
-            true => start,
-            false => format!("cook init --commit && {start}"),
-        },
-    )
+    let dirty = workspace.repo.status()?.worktree.dirty;
+    Ok(match dirty.iter().any(|path| path.starts_with(".agent/")) {
+        true => format!("cook init --commit && {start}"),
+        false => start,
+    })
 }
 
 // `cook init --from`: a plan that is there already, and its ticks.
@@ -586,5 +584,13 @@ pub(super) fn describe(taken: &plans::TakenPlan) -> String {
         0 => String::new(),
         ticked => format!("; {ticked} ticked there, which nothing proves yet"),
     };
-    format!("took {tasks} from {path} ({layout}){claimed}")
+    let slices = import
+        .plan
+        .as_ref()
+        .map_or(0, |plan| plan.candidate_slices.len());
+    let slices = match slices == taken.tasks {
+        true => String::new(),
+        false => format!(" as {}", count_noun(slices as u64, "slice")),
+    };
+    format!("took {tasks} from {path} ({layout}){slices}{claimed}")
 }

@@ -36,61 +36,38 @@ mod status;
 mod strength;
 mod verify;
 
-use crate::view::{self, ColorChoice, Exit, Format, Screen};
-use clap::error::{ContextKind, ContextValue};
+use crate::view::{ColorChoice, Exit, Format, Screen};
 use clap::{CommandFactory, Parser, Subcommand};
 use context::{Answer, Context};
 use cook_protocol::diagnostic::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// What the help texts call the options that each command takes.
+const EVERYWHERE: &str = "Options of every command";
+
 /// Agents report; cook decides. Git is the database.
 #[derive(Debug, Parser)]
 #[command(name = "cook", version, about, long_about = None, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
     /// Work in this directory
-    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR")]
+    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     dir: Option<PathBuf>,
     /// Answer in JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     json: bool,
-    /// When to colour
-    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto)]
+    /// When to colour: on a terminal without `NO_COLOR` (auto), always, or never
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, hide_default_value = true, hide_possible_values = true, help_heading = EVERYWHERE)]
     color: ColorChoice,
     /// No notes on stderr
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
     /// Say what led to an error
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     verbose: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
-
-/// Commands of before, each with the one that does it now.
-const OLD_NAMES: [(&str, &str); 21] = [
-    ("adopt", "plan adopt"),
-    ("agents", "doctor agents"),
-    ("answer", "resume --answer"),
-    ("budget", "resume --add"),
-    ("checkpoint", "brief checkpoint"),
-    ("cost", "status --cost"),
-    ("criteria", "plan criteria"),
-    ("diff", "log A..B"),
-    ("fanout", "ask --each"),
-    ("fsck", "doctor fsck"),
-    ("graph", "status --graph"),
-    ("man", "help --man"),
-    ("pr", "report --format pr"),
-    ("ready", "status --ready"),
-    ("recover", "brief recover"),
-    ("refocus", "plan refocus"),
-    ("rescue", "doctor rescue"),
-    ("show", "log ID"),
-    ("step", "run --once"),
-    ("watch", "status --watch"),
-    ("why", "next --why"),
-];
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -230,33 +207,22 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         // That of the program itself, and of no command.
         let text = error.to_string();
         match text.contains("Usage: cook [OPTIONS] [COMMAND]") {
-            true => drop(view::write_line(
-                help::group_commands(Cli::command()).trim_end(),
-            )),
+            true => {
+                let screen = Screen::new(Format::Human, false, false, ColorChoice::Auto);
+                let help = context::HelpAnswer(help::group_commands(Cli::command()));
+                return screen.answer(&help).into();
+            }
             false => drop(error.print()),
         }
         return Exit::Ok.into();
     }
-    let json = std::env::args_os().any(|word| word == "--json");
-    let failure = name_new_command(error)
-        .or_else(|| json.then(|| Failure::usage(first_words(&error.to_string()))));
-    if let Some(failure) = failure {
-        let format = if json { Format::Json } else { Format::Human };
-        let screen = Screen::new(format, false, false, ColorChoice::Auto);
+    if std::env::args_os().any(|word| word == "--json") {
+        let screen = Screen::new(Format::Json, false, false, ColorChoice::Auto);
+        let failure = Failure::usage(first_words(&error.to_string()));
         return screen.failure(&failure).into();
     }
     let _ = error.print();
     Exit::Usage.into()
-}
-
-/// What became of a command that there was.
-fn name_new_command(error: &clap::Error) -> Option<Failure> {
-    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
-        return None;
-    };
-    let (_, new) = OLD_NAMES.iter().find(|(old, _)| old == name)?;
-    let what = format!("`cook {name}` is `cook {new}` now");
-    Some(Failure::usage(what).hint(format!("run `cook {new}`")))
 }
 
 /// What clap objects to, on one line: its first one, and what that announces.

@@ -180,7 +180,7 @@ impl Show for TransitionAnswer {
         self.next.lines(page);
         if let Some(start) = &self.start {
             page.add_toned(Tone::Good, "start");
-            page.line(&format!("      {start}"));
+            page.lines(&format!("      {start}"));
         }
     }
 

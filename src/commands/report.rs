@@ -220,6 +220,7 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
         figures,
         mission: &snapshot.mission,
         parts: vec![
+            ("caught", "What was caught", caught),
             ("findings", "What was found", list_findings(&results)),
             (
                 "criteria",
@@ -232,7 +233,6 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
                 "What the judges said",
                 list_votes(&snapshot, &log, &judges),
             ),
-            ("caught", "Caught and put back", caught),
             ("cost", "Time and cost", html! { (span(&log)) (cost) }),
             ("graph", "The plan", draw_plan(&snapshot.plan)),
             ("timeline", "Timeline", list_log(&snapshot, &log)),
@@ -443,7 +443,11 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
 /// What was reported of a slice, whether it brought the slice on (none = it is only told), and what it says.
 fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<String>)> {
     Some(match event {
-        Event::Implemented { commit, .. } => ("a commit was reported", None, vec![commit.clone()]),
+        Event::Implemented { commit, .. } => (
+            "a commit was reported",
+            None,
+            vec![short(commit).to_owned()],
+        ),
         Event::Returned { why, .. } => ("given back", Some(false), vec![why.clone()]),
         Event::Refused { role, codes, .. } => {
             let says = format!("{role}: {}", codes.join(", "));
@@ -496,14 +500,15 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
         room: 50_000,
         rest: LOG,
     };
-    let votes = log.iter().rev().filter_map(|(meta, event)| match event {
+    let votes = log.iter().filter_map(|(meta, event)| match event {
         Some(Event::Judged {
             verdicts,
             submission,
         }) => Some((meta.seq, verdicts, submission)),
         _ => None,
     });
-    let votes: Vec<_> = votes.collect();
+    let mut votes: Vec<_> = votes.zip(1..).collect();
+    votes.reverse();
     let is_of_wave = |seq: u64| {
         let mut counting = snapshot.ledger.wave.votes.iter();
         counting.any(|vote| vote.seq.0 == seq)
@@ -515,9 +520,16 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
         }
         @match votes.is_empty() {
             true => p { "No judge was heard yet." },
-            false => (table.of(&votes, |(seq, verdicts, submission)| html! {
+            false => (table.of(&votes, |((seq, verdicts, submission), number)| html! {
                 td.number { "#" (seq) }
-                td { @match &submission.session { Some(session) => { (sign(session)) }, None => "not recorded" } }
+                td {
+                    @match &submission.session {
+                        // The id of an exchange tells a reader nothing.
+                        Some(session) if session.starts_with("ex_") => { "judge " (number) },
+                        Some(session) => { (sign(session)) },
+                        None => "not recorded",
+                    }
+                }
                 td {
                     @match verdicts.positive { true => b.good { "✓ yes" }, false => b.bad { "✗ no" } }
                     @if !is_of_wave(*seq) { " " span.dim { "(of an earlier wave)" } }

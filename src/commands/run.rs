@@ -33,7 +33,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// Say what a run would take, and hold none
-    #[arg(long, conflicts_with_all = ["steps", "once", "agent", "yes", "park_changes"])]
+    #[arg(long, conflicts_with_all = ["steps", "once", "yes", "park_changes"])]
     pub estimate: bool,
     /// Hold exactly one session, then exit
     #[arg(long, conflicts_with = "steps")]

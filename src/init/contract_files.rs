@@ -660,9 +660,10 @@ fn is_heading(line: &str) -> bool {
     rest.len() < line.len() && rest.starts_with(' ')
 }
 
-/// Blank lines, badges, images, HTML, rules, comments: no prose.
+/// Blank lines, badges, images, HTML, rules, comments, `**Status**: draft` and its like: no prose.
 fn is_decoration(line: &str) -> bool {
     line.is_empty()
+        || line.starts_with("**") && (line.contains("**:") || line.contains(":**"))
         || ["[![", "![", "<", "|", "---", "===", "***", ".. ", ":"]
             .iter()
             .any(|mark| line.starts_with(mark))

@@ -334,7 +334,7 @@ pub(crate) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch, is_goal: bool
     page.row("do", &dispatch.action);
     page.row("because", &dispatch.reason);
     if let Some(command) = &dispatch.blocking_command {
-        page.row("first run", command);
+        page.command_row("first run", command);
     }
     if dispatch.role.is_none() && dispatch.policy == Policy::Done {
         page.row("then", if is_goal { AFTER_GOAL } else { AFTER_DONE });

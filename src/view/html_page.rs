@@ -157,9 +157,19 @@ const LINE: usize = 600;
 /// Characters of a text that stands by itself.
 const BLOCK: usize = 6000;
 
-/// Words in a row.
+/// Words in a row; what stands in back-quotes is code, unless one of them is not closed.
 pub(crate) fn line(text: &str) -> Markup {
-    html! { bdi { (show(text, LINE, false)) } }
+    let shown = show(text, LINE, false);
+    let parts: Vec<&str> = shown.split('`').collect();
+    let is_closed = parts.len() % 2 == 1;
+    html! {
+        bdi {
+            @for (at, part) in parts.iter().enumerate().filter(|(_, part)| is_closed && !part.is_empty()) {
+                @if at % 2 == 1 { code { (part) } } @else { (part) }
+            }
+            @if !is_closed { (shown) }
+        }
+    }
 }
 
 /// Words in a row that are read sign by sign: anchors, commits, commands.

@@ -25,14 +25,25 @@ pub enum Tone {
 #[derive(Debug)]
 pub struct Page {
     text: String,
-    color: bool,
+    /// Where the line in work begins.
+    begun: usize,
+    surface: Surface,
+}
+
+/// What a page is shown on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Surface {
+    pub(super) color: bool,
+    /// Columns of a terminal; without one a line is as long as it is.
+    pub(super) width: Option<usize>,
 }
 
 impl Page {
-    pub(super) fn new(color: bool) -> Self {
+    pub(super) fn new(surface: Surface) -> Self {
         Self {
             text: String::new(),
-            color,
+            begun: 0,
+            surface,
         }
     }
 
@@ -47,8 +58,7 @@ impl Page {
 
     /// Somebody's words over several lines, where nothing but them is shown.
     pub fn lines(&mut self, text: &str) {
-        self.text.push_str(&without_tags(&clean(text, Lines::Keep)));
-        self.newline();
+        self.verbatim(&format!("{}\n", without_tags(&clean(text, Lines::Keep))));
     }
 
     /// A whole line.
@@ -59,7 +69,11 @@ impl Page {
 
     /// Ends the line.
     pub fn newline(&mut self) {
-        self.text.push('\n');
+        if let Some(width) = self.surface.width {
+            let line = self.text.split_off(self.begun);
+            self.text.push_str(&wrap(&line, width));
+        }
+        self.verbatim("\n");
     }
 
     /// Text that stands out.
@@ -71,11 +85,11 @@ impl Page {
             Tone::Strong => "1",
             Tone::Dim => "2",
         };
-        if self.color {
+        if self.surface.color {
             self.text.push_str(&format!("\u{1b}[{code}m"));
         }
         self.text.push_str(&show(text));
-        if self.color {
+        if self.surface.color {
             self.text.push_str("\u{1b}[0m");
         }
     }
@@ -92,21 +106,86 @@ impl Page {
         self.line(&clean(value, Lines::Fold));
     }
 
+    /// The same of a command, which stays on one line for whoever copies it.
+    pub fn command_row(&mut self, label: &str, command: &str) {
+        self.add_toned(Tone::Dim, &format!("{label:<10} "));
+        self.lines(&clean(command, Lines::Fold));
+    }
+
     /// A value as JSON over several lines, the same value: what would act on a terminal is
     /// escaped in it.
     pub fn json(&mut self, value: &Value) {
-        self.text.push_str(&json_text(value));
+        self.verbatim(&json_text(value));
     }
 
     /// The same on one line.
     pub fn json_line(&mut self, value: &Value) {
-        self.text.push_str(&harmless_json(&value.to_string()));
-        self.newline();
+        self.verbatim(&format!("{}\n", harmless_json(&value.to_string())));
     }
 
     /// Bytes that are printed as they are: scripts, completions.
     pub fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
+        self.begun = self.text.len();
+    }
+}
+
+/// A line broken at blanks, the rest of it below where its first column or its words begin. What stands in
+/// back-quotes is to be copied, and is not broken where it fits a line.
+fn wrap(line: &str, width: usize) -> String {
+    let hang = measure_hang(line).min(width * 2 / 5);
+    let mut wrapped = String::new();
+    let (mut column, mut blanks, mut rest) = (0, 0, line);
+    while !rest.is_empty() {
+        let word = first_word(rest, width - hang);
+        rest = &rest[word.len()..];
+        let length = measure(word);
+        if column > hang && length > 0 && column + blanks + length > width {
+            wrapped.push('\n');
+            (column, blanks) = (0, hang);
+        }
+        wrapped.extend(std::iter::repeat_n(' ', blanks));
+        wrapped.push_str(word);
+        column += blanks + length;
+        let after = rest.trim_start_matches(' ');
+        blanks = rest.len() - after.len();
+        rest = after;
+    }
+    wrapped
+}
+
+/// Up to the first blank that stands in no back-quotes that fit into so many columns.
+fn first_word(text: &str, most: usize) -> &str {
+    let mut end = 0;
+    while let Some(at) = text[end..].find([' ', '`']).map(|at| end + at) {
+        let closed = text[at + 1..].find('`').map(|close| at + close + 2);
+        match closed.filter(|close| measure(&text[at..*close]) <= most) {
+            _ if text[at..].starts_with(' ') => return &text[..at],
+            Some(close) => end = close,
+            None => end = at + 1,
+        }
+    }
+    text
+}
+
+/// Columns of a text, without what colours it.
+fn measure(text: &str) -> usize {
+    let mut parts = text.split('\u{1b}');
+    let plain = parts.next().map_or(0, |first| first.chars().count());
+    let toned = parts.filter_map(|part| part.split_once('m'));
+    plain + toned.map(|(_, shown)| shown.chars().count()).sum::<usize>()
+}
+
+/// Where a line goes on: below its second column, or two further in than it begins.
+fn measure_hang(line: &str) -> usize {
+    let body = line.trim_start_matches(' ');
+    let indent = line.len() - body.len();
+    match body.split_once("  ") {
+        Some((label, rest)) if measure(label) < 24 => {
+            let blanks = rest.len() - rest.trim_start_matches(' ').len();
+            indent + measure(label) + 2 + blanks
+        }
+        _ => indent + 2,
     }
 }
 
@@ -125,9 +204,45 @@ pub fn json_text(value: &Value) -> String {
 mod tests {
     use super::*;
 
+    /// A line goes on below its words; what is to be copied is whole; colour takes no room.
+    #[test]
+    fn lines_are_broken_at_words_by_the_width_of_a_terminal() {
+        let surface = Surface {
+            color: true,
+            width: Some(40),
+        };
+        let mut page = Page::new(surface);
+        page.row(
+            "because",
+            "a re-ground is due: `cook init` took in the plan of it",
+        );
+        page.line("  planned     one — the first of the two that there are");
+        page.line("error[x]: `a long command in back-quotes that fits no line` failed");
+        page.command_row(
+            "first run",
+            "cook trust 'bash .agent/verify_completion_stop.sh'",
+        );
+        let told = page.into_text();
+        let expected = "\u{1b}[2mbecause    \u{1b}[0ma re-ground is due:
+           `cook init` took in the plan
+           of it
+  planned     one — the first of the two
+              that there are
+error[x]: `a long command in back-quotes
+  that fits no line` failed
+\u{1b}[2mfirst run  \u{1b}[0mcook trust 'bash .agent/verify_completion_stop.sh'
+";
+        assert_eq!(told, expected);
+        for width in 0..40 {
+            let words = wrap("  a `b c` d\u{1b}[2me\u{1b}[0m `f", width);
+            let plain = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(plain, "a `b c` d\u{1b}[2me\u{1b}[0m `f", "{width}");
+        }
+    }
+
     #[test]
     fn words_make_no_lines_of_their_own() {
-        let mut page = Page::new(false);
+        let mut page = Page::new(Surface::default());
         let words = "a\r\nb\n::set-output name=x::y\u{2028}passed\rz";
         page.text(words);
         page.line(words);

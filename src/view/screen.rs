@@ -1,6 +1,6 @@
 //! The one place that prints. stdout carries the answer, stderr everything else.
 
-use super::page::{Exit, Page, Tone, json_text};
+use super::page::{Exit, Page, Surface, Tone, json_text};
 use super::results::{Format, harmless, write_down};
 use super::{Answer, Results, to_json};
 use cook_protocol::diagnostic::{
@@ -8,6 +8,7 @@ use cook_protocol::diagnostic::{
 };
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -33,10 +34,8 @@ pub struct Screen {
     pub quiet: bool,
     /// Causes of errors, in full.
     pub verbose: bool,
-    /// Colour on stdout.
-    color_out: bool,
-    /// Colour on stderr.
-    color_err: bool,
+    out: Surface,
+    err: Surface,
     /// stderr is a terminal on which a line can be redrawn, and somebody may look at it.
     pub redraws: bool,
 }
@@ -53,14 +52,21 @@ impl Screen {
                     && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
             }
         };
+        let columns = |(width, _): (Width, Height)| usize::from(width.0);
         Self {
             json: format == Format::Json,
             format,
             command: "cook",
             quiet,
             verbose,
-            color_out: wanted(io::stdout().is_terminal()),
-            color_err: wanted(io::stderr().is_terminal()),
+            out: Surface {
+                color: wanted(io::stdout().is_terminal()),
+                width: terminal_size_of(io::stdout()).map(columns),
+            },
+            err: Surface {
+                color: wanted(io::stderr().is_terminal()),
+                width: terminal_size_of(io::stderr()).map(columns),
+            },
             redraws: format == Format::Human
                 && !quiet
                 && io::stderr().is_terminal()
@@ -76,7 +82,7 @@ impl Screen {
 
     /// An answer as a person reads it.
     pub fn text(&self, answer: &dyn Answer) -> String {
-        let mut page = Page::new(self.color_out);
+        let mut page = Page::new(self.out);
         answer.human(&mut page);
         page.into_text()
     }
@@ -106,9 +112,17 @@ impl Screen {
         }
         if !as_json && !self.quiet {
             // Findings that are not the answer itself.
-            let mut page = Page::new(self.color_err);
+            let mut page = Page::new(self.err);
+            // What the person at the terminal reads above is not said again.
+            let mut above = Page::new(Surface::default());
+            if self.out.width.is_some() {
+                answer.human(&mut above);
+            }
+            let above = above.into_text();
             let findings = answer.findings().iter();
-            findings.for_each(|finding| finding_line(&mut page, finding));
+            findings
+                .filter(|finding| !above.contains(&clean(&finding.message, Lines::Fold)))
+                .for_each(|finding| finding_line(&mut page, finding));
             write_err(&page.into_text());
         }
         if let Some(aside) = answer.aside() {
@@ -136,7 +150,7 @@ impl Screen {
 
     /// Says on stderr what failed, and how the command ends.
     fn tell(&self, failure: &Failure) -> Exit {
-        let mut page = Page::new(self.color_err);
+        let mut page = Page::new(self.err);
         page.add_toned(Tone::Bad, "error");
         let message = &failure.message;
         page.line(&format!(
@@ -174,7 +188,7 @@ impl Screen {
     /// The same in a tone.
     pub fn note_toned(&self, tone: Tone, text: &str) {
         if !self.quiet {
-            let mut page = Page::new(self.color_err);
+            let mut page = Page::new(self.err);
             for line in clean(text, Lines::Keep).split('\n') {
                 page.add_toned_line(tone, line);
             }

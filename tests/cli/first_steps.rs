@@ -188,3 +188,62 @@ fn outside_of_a_repository_cook_names_the_commands_that_most_people_need() {
         .exits(2)
         .says("cook help --all");
 }
+
+/// No shell runs a gate, which is said where the gate is written, and how to have one.
+#[test]
+fn a_gate_that_needs_a_shell_is_told_how_before_it_is_trusted() {
+    let repo = Repo::set_up();
+    repo.write(
+        ".agent/cook.toml",
+        "[gates]\ne = { run = \"env | sort\" }\n",
+    );
+    let how = "write `sh -c 'env | sort'`";
+    for words in [&["gate"][..], &["trust", "--gates", "--as-user"]] {
+        repo.cook(words).fails(3, "config_invalid").says(how);
+    }
+    repo.cook(&["trust", "env | sort", "--as-user"])
+        .exits(2)
+        .says(how);
+    repo.write(
+        ".agent/cook.toml",
+        "[gates]\ne = { run = \"sh -c 'env | sort'\" }\n",
+    );
+    repo.cook(&["trust", "--gates", "--as-user"]).ok();
+    repo.cook(&["gate"]).ok().says("green");
+}
+
+/// What `cook init` wrote is committed by the command that it names.
+#[test]
+fn what_init_took_in_or_wrote_is_to_be_committed() {
+    let repo = Repo::set_up();
+    let settings = repo.read(".agent/cook.toml");
+    repo.write(".agent/cook.toml", format!("{settings}\n# ours\n"));
+    let started = repo.cook(&["init", "--as-user", "--skip-gates"]).ok();
+    started.says("cook init --commit && cook next --prompt");
+    repo.cook(&["init", "--commit", "--skip-gates"]).ok();
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+/// Nothing that is not there is looked for on another PATH, and what a run takes does not depend on who holds it.
+#[test]
+fn an_absent_program_is_to_be_installed_and_an_estimate_takes_an_agent() {
+    let repo = Repo::set_up();
+    repo.write(
+        ".agent/cook.toml",
+        "[gates]\nn = { run = \"no-such-program\" }\n",
+    );
+    repo.commit("gates", None);
+    repo.trust("no-such-program");
+    let run = repo.cook(&["gate"]).exits(1);
+    let run = run.says("nor on the one of now: install it");
+    assert!(!run.out.contains("cook trust --tools"), "{}", run.out);
+    let check = repo.cook(&["check"]);
+    assert!(
+        check.out.contains("install `no-such-program`"),
+        "{}",
+        check.out
+    );
+    repo.cook(&["run", "--estimate", "--agent", "claude"])
+        .ok()
+        .says("in all");
+}

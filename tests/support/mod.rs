@@ -7,6 +7,7 @@
 
 pub mod agents;
 pub mod generated;
+pub mod hints;
 pub mod hooks;
 pub mod job;
 pub mod machine;

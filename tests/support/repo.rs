@@ -1,6 +1,6 @@
 //! A repository in a temporary directory, and the built `cook` in it.
 
-use super::{COOK, Run, clean, room, run, run_alone};
+use super::{COOK, Run, clean, hints, room, run, run_alone};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ impl Repo {
 
     /// cook without input.
     pub fn cook(&self, args: &[&str]) -> Run {
-        run(self.cook_command(args), b"")
+        self.cook_reads(args, b"")
     }
 
     /// cook with one more variable.
@@ -178,7 +178,9 @@ impl Repo {
 
     /// cook with that input.
     pub fn cook_reads(&self, args: &[&str], input: impl AsRef<[u8]>) -> Run {
-        run(self.cook_command(args), input)
+        let run = run(self.cook_command(args), input);
+        hints::type_each(self, &run);
+        run
     }
 
     /// `cook record ROLE -`.
@@ -188,9 +190,7 @@ impl Repo {
 
     /// `cook record` with options.
     pub fn record_with(&self, args: &[&str], report: impl AsRef<[u8]>) -> Run {
-        let mut command = self.cook_command(&["record"]);
-        command.args(args);
-        run(command, report.as_ref())
+        self.cook_reads(&[&["record"], args].concat(), report)
     }
 
     /// The rule `cook next` names.

@@ -846,7 +846,7 @@ fn the_repair_prompt_names_each_breach_and_the_format() {
     assert!(long.len() < 100_000 && long.contains("\n    the end\n"));
     assert!(text.contains("`Acceptable as-is (yes/no)`: "));
     assert!(text.contains("[field_not_yes_no]"));
-    assert!(text.contains("`Findings` is missing; it holds nothing"));
+    assert!(text.contains("`Findings` is missing; write one finding a line"));
     assert!(text.contains("[field_missing]"));
     assert!(text.ends_with(&format(Role::Reviewer)));
 }

@@ -1,7 +1,7 @@
 //! Plans that are JSON: a PRD of Ralph, issues of GitHub, the export of beads, the file of task-master.
 
 use super::check_list::items;
-use super::task::{At, Task, Tasks, note_left_out, refuse_form};
+use super::task::{At, Faults, Task, Tasks, note_left_out};
 use cook_protocol::diagnostic::{Code, Failure, Lines, clean, count_noun};
 use cook_protocol::refusal::Refusal;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
@@ -11,22 +11,29 @@ use std::fmt;
 
 /// The value of a whole file.
 fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, Failure> {
-    serde_json::from_str(text).map_err(|error| refuse(path, &error, 0))
+    serde_json::from_str(text).map_err(|error| {
+        let mut faults = Faults::new(path);
+        note_fault(&mut faults, &error, 0);
+        faults.into_failure()
+    })
 }
 
 /// The values of a file of one value a line, with the line of each.
 fn parse_lines<T: DeserializeOwned>(path: &str, text: &str) -> Result<Vec<(usize, T)>, Failure> {
     let mut values = Vec::new();
+    let mut faults = Faults::new(path);
     for (number, line) in text.lines().enumerate() {
         if !line.trim().is_empty() {
-            let value = serde_json::from_str(line).map_err(|error| refuse(path, &error, number))?;
-            values.push((number + 1, value));
+            match serde_json::from_str(line) {
+                Ok(value) => values.push((number + 1, value)),
+                Err(error) => note_fault(&mut faults, &error, number),
+            }
         }
     }
-    Ok(values)
+    faults.end(values)
 }
 
-fn refuse(path: &str, error: &serde_json::Error, lines_before: usize) -> Failure {
+fn note_fault(faults: &mut Faults, error: &serde_json::Error, lines_before: usize) {
     let at = At {
         line: lines_before + error.line().max(1),
         column: error.column(),
@@ -34,7 +41,7 @@ fn refuse(path: &str, error: &serde_json::Error, lines_before: usize) -> Failure
     let text = error.to_string();
     // The place stands before it already.
     let what = text.split(" at line ").next().unwrap_or(&text);
-    refuse_form(path, at, &clean(what, Lines::Fold))
+    faults.add(at, &clean(what, Lines::Fold));
 }
 
 /// An id that is a number or a text.
@@ -98,7 +105,7 @@ pub(super) fn read_prd(path: &str, text: &str) -> Result<Tasks, Failure> {
             criteria: criteria.into_iter().map(|it| line(Some(it))).collect(),
             notes: vec![description, line(story.notes)],
             priority: story.priority,
-            ticked: story.passes.unwrap_or_default(),
+            ticks: story.passes.unwrap_or_default().into(),
             ..Task::default()
         }
     });
@@ -142,9 +149,9 @@ pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks, Failure> {
         let body = issue.body.unwrap_or_default();
         // What a person wrote there need not be a list; one that cannot be read says no criteria.
         let boxes = items(path, &body).unwrap_or_default();
-        let criteria = boxes
-            .into_iter()
-            .flat_map(|item| std::iter::once(item.text).chain(item.parts));
+        let criteria = boxes.into_iter().flat_map(|item| {
+            std::iter::once(item.text.clone()).chain(item.part_texts().collect::<Vec<_>>())
+        });
         let first = body
             .split("\n\n")
             .map(|part| clean(part, Lines::Fold))
@@ -157,7 +164,7 @@ pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks, Failure> {
                 .filter(|part| !part.contains("[ ]") && !part.contains("[x]"))
                 .into_iter()
                 .collect(),
-            ticked: is(&issue.state, "closed"),
+            ticks: is(&issue.state, "closed").into(),
             goal: line(Some(issue.title)),
             ..Task::default()
         });
@@ -240,7 +247,7 @@ fn make_bead(at: usize, bead: Bead, gone: &BTreeSet<String>) -> Task {
         after: after.filter(|id| !gone.contains(id)).collect(),
         // 0 is the most urgent there.
         priority: bead.priority.map(|priority| priority.saturating_add(1)),
-        ticked: bead.status.as_deref() == Some("closed"),
+        ticks: (bead.status.as_deref() == Some("closed")).into(),
         line: Some(at),
         ..Task::default()
     }
@@ -368,7 +375,7 @@ fn make_entry(entry: Entry, gone: &[String]) -> Task {
             Some("low") => Some(3),
             _ => Some(2),
         },
-        ticked: matches!(entry.status.as_deref(), Some("done" | "completed")),
+        ticks: matches!(entry.status.as_deref(), Some("done" | "completed")).into(),
         ..Task::default()
     }
 }

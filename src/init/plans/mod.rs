@@ -6,6 +6,7 @@
 mod check_list;
 mod json_plans;
 mod source;
+mod spec_documents;
 mod task;
 
 pub use source::{Kind, Ticked, Worth, list_plans, read, tick};

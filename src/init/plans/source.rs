@@ -1,9 +1,12 @@
 //! Which tool a plan is of, and reading it.
 
 use super::MAX_PLAN_BYTES;
-use super::check_list::{Stated, items, read_kiro, read_marked};
+use super::check_list::{Item, items, read_list, read_numbered};
 use super::json_plans::{read_beads, read_issues, read_prd, read_task_master};
-use super::task::{TakenPlan, Tasks, take};
+use super::spec_documents::{
+    drop_title, name_mission, read_capability, read_feature, read_kiro, read_spec_kit, read_why,
+};
+use super::task::{TakenPlan, Task, Tasks, take};
 use crate::init::contract_files::opening;
 use crate::init::text_files::Tree;
 use crate::init::{read_text_file, write_text_file};
@@ -144,24 +147,73 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
             .text(&path, MAX_PLAN_BYTES)?
             .unwrap_or_default())
     };
+    let listed = |tasks: Vec<Task>| Tasks {
+        tasks,
+        ..Tasks::default()
+    };
     let mut read: Tasks = match kind {
-        Kind::SpecKit => read_marked(path, text, Stated::SpecKit)?,
-        Kind::OpenSpec => read_marked(path, text, Stated::Numbered)?,
-        Kind::CheckList => read_marked(path, text, Stated::Never)?,
-        Kind::Kiro => read_kiro(path, text, &near("requirements.md")?)?,
+        Kind::SpecKit => listed(read_spec_kit(path, text, &near("spec.md")?)?),
+        Kind::OpenSpec => {
+            let mut tasks = read_numbered(path, text)?;
+            for (name, file) in list_capabilities(root, &beside(Path::new(path), "specs")) {
+                let text = Tree::new(root).text(&file, MAX_PLAN_BYTES)?;
+                tasks.extend(read_capability(&file, &name, &text.unwrap_or_default()));
+            }
+            listed(tasks)
+        }
+        Kind::CheckList => listed(read_list(path, text)?),
+        Kind::Kiro => listed(read_kiro(path, text, &near("requirements.md")?)?),
         Kind::TaskMaster => read_task_master(path, text, tag)?,
         Kind::Prd => read_prd(path, text)?,
         Kind::GithubIssues => read_issues(path, text)?,
         Kind::Beads => read_beads(path, text)?,
     };
+    let directory = Path::new(path).parent().and_then(Path::file_name);
+    let name = directory.unwrap_or_default().to_string_lossy();
+    let named = |words: String| name_mission(&name, &words);
     let stated = match kind {
-        Kind::SpecKit => opening(&near("spec.md")?),
-        Kind::OpenSpec => opening(&near("proposal.md")?),
-        Kind::Kiro => opening(&near("requirements.md")?),
+        Kind::SpecKit => {
+            let spec = near("spec.md")?;
+            let (title, words) = read_feature(&spec).unwrap_or_default();
+            let words = words.or_else(|| opening(&spec));
+            words.map(|words| name_mission(&title, &words))
+        }
+        Kind::OpenSpec => {
+            let proposal = near("proposal.md")?;
+            read_why(&proposal)
+                .or_else(|| opening(&proposal))
+                .map(named)
+        }
+        Kind::Kiro => opening(&near("requirements.md")?).map(named),
+        Kind::TaskMaster => {
+            let words = Tree::new(root).text(PRODUCT, MAX_PLAN_BYTES)?;
+            let words = opening(&words.unwrap_or_default());
+            words.map(|words| drop_title(&words).to_owned())
+        }
         _ => None,
     };
     read.mission = read.mission.or(stated);
     take(path, kind.id(), read)
+}
+
+/// The words that task-master makes its tasks of.
+const PRODUCT: &str = ".taskmaster/docs/prd.txt";
+
+/// The capabilities below a directory of specifications, each with its file: one may lie below another.
+fn list_capabilities(root: &Path, directory: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut left = vec![directory.to_owned()];
+    while let Some(parent) = left.pop().filter(|_| found.len() < MAX_NAMES) {
+        for name in names(root, &parent).into_iter().rev() {
+            left.push(format!("{parent}/{name}"));
+        }
+        let file = format!("{parent}/spec.md");
+        let name = parent.get(directory.len() + 1..);
+        if let Some(name) = name.filter(|_| Tree::new(root).has_file(&file).unwrap_or_default()) {
+            found.push((name.to_owned(), file));
+        }
+    }
+    found
 }
 
 // Where plans lie.
@@ -209,27 +261,26 @@ pub(super) fn candidates(root: &Path) -> Vec<String> {
 
 /// `tasks.md` of each directory below this one.
 fn below(root: &Path, directory: &str) -> Vec<String> {
-    let tree = Tree::new(root);
-    if !tree.has_directory(directory).unwrap_or_default() {
-        return Vec::new();
-    }
-    let entries = fs::read_dir(root.join(directory))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let paths = names(root, directory).into_iter();
+    // What is finished.
+    let open = paths.filter(|name| name != "archive");
+    let paths = open.map(|name| format!("{directory}/{name}/tasks.md"));
+    paths
+        .filter(|path| Tree::new(root).has_file(path).unwrap_or_default())
+        .collect()
+}
+
+/// The names in a directory of the worktree, if it is one.
+fn names(root: &Path, directory: &str) -> Vec<String> {
+    let is_there = Tree::new(root).has_directory(directory).unwrap_or_default();
+    let entries = is_there.then(|| fs::read_dir(root.join(directory)));
+    let entries = entries.into_iter().flatten().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
-        // What is finished.
-        .filter(|name| name != "archive")
         .take(MAX_NAMES)
         .collect();
     names.sort();
-    let paths = names
-        .into_iter()
-        .map(|name| format!("{directory}/{name}/tasks.md"));
-    paths
-        .filter(|path| tree.has_file(path).unwrap_or_default())
-        .collect()
+    names
 }
 
 /// The file that a path of the worktree means: itself, or the only plan in that directory.
@@ -334,10 +385,24 @@ pub fn tick(
         ));
     };
     if !Kind::of_id(kind).is_some_and(Kind::is_list) {
-        return Err(refuse(
-            format!("`{path}` is not a list with boxes, but {kind}'s"),
-            "mark what is done with its own tool; `cook status` says what is",
-        ));
+        let held = snapshot.ledger.slices.iter().filter_map(|(id, slice)| {
+            let holds = worths.get(id) == Some(&Worth::Holds);
+            slice
+                .source
+                .as_ref()
+                .filter(|_| holds)
+                .map(|it| it.item.as_str())
+        });
+        let held = held.collect::<Vec<_>>().join(",");
+        let own = format!("task-master set-status --id={held} --status=done");
+        let hint = match kind == Kind::TaskMaster.id()
+            && held.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',')
+        {
+            true if !held.is_empty() => &own,
+            _ => "mark what is done with its own tool; `cook status` says what is",
+        };
+        let what = format!("`{path}` is not a list with boxes, but {kind}'s");
+        return Err(refuse(what, hint));
     }
     let put_back = "put the file back where it was";
     let mut text =
@@ -352,36 +417,44 @@ pub fn tick(
         let Some(source) = known.and_then(|slice| slice.source.as_ref()) else {
             continue;
         };
-        let worth = worths.get(&slice.slice_id).unwrap_or(&Worth::Never);
-        let item = source.item.clone();
-        let Some((mark, is_ticked)) = find_place(path, &text, &item)? else {
-            if *worth != Worth::Never {
-                ticked.untold.push(item);
-            }
+        if !source.at.starts_with(&format!("{path}:")) {
             continue;
-        };
-        match (worth, is_ticked) {
-            (Worth::Holds, true) | (Worth::Never, false) => {}
-            (Worth::Holds, false) => {
-                marks.push((mark, "x"));
-                ticked.items.push(item);
-            }
-            (Worth::Lost(why), true) => {
-                marks.push((mark, " "));
-                ticked.taken_back.push((item, why.clone()));
-            }
-            (Worth::Lost(why) | Worth::Untold(why), _) => ticked.left.push((item, why.clone())),
-            (Worth::Never, true) => {
-                let why = "cook never found it done: the tick is whose wrote it".to_owned();
-                ticked.left.push((item, why));
+        }
+        let worth = worths.get(&slice.slice_id).unwrap_or(&Worth::Never);
+        for words in source.item.lines() {
+            let item = words.to_owned();
+            let Some(found) = find_place(path, &text, words)? else {
+                if *worth != Worth::Never {
+                    ticked.untold.push(item);
+                }
+                continue;
+            };
+            let boxes = std::iter::once(&found).chain(&found.parts);
+            let mut open = boxes.filter(|known| !known.ticked).peekable();
+            match (worth, found.ticked) {
+                (Worth::Holds, true) if open.peek().is_none() => {}
+                (Worth::Never, false) => {}
+                // What is below it holds with it.
+                (Worth::Holds, _) => {
+                    marks.extend(open.map(|known| (known.mark.clone(), "x")));
+                    ticked.items.push(item);
+                }
+                (Worth::Lost(why), true) => {
+                    marks.push((found.mark, " "));
+                    ticked.taken_back.push((item, why.clone()));
+                }
+                (Worth::Lost(why) | Worth::Untold(why), _) => ticked.left.push((item, why.clone())),
+                (Worth::Never, true) => {
+                    let why = "cook never found it done: the tick is whose wrote it".to_owned();
+                    ticked.left.push((item, why));
+                }
             }
         }
     }
     // From the end, as a mark may be longer than another.
-    marks.sort_by_key(|(mark, _)| std::cmp::Reverse(*mark));
+    marks.sort_by_key(|(mark, _)| std::cmp::Reverse(mark.start));
     for (mark, with) in &marks {
-        let length = text[*mark..].chars().next().map_or(0, char::len_utf8);
-        text.replace_range(*mark..*mark + length, with);
+        text.replace_range(mark.clone(), with);
     }
     if !marks.is_empty() {
         write_text_file(root, path, &text)?;
@@ -389,13 +462,10 @@ pub fn tick(
     Ok(ticked)
 }
 
-/// Where the mark of an item of the outermost level stands, in bytes, and whether it is ticked. Of several
-/// alike nobody can say which is meant: lines move.
-fn find_place(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)>, Failure> {
-    let items = items(path, text)?;
-    let mut alike = items.iter().filter(|known| known.text == item);
-    let (Some(only), None) = (alike.next(), alike.next()) else {
-        return Ok(None);
-    };
-    Ok(Some((only.mark, only.ticked)))
+/// The item of the outermost level with these words. Of several alike nobody can say which is meant: lines move.
+fn find_place(path: &str, text: &str, words: &str) -> Result<Option<Item>, Failure> {
+    let mut alike = items(path, text)?.into_iter();
+    let mut alike = alike.by_ref().filter(|known| known.text == words);
+    let only = alike.next();
+    Ok(only.filter(|_| alike.next().is_none()))
 }

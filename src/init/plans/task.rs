@@ -5,6 +5,7 @@ use cook_protocol::machine::{MAX_SLICES, SliceGraph, id_is_valid};
 use cook_protocol::model::{Import, Plan, Priority, SchemaVersion, Slice, SliceStatus, TaskSource};
 use cook_protocol::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Characters of a made id.
 const MAX_MADE_ID: usize = 48;
@@ -16,6 +17,12 @@ const MADE_ID_WORDS: usize = 6;
 pub(super) struct At {
     pub(super) line: usize,
     pub(super) column: usize,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
 }
 
 /// One task, in the words of its source.
@@ -34,11 +41,14 @@ pub(super) struct Task {
     pub(super) after: Vec<String>,
     /// 1 = first; none = by its place.
     pub(super) priority: Option<u64>,
-    pub(super) ticked: bool,
+    /// Boxes that are ticked.
+    pub(super) ticks: usize,
     /// Where it stands: a line.
     pub(super) line: Option<usize>,
-    /// What finds it again in its source: its id, or its words.
+    /// What finds it again in its source: its id, or its words; of a group, each on a line.
     pub(super) item: String,
+    /// Where it is stated, if not in the plan itself.
+    pub(super) file: Option<String>,
 }
 
 impl Task {
@@ -51,12 +61,6 @@ impl Task {
             (None, None) => "a task".to_owned(),
         }
     }
-
-    /// Breaks its format.
-    fn refuse(&self, path: &str, tasks: &[Task], what: &str) -> Failure {
-        let place = self.place(tasks);
-        Refusal::new(Code::PlanMalformed, format!("`{path}` {place}: {what}")).into()
-    }
 }
 
 /// A plan as it is taken in.
@@ -68,7 +72,7 @@ pub struct TakenPlan {
     pub mission: String,
     /// Tasks that were left out, and why.
     pub findings: Vec<Finding>,
-    /// Tasks taken in.
+    /// Tasks that the source lists.
     pub tasks: usize,
     /// Those of them that the source calls done.
     pub ticked: usize,
@@ -82,13 +86,43 @@ pub(super) struct Tasks {
     pub(super) findings: Vec<Finding>,
 }
 
-/// A plan that breaks its format, with the place.
-pub(super) fn refuse_form(path: &str, at: At, what: &str) -> Failure {
-    Refusal::new(
-        Code::PlanMalformed,
-        format!("`{path}` line {}, column {}: {what}", at.line, at.column),
-    )
-    .into()
+/// What breaks the format of a source, each with its place: all of it is told at once.
+#[derive(Debug)]
+pub(super) struct Faults<'a> {
+    path: &'a str,
+    code: Code,
+    found: Vec<Finding>,
+}
+
+impl<'a> Faults<'a> {
+    pub(super) fn new(path: &'a str) -> Self {
+        Self {
+            path,
+            code: Code::PlanMalformed,
+            found: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, place: impl fmt::Display, what: &str) {
+        let what = format!("`{}` {place}: {what}", self.path);
+        self.found.push(Finding::new(self.code, what));
+    }
+
+    /// That value, if nothing was found.
+    pub(super) fn end<T>(self, value: T) -> Result<T, Failure> {
+        match self.found.is_empty() {
+            true => Ok(value),
+            false => Err(self.into_failure()),
+        }
+    }
+
+    pub(super) fn into_failure(self) -> Failure {
+        let what = match &self.found[..] {
+            [one] => one.message.clone(),
+            all => format!("`{}` breaks its format in {} places", self.path, all.len()),
+        };
+        Refusal::new(self.code, what).with(self.found).into()
+    }
 }
 
 /// A task that the source itself gave up.
@@ -110,34 +144,47 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, F
         let what = format!("`{path}` names {} tasks", tasks.len());
         return Err(Refusal::new(Code::PlanTooLarge, what).into());
     }
+    let mut faults = Faults::new(path);
     for task in &tasks {
         if task.goal.trim().is_empty() || task.item.trim().is_empty() {
-            return Err(task.refuse(path, &tasks, "it has no words"));
+            faults.add(task.place(&tasks), "it has no words");
         }
     }
-    let ids = ids(path, &tasks)?;
-    let ticked = tasks.iter().filter(|task| task.ticked).count();
-    let count = tasks.len();
+    let ids = faults.end(ids(path, &tasks)?)?;
+    let mut faults = Faults::new(path);
+    let ticked = tasks.iter().map(|task| task.ticks).sum();
+    let listed = tasks.iter().filter(|task| task.file.is_none());
+    let count = listed.flat_map(|task| task.item.lines()).count();
     let mut sources = BTreeMap::new();
     let mut slices = Vec::new();
     for (task, id) in tasks.iter().zip(&ids) {
-        let after = task
-            .after
-            .iter()
-            .map(|before| find_id(path, task, id, before, &tasks, &ids));
-        let blocked_on = after.collect::<Result<Vec<String>, Failure>>()?;
+        let mut blocked_on = Vec::new();
+        for before in &task.after {
+            let is_it = |other: &Task| other.id.as_deref() == Some(before.as_str());
+            match tasks.iter().position(is_it) {
+                Some(place) => blocked_on.extend(ids.get(place).cloned()),
+                None => {
+                    let what =
+                        format!("task `{id}` waits for `{before}`, which is not a task there");
+                    faults.add(task.place(&tasks), &what);
+                }
+            }
+        }
         sources.insert(
             id.clone(),
             TaskSource {
                 item: task.item.clone(),
-                at: task
-                    .line
-                    .map_or_else(|| path.to_owned(), |line| format!("{path}:{line}")),
-                ticked: task.ticked,
+                at: match (&task.file, task.line) {
+                    (Some(file), _) => file.clone(),
+                    (None, Some(line)) => format!("{path}:{line}"),
+                    (None, None) => path.to_owned(),
+                },
+                ticked: task.ticks >= task.item.lines().count().max(1),
             },
         );
         slices.push(slice(task, id, blocked_on, slices.len()));
     }
+    faults.end(())?;
     let plan = Plan {
         schema_version: SchemaVersion,
         mission_anchor: mission.clone().unwrap_or_else(|| path.to_owned()),
@@ -206,44 +253,26 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
     }
 }
 
-/// The id of a task that another waits for.
-fn find_id(
-    path: &str,
-    task: &Task,
-    id: &str,
-    before: &str,
-    tasks: &[Task],
-    ids: &[String],
-) -> Result<String, Failure> {
-    let place = tasks
-        .iter()
-        .position(|other| other.id.as_deref() == Some(before));
-    place
-        .and_then(|place| ids.get(place).cloned())
-        .ok_or_else(|| {
-            let what = format!("task `{id}` waits for `{before}`, which is not a task there");
-            task.refuse(path, tasks, &what)
-        })
-}
-
 /// An id for each task, in order: the source's, else one made of its words.
 fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>, Failure> {
     let mut stated: BTreeMap<&str, &Task> = BTreeMap::new();
+    let mut faults = Faults {
+        code: Code::SliceDuplicated,
+        ..Faults::new(path)
+    };
     for task in tasks {
         let Some(id) = task.id.as_deref() else {
             continue;
         };
         if let Some(first) = stated.insert(id, task) {
-            let place = task.place(tasks);
-            let first = first.place(tasks);
-            return Err(Refusal::new(
-                Code::SliceDuplicated,
-                format!("`{path}` {place}: it is called `{id}`, as {first} is"),
-            )
-            .replace_hints([format!("give each task of `{path}` an id of its own")])
-            .into());
+            let what = format!("it is called `{id}`, as {} is", first.place(tasks));
+            faults.add(task.place(tasks), &what);
         }
     }
+    let own = format!("give each task of `{path}` an id of its own");
+    faults
+        .end(())
+        .map_err(|failure| failure.replace_hints([own]))?;
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let ids = tasks.iter().zip(1..).map(|(task, number)| {
         let wanted = task

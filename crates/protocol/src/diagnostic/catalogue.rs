@@ -157,7 +157,7 @@ codes! {
     PlanMalformed "plan_malformed" Refusal Error "an imported plan breaks its format at the named place", "mend that line, then run the command again";
     PlanEmpty "plan_empty" Refusal Error "an imported plan names no task", "list tasks in it as `- [ ] TEXT`, or name another file";
     PlanUnknown "plan_unknown" Refusal Error "there is no plan that cook can read", "name a file: `specs/NAME/tasks.md`, `openspec/changes/NAME/tasks.md`, `.kiro/specs/NAME/tasks.md`, `.taskmaster/tasks/tasks.json`, `prd.json`, a check list, JSON of `gh issue list`, or `.beads/issues.jsonl`";
-    PlanAmbiguous "plan_ambiguous" Refusal Error "there are several plans", "name one of them with `cook init --from`";
+    PlanAmbiguous "plan_ambiguous" Refusal Error "there are several plans", "name one of them: `cook init --from PATH`";
     PlanMarksDone "plan_marks_done" Refusal Error "a plan marks a slice done", "only an accepted reconciliation makes a slice done";
     PlanStatusIgnored "plan_status_ignored" Finding Warning "the plan gives a status to a slice that is done or cancelled", "reopen a done slice with `reopen`";
     AnswerMoved "answer_moved" Finding Warning "a user's answer no longer binds an open slice that it bound", "if the answer concerns that slice, name it in `answers_to`";
@@ -170,9 +170,9 @@ codes! {
     BlockWithoutReason "block_without_reason" Refusal Error "a slice, or the work, is called blocked without a reason", "add `reason` to the slice, or name in `blocked_on` what it waits for";
     ReopenWithoutReason "reopen_without_reason" Refusal Error "a slice is reopened, and nothing says what must be fixed", "say it in `findings` of `reconcile`";
     NamedTwice "named_twice" Refusal Error "a list of the block names the same thing twice", "name it once";
-    CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "add `acceptance_criteria` in the plan, or use `--text` and `--reason` of `cook plan criteria amend`";
+    CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "add `acceptance_criteria` in the plan, or use `--text` and `--reason` of `cook plan criteria amend SLICE`";
     CriterionDuplicated "criterion_duplicated" Refusal Error "a slice lists the same criterion twice", "give each criterion of a slice once";
-    CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`; only the user may amend a false criterion (`cook plan criteria amend`); cancel an unwanted slice with a reason";
+    CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`; only the user may amend a false criterion (`cook plan criteria amend SLICE`); cancel an unwanted slice with a reason";
     GoalChanged "goal_changed" Refusal Error "the goal of a slice that is selected or done was changed", "plan a new slice";
     DependencyCycle "dependency_cycle" Refusal Error "slices wait for one another in a circle", "take one of the named slices out of the `blocked_on` of another";
     BlockedOnCancelled "blocked_on_cancelled" Refusal Error "an open slice waits for a cancelled one", "take the cancelled slice out of its `blocked_on`, or cancel it too";
@@ -291,7 +291,7 @@ codes! {
     StopVerifierUntrusted "stop_verifier_untrusted" Finding Error "the stop verifier was not run: this machine does not trust its scripts", "look at them, then run `cook trust 'bash .agent/verify_completion_stop.sh'`; `--trust-repo` trusts for one run";
     GateUntrusted "gate_untrusted" Finding Warning "a gate is not trusted on this machine", "run `cook trust 'COMMAND'`";
     TrustForeign "trust_foreign" Finding Warning "another user made this machine's list of trusted commands, so it does not count", "look at `.agent/cook.toml`, then run `cook trust --gates`";
-    ProgramAbsent "program_absent" Finding Warning "a gate or the setup names a program that is not on this machine", "install it, then run `cook trust --tools` and `cook trust --gates`";
+    ProgramAbsent "program_absent" Finding Warning "a gate or the setup names a program that is not on this machine", "install it; `cook gate` then says whether its place must be trusted";
     NextRoleDiffers "next_role_differs" Finding Note "the report expects another next role than dispatch", "run `cook next`, and start the role that it names";
     CommandDropped "command_dropped" Finding Warning "a slice in work no longer names a verification command", "add the command to `verification_commands` again, unless another command proves the same";
     SliceImported "slice_imported" Finding Warning "a slice was imported as done from state that cook did not write here", "anchor its criteria again in the next re-ground, or build it again";
@@ -321,10 +321,10 @@ codes! {
     UnwatchedEdits "unwatched_edits" Finding Warning "git ignores edits of tracked files here, so cook cannot tell whether they are committed", "run `git update-index --no-assume-unchanged --no-skip-worktree PATH`";
     RoomLacks "room_lacks" Finding Warning "a gate is red in the clean room but green on the same commit with the user's environment", "declare what it needs in the repository, or name it in `[clean_room]` of `.agent/cook.toml`";
     NoGates "no_gates" Finding Warning "there is no command that could tell whether the commit is in order", "name the repository's test in `[gates]` of `.agent/cook.toml`";
-    GateSurroundings "gate_surroundings" Finding Warning "a gate used something that another clone may lack, or gave two results for one tree", "the message names the remedy: `cook trust --program`, `cook trust --tools` or `[clean_room] dir`; a gate that passes by chance is mended";
+    GateSurroundings "gate_surroundings" Finding Warning "a gate used something that another clone may lack, or gave two results for one tree", "the message names the remedy: `cook trust --program NAME`, `cook trust --tools` or `[clean_room] dir`; a gate that passes by chance is mended";
     NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` failed", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "say why under `Files changed`, or name the files in `implementation_surfaces`";
-    AnswersEnded "answers_ended" Finding Warning "earlier answers of the user no longer bind: the mission changed or they were undone", "repeat what still holds in the mission or with `cook brief say`";
+    AnswersEnded "answers_ended" Finding Warning "earlier answers of the user no longer bind: the mission changed or they were undone", "repeat what still holds in the mission or with `cook brief say TEXT`";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "commit, stash or ignore the named paths";
     OtherBranchNow "other_branch_now" Finding NeedsReground "the checked-out branch is not the one of the workflow", "run `git switch` back, or `cook plan adopt --branch`";
@@ -387,7 +387,7 @@ codes! {
     SandboxOff "sandbox_off" Finding Warning "agents run without a sandbox: their changes are measured afterwards", "install bubblewrap and leave `[sandbox] mode` at `auto`; `cook doctor` says what stands in the way";
     SandboxOpened "sandbox_opened" Finding Warning "agents reach a socket of this machine from inside the sandbox", "take it out of `[sandbox] sockets` in `.agent/cook.toml` when it is not needed";
     TreeMoved "tree_moved" Finding Warning "the worktree differs from the one that the conversation left", "tell the agent what changed; `--require-tree` refuses such a call";
-    ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
+    ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "mend the named line, then run the command again";
 
     // Commands that cannot run.
     ArtifactUnreadable "artifact_unreadable" Failure Error "no artifact can be read from the input", "give one JSON object of at most 1 MiB";
@@ -466,7 +466,7 @@ codes! {
     EpisodeNotFound "episode_not_found" Failure Error "the episode is not known", "run `cook session log`, and name an episode of the list";
     SeriesNotFound "series_not_found" Failure Error "the series is not known", "run `cook session log`, and name a series of the list";
     RefAmbiguous "ref_ambiguous" Failure Error "several refs begin with that text", "give more characters of the ref";
-    RefKindMismatch "ref_kind_mismatch" Failure Error "the ref is of another kind", "give an episode to `--on-episode` and a series to `--on-series`; `cook session show` takes both";
+    RefKindMismatch "ref_kind_mismatch" Failure Error "the ref is of another kind", "give an episode to `--on-episode` and a series to `--on-series`; `cook session show REF` takes both";
     ObjectCorrupt "object_corrupt" Failure Error "stored data of a session is damaged", "run `cook session verify`";
     OnConflict "on_conflict" Failure Error "neither or both of episode and series are given", "give one of `--on-episode` and `--on-series`";
     ContextWindowExceeded "context_window_exceeded" Failure Error "the call does not fit the agent's context window", "continue with `--on-series REF`, say less, or use an agent with a larger window";
@@ -474,7 +474,7 @@ codes! {
     SupplierFailed "supplier_failed" Failure Error "the agent ended with an error", "run `cook doctor agents` to see which agents are here, then try again";
     SupplierTimeout "supplier_timeout" Failure Error "the agent did not answer in time", "give it longer with `--timeout` or `--idle-timeout`";
     SupplierUnparseable "supplier_unparseable" Failure Error "the agent's output is unreadable", "ask again; `cook doctor --probe` says whether the agent answers";
-    ReadOnlyViolated "read_only_violated" Failure Error "a question changed the repository", "look with `git status`; `cook act` is for orders that change something";
+    ReadOnlyViolated "read_only_violated" Failure Error "a question changed the repository", "look with `git status`; `cook act TEXT` is for orders that change something";
     TreeDrift "tree_drift" Failure Error "the worktree is not the one the conversation left", "leave `--require-tree` out to go on with the tree as it is";
     JudgeNotIndependent "judge_not_independent" Failure Error "two answers come from one session", "ask each in a session of its own";
     DemoFailed "demo_failed" Failure Error "the demonstration did not finish", "mend what is named, then run `cook demo` again";

@@ -69,8 +69,8 @@ pub use plan_document::{
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use setting::{
     AgentName, CachePath, Command, CommandIn, CommandLine, Commands, Dollars, LogRefs, Pattern,
-    RepoPath, RoleKey, SocketPath, Span, escape_branch, is_branch_name, surface_matches,
-    surface_names, unescape_branch,
+    RepoPath, RoleKey, SocketPath, Span, check_command, escape_branch, is_branch_name,
+    surface_matches, surface_names, unescape_branch,
 };
 pub use snapshot::{Records, Snapshot, TreeEntry};
 pub use state::{

@@ -205,12 +205,36 @@ impl Deref for Commands {
     }
 }
 
-fn check_command(text: &str) -> Result<(), String> {
+/// Whether a program can be started by these words: no shell runs them.
+///
+/// # Errors
+/// What is wrong with them, and what to write instead.
+pub fn check_command(text: &str) -> Result<(), String> {
     match shell_words::split(text) {
         Ok(words) if words.is_empty() => Err("the command is empty".to_owned()),
+        Ok(_) if needs_shell(text) => Err(format!(
+            "`{text}` needs a shell, and cook starts programs without one; write `sh -c {}`",
+            shell_words::quote(text)
+        )),
         Ok(_) => Ok(()),
         Err(_) => Err(format!("`{text}` has an open quote")),
     }
+}
+
+/// Whether an operator of a shell stands outside of quotes: `&&`, a pipe, a redirection.
+fn needs_shell(command: &str) -> bool {
+    let (mut quote, mut is_escaped) = (None, false);
+    for c in command.chars() {
+        match (c, quote) {
+            _ if is_escaped => is_escaped = false,
+            ('\\', None | Some('"')) => is_escaped = true,
+            (_, Some(open)) => quote = (c != open).then_some(open),
+            ('"' | '\'', None) => quote = Some(c),
+            ('|' | '&' | ';' | '<' | '>' | '(' | ')' | '`', None) => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 fn check_pattern(text: &str) -> Result<(), String> {

@@ -299,13 +299,17 @@ pub(super) fn judge(role: Role, mut draft: Draft, sha256: String) -> Parsed {
     }
 }
 
-/// The same, with what its field holds and what it must hold.
+/// The same, with what its field holds and what it must hold; of one that is missing, only the latter.
 fn explain(mut finding: Finding, record: &ReportRecord) -> Finding {
     let place = finding.place.as_deref();
     let field = fields(record.role)
         .iter()
         .find(|field| place == Some(field.key));
     if let Some(field) = field {
+        if finding.code == Code::FieldMissing {
+            finding.message += &format!("; write {}", field.hint);
+            return finding;
+        }
         let value = rules::field(record, field.key);
         let (holds, wants) = (show_held(value), field.wants(value));
         finding.message += &format!("; it holds {holds}; it must hold {wants}");

@@ -240,7 +240,7 @@ impl Gates<'_> {
                 let path = std::env::var_os("PATH").unwrap_or_default();
                 let how = match on_path(word, &path) {
                     Some(_) => "`cook trust --tools` takes in the one of now, which has it",
-                    None => "nor on the one of now: install it, then run `cook trust --tools`",
+                    None => "nor on the one of now: install it",
                 };
                 let why = format!(
                     "the program `{word}` is not on the PATH that this machine's user trusted; {how}"

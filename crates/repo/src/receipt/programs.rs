@@ -3,7 +3,7 @@
 use crate::disk::{self, Links};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::digest::hex;
-use cook_protocol::model::Program;
+use cook_protocol::model::{Program, check_command};
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::Path;
@@ -83,11 +83,8 @@ pub(super) fn identify(file: &Path) -> Option<Program> {
 /// # Errors
 /// When a quote is open, there is no word, or an operator of a shell stands outside of quotes.
 pub fn words(command: &str) -> Result<Vec<String>, Failure> {
-    let words = split(command)?;
-    match needs_shell(command) {
-        false => Ok(words),
-        true => Err(refuse_words(command)),
-    }
+    check_command(command).map_err(refuse_words)?;
+    split(command)
 }
 
 /// The words of a command that is not run: an older list of trust may hold an operator of a shell.
@@ -97,30 +94,14 @@ pub fn words(command: &str) -> Result<Vec<String>, Failure> {
 pub(super) fn split(command: &str) -> Result<Vec<String>, Failure> {
     match shell_words::split(command) {
         Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => Ok(words),
-        _ => Err(refuse_words(command)),
+        _ => Err(refuse_words(format!(
+            "`{command}` has no words, or an open quote"
+        ))),
     }
 }
 
-/// Whether an operator of a shell stands outside of quotes: `&&`, a pipe, a redirection.
-fn needs_shell(command: &str) -> bool {
-    let (mut quote, mut is_escaped) = (None, false);
-    for c in command.chars() {
-        match (c, quote) {
-            _ if is_escaped => is_escaped = false,
-            ('\\', None | Some('"')) => is_escaped = true,
-            (_, Some(open)) => quote = (c != open).then_some(open),
-            ('"' | '\'', None) => quote = Some(c),
-            ('|' | '&' | ';' | '<' | '>' | '(' | ')' | '`', None) => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-fn refuse_words(command: &str) -> Failure {
-    Failure::usage(format!(
-        "`{command}` is not a command: it has no words, an open quote, or what only a shell does, and cook starts programs without one: `sh -c '…'`"
-    ))
+fn refuse_words(why: String) -> Failure {
+    Failure::usage(why).replace_hints(["name a program and what it is given"])
 }
 
 #[cfg(test)]

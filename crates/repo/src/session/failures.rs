@@ -83,7 +83,7 @@ pub(super) fn wrong_kind(text: &str, found: Ref, wanted: RefKind) -> Failure {
     }
     let hint = match found.kind() {
         RefKind::Exchange => {
-            "an exchange is looked at, not gone on from: `cook session show`".to_owned()
+            "an exchange is looked at, not gone on from: `cook session show REF`".to_owned()
         }
         _ => on(found),
     };
