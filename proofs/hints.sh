@@ -8,6 +8,6 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 found="$(mktemp)"
 trap 'rm -f -- "$found"' EXIT
-COOK_TYPE_HINTS="$found" cargo test --quiet --test cli -- "$@"
+COOK_TYPE_HINTS="$found" cargo test --quiet --test all -- "${@:-cli::}"
 sort -u -- "$found"
 [[ ! -s "$found" ]] && echo "each command that was named and typed works where it is named"

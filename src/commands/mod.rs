@@ -37,6 +37,7 @@ mod strength;
 mod verify;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use context::{Answer, Context};
 use cook_protocol::diagnostic::Failure;
@@ -68,6 +69,31 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 }
+
+/// Commands of before, each with the one that does it now.
+const OLD_NAMES: [(&str, &str); 21] = [
+    ("adopt", "plan adopt"),
+    ("agents", "doctor agents"),
+    ("answer", "resume --answer"),
+    ("budget", "resume --add"),
+    ("checkpoint", "brief checkpoint"),
+    ("cost", "status --cost"),
+    ("criteria", "plan criteria"),
+    ("diff", "log A..B"),
+    ("fanout", "ask --each"),
+    ("fsck", "doctor fsck"),
+    ("graph", "status --graph"),
+    ("man", "help --man"),
+    ("pr", "report --format pr"),
+    ("ready", "status --ready"),
+    ("recover", "brief recover"),
+    ("refocus", "plan refocus"),
+    ("rescue", "doctor rescue"),
+    ("show", "log ID"),
+    ("step", "run --once"),
+    ("watch", "status --watch"),
+    ("why", "next --why"),
+];
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -216,13 +242,26 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         }
         return Exit::Ok.into();
     }
-    if std::env::args_os().any(|word| word == "--json") {
-        let screen = Screen::new(Format::Json, false, false, ColorChoice::Auto);
-        let failure = Failure::usage(first_words(&error.to_string()));
+    let json = std::env::args_os().any(|word| word == "--json");
+    let failure = name_new_command(error)
+        .or_else(|| json.then(|| Failure::usage(first_words(&error.to_string()))));
+    if let Some(failure) = failure {
+        let format = if json { Format::Json } else { Format::Human };
+        let screen = Screen::new(format, false, false, ColorChoice::Auto);
         return screen.failure(&failure).into();
     }
     let _ = error.print();
     Exit::Usage.into()
+}
+
+/// What became of a command that there was.
+fn name_new_command(error: &clap::Error) -> Option<Failure> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let (_, new) = OLD_NAMES.iter().find(|(old, _)| old == name)?;
+    let what = format!("`cook {name}` is `cook {new}` now");
+    Some(Failure::usage(what).hint(format!("write `{new}` in its place")))
 }
 
 /// What clap objects to, on one line: its first one, and what that announces.
