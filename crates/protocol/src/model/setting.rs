@@ -221,18 +221,24 @@ pub fn check_command(text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether an operator of a shell stands outside of quotes: `&&`, a pipe, a redirection.
+/// Whether an operator of a shell (`&&`, a pipe, a redirection) begins a word outside of quotes, or `;` ends one. Inside a
+/// word it may be meant as it stands: `go test -run TestA|TestB`.
 fn needs_shell(command: &str) -> bool {
-    let (mut quote, mut is_escaped) = (None, false);
-    for c in command.chars() {
+    let (mut quote, mut is_escaped, mut before) = (None, false, ' ');
+    let mut rest = command.chars().peekable();
+    while let Some(c) = rest.next() {
+        let begins = before.is_whitespace();
+        let ends = rest.peek().is_none_or(|next| next.is_whitespace());
         match (c, quote) {
             _ if is_escaped => is_escaped = false,
             ('\\', None | Some('"')) => is_escaped = true,
             (_, Some(open)) => quote = (c != open).then_some(open),
             ('"' | '\'', None) => quote = Some(c),
-            ('|' | '&' | ';' | '<' | '>' | '(' | ')' | '`', None) => return true,
+            ('|' | '&' | '<' | '>' | '(' | '`', None) if begins => return true,
+            (';', None) if begins || ends => return true,
             _ => {}
         }
+        before = c;
     }
     false
 }
@@ -628,5 +634,26 @@ mod tests_of_surface {
         surface_matches(&pattern, &path);
         assert!(!surface_matches(&name, &"a".repeat(4000)));
         assert!(started.elapsed().as_secs() < 5);
+    }
+}
+
+#[cfg(test)]
+mod tests_of_commands {
+    use super::*;
+
+    #[test]
+    fn what_needs_a_shell_is_refused_and_what_only_looks_so_is_not() {
+        for plain in [
+            "go test -run TestA|TestB ./...",
+            "grep '|' a.txt",
+            "curl http://localhost/?a=1&b=2",
+            r"find . -name a.txt -exec true \;",
+            "pytest -k \"a and (b or c)\"",
+        ] {
+            assert_eq!(check_command(plain), Ok(()), "{plain}");
+        }
+        for shell in ["env | sort", "make && true", "ls >out", "a; b", "(cd a)"] {
+            assert!(check_command(shell).is_err(), "{shell}");
+        }
     }
 }
