@@ -214,7 +214,7 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
     for part in [
         "<h1>DONE AND PROVEN</h1>",
         "✗ the review sends it back",
-        "`roman 0` prints an empty line",
+        "<code>roman 0</code> prints an empty line",
         "✗ no",
         "the README does not say how roman is called",
         "<bdi>scripted</bdi>",
