@@ -31,19 +31,19 @@ pub(super) struct BriefArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct BriefShowArgs {
-    /// At most this many bytes; what is left out is counted
+    /// Print at most this many bytes, and count the omitted entries [default: 8000]
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub max_bytes: Option<usize>,
-    /// All of it
+    /// Print the complete brief, however long it is
     #[arg(long)]
     pub all: bool,
-    /// Write it into a file too, `CONTINUE.md` when none is named
+    /// Also write the brief to this file [default: CONTINUE.md]
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
     pub write: Option<String>,
-    /// The entries with their ids
+    /// List the entries with their IDs instead
     #[arg(long, conflicts_with = "write")]
     pub ids: bool,
-    /// End or replace entries: a list of `{id, verdict, by, why}` (`-` = standard input)
+    /// End or replace entries by a JSON list of `{id, verdict, by, why}` (`-` reads standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "ids"])]
     pub reconcile: Option<PathBuf>,
     #[command(flatten)]
@@ -52,37 +52,37 @@ pub(super) struct BriefShowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BriefCommand {
-    /// Print it
+    /// Print the brief
     Show(BriefShowArgs),
-    /// Print an artifact as a brief; needs no repository
+    /// Print the brief of an artifact (works without a repository)
     Render {
-        /// The artifact (`-` or nothing = standard input)
+        /// File of the artifact (`-` reads standard input) [default: -]
         file: Option<PathBuf>,
     },
-    /// Say of every anchor whether it still holds
+    /// Check whether every anchor still holds
     Check,
-    /// Keep a line about what was done and what comes next
+    /// Record finished work and next steps
     Checkpoint(CheckpointArgs),
-    /// Print the message that a session gets when its context was lost
+    /// Print the recovery message for a session that lost its context
     Recover,
-    /// Add an entry, from flags or as JSON on standard input
+    /// Add an entry, from options or from JSON on standard input
     Note(Box<BriefNoteArgs>),
-    /// Keep a statement of the user's that anchors may quote (user only)
+    /// Record a statement of the user that anchors can quote (user only)
     Say {
-        /// The statement (`-` = standard input)
+        /// Statement to record (`-` reads standard input)
         #[arg(allow_hyphen_values = true, value_parser = free_text)]
         text: String,
-        /// The session it was made in
+        /// ID of the session in which the user made the statement
         #[arg(long, value_name = "ID")]
         session: Option<String>,
         #[command(flatten)]
         as_user: AsUser,
     },
-    /// Take in an artifact as the whole next brief
+    /// Import an artifact as the complete next brief
     Import {
-        /// The artifact (`-` or nothing = standard input)
+        /// File of the artifact (`-` reads standard input) [default: -]
         file: Option<PathBuf>,
-        /// Causes of the entries that it leaves out
+        /// Read the causes of omitted entries from this file (`-` reads standard input)
         #[arg(long, value_name = "FILE")]
         reconcile: Option<PathBuf>,
         #[command(flatten)]
@@ -90,12 +90,12 @@ pub(super) enum BriefCommand {
     },
     /// Print the brief as an artifact
     Export,
-    /// The proposed update of the agent guide
+    /// Show or apply the proposed update of the agent guide
     Guide {
-        /// Show what it would change
+        /// Show the changes
         #[arg(long, required_unless_present = "apply", conflicts_with = "apply")]
         diff: bool,
-        /// Write it
+        /// Write the changes to the guide
         #[arg(long)]
         apply: bool,
     },
@@ -235,32 +235,32 @@ fn guide(context: &Context, apply: bool) -> Answer {
 
 #[derive(Debug, Args)]
 pub(super) struct BriefNoteArgs {
-    /// Which list: what must not be done, what holds with its proof, what was found out, what must be
-    /// answered, what comes next
+    /// List that gets the entry: prohibitions, proven facts, lessons, open questions or next steps
     #[arg(value_parser = input::one_of(&Slot::ALL, Slot::id))]
     pub slot: Slot,
-    /// What it says: rule, claim, lesson, question or action (nothing and no flag = JSON on standard input)
+    /// Rule, claim, lesson, question or action to add; without it and without options, read JSON from standard
+    /// input
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: Option<String>,
-    /// Of forbid and learned: where it comes from
+    /// For `forbid` and `learned`: source of the entry
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub source: Option<String>,
-    /// Of established: the anchor
+    /// For `established`: anchor that proves the claim
     #[arg(long, value_name = "ANCHOR")]
     pub evidence: Option<String>,
-    /// Of established: observed, test, output, user or doc
+    /// For `established`: kind of proof (observed, test, output, user or doc)
     #[arg(long)]
     pub basis: Option<String>,
-    /// Of established: what would make it worth another look
+    /// For `established`: event after which to check the claim again
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub reopen: Option<String>,
-    /// Of open: what would answer it
+    /// For `open`: test or fact that would answer the question
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub verifies: Option<String>,
-    /// Of next: what it leads to
+    /// For `next`: expected result of the action
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub outcome: Option<String>,
-    /// What becomes of earlier entries
+    /// End or replace earlier entries, as `cook brief --reconcile` does
     #[arg(long, value_name = "FILE")]
     pub reconcile: Option<PathBuf>,
     #[command(flatten)]
@@ -270,10 +270,10 @@ pub(super) struct BriefNoteArgs {
 /// Who changes the brief.
 #[derive(Debug, Default, Args)]
 pub(super) struct BriefAuthorArgs {
-    /// Who says so
+    /// Record this author of the change [default: the role, `user` or `agent`]
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
-    /// The session it comes from
+    /// ID of the session in which the change was made
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     #[command(flatten)]
@@ -547,10 +547,10 @@ fn follow(workspace: &Workspace, findings: &mut Vec<Finding>) -> Option<String> 
 
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
-    /// What was done, what comes next (`-` = standard input)
+    /// Finished work and next steps (`-` reads standard input)
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: String,
-    /// Take this artifact in as the whole next brief first; when it is refused, nothing is kept
+    /// Import this artifact as the complete next brief first; if it is refused, record nothing
     #[arg(long, value_name = "FILE")]
     pub brief: Option<PathBuf>,
 }

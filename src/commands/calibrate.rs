@@ -14,16 +14,16 @@ const MOST: u32 = 1_000;
 
 #[derive(Debug, Args)]
 pub(super) struct CalibrateArgs {
-    /// Measure the judge of this role alone (default: all three)
+    /// Measure only the judge of this role [default: all three]
     #[arg(long, value_name = "ROLE", value_parser = PossibleValuesParser::new(["reviewer", "auditor", "stop-judge"]))]
     pub role: Option<String>,
-    /// The agent, in place of `[roles.*] agent`
+    /// Measure this agent instead of the agents of `cook.toml`
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// So many planted cases for each role, and as many clean ones: a session each
+    /// Give each role this many cases with a planted fault and as many clean ones, one session each
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
     pub cases: u32,
-    /// Forget what these judges answered before
+    /// Discard earlier answers of these judges
     #[arg(long)]
     pub again: bool,
     /// Trust the gates of this repository for this run

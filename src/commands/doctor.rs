@@ -19,25 +19,25 @@ use std::path::PathBuf;
 pub(super) struct DoctorArgs {
     #[command(subcommand)]
     pub command: Option<DoctorCommand>,
-    /// Print every setting in force
+    /// Print all settings in force
     #[arg(long)]
     pub config: bool,
-    /// Have each agent that is here answer once
+    /// Send a test question to each installed agent
     #[arg(long, conflicts_with = "config")]
     pub probe: bool,
-    /// With --probe: this agent only
+    /// With --probe, ask only this agent
     #[arg(long, value_name = "NAME", requires = "probe")]
     pub agent: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum DoctorCommand {
-    /// Check the log's objects and the view
+    /// Check the objects of the log and the files of `.agent/`
     Fsck,
-    /// Look at what was set aside, and put it back
+    /// List, show and restore saved copies of reverted changes
     #[command(subcommand)]
     Rescue(RescueCommand),
-    /// List the agents that can be asked: installed, version, what they can
+    /// List the known agents, their versions and their abilities
     Agents,
 }
 
@@ -242,20 +242,20 @@ impl Show for AgentsAnswer {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum RescueCommand {
-    /// What was set aside
+    /// List the saved copies
     List,
-    /// What one copy holds, or the text of one of its files
+    /// List the files of a copy, or print one of them
     Show {
-        /// Its id or the beginning of it, or a ref of the list
+        /// ID of the copy (a prefix is enough), or a ref from the list
         id: String,
-        /// A file of the copy, as the list of its files names it
+        /// Path of a file, as listed
         path: Option<String>,
     },
-    /// Write one copy into a directory of this worktree
+    /// Write the files of a copy to a directory of the worktree
     Restore {
-        /// Its id, or the beginning of it
+        /// ID of the copy (a prefix is enough)
         id: String,
-        /// Where to; made when it is not there
+        /// Write to this directory, and create it if it does not exist
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
     },

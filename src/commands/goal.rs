@@ -22,28 +22,28 @@ const DROPPED: &str = "dropped by hand with `cook goal drop`";
 
 #[derive(Debug, Args)]
 pub(super) struct GoalArgs {
-    /// The goal in words; `drop` gives it up; without any how far it is
+    /// Goal in words, or `drop` to give it up; without it, show the progress
     #[arg(value_name = "WORDS", value_parser = free_text)]
     pub words: Option<String>,
-    /// A command that is red now and green once the goal is reached; may be given several times
+    /// Command that fails now and passes once the goal is reached (can be repeated)
     #[arg(long, value_name = "CMD", value_parser = free_text)]
     pub check: Vec<String>,
-    /// A file outside of the repository that is laid over where the checks run, and never shown
+    /// Add this file from outside the repository where the checks run, and never show it (can be repeated)
     #[arg(long, value_name = "FILE", requires = "check")]
     pub hidden: Vec<PathBuf>,
-    /// Hold this file as it is now too, although it is none of a test's
+    /// Freeze this file too, although no test includes it (can be repeated)
     #[arg(long, value_name = "PATH", requires = "check")]
     pub freeze: Vec<String>,
-    /// Hold this agent: install its hook of `cook hooks install AGENT --check`
+    /// Check each stop of this agent: install the hook of `cook hooks install AGENT --check`
     #[arg(long, value_name = "NAME", requires = "check")]
     pub agent: Option<String>,
-    /// Take checks that are green now already
+    /// Accept checks that pass already
     #[arg(long, requires = "check")]
     pub allow_green: bool,
-    /// How long each check may take
+    /// Limit the time of each check
     #[arg(long, value_name = "TIME", default_value = "4m", requires = "check", value_parser = humantime::parse_duration)]
     pub time: Duration,
-    /// Show what checks of hidden files print (user only)
+    /// Show the output of the checks with hidden files (user only)
     #[arg(long, conflicts_with = "check")]
     pub show_hidden: bool,
     #[command(flatten)]

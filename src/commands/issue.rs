@@ -13,58 +13,58 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum IssueCommand {
-    /// What could be worked on, and what hangs on it
+    /// List the issues that can be worked on, and what each unblocks
     Ready,
-    /// One issue with its dependencies and comments
+    /// Show an issue with its dependencies and comments
     Show {
-        /// The issue
+        /// ID of the issue
         id: String,
     },
-    /// Take an issue; one that somebody else holds is left alone
+    /// Claim an issue, unless someone else holds it
     Claim {
-        /// The issue
+        /// ID of the issue
         id: String,
     },
-    /// Close an issue, and see that it is closed
+    /// Close an issue, and check that it is closed
     Close {
-        /// The issue
+        /// ID of the issue
         id: String,
-        /// Why
+        /// Reason for closing the issue
         #[arg(long, value_name = "TEXT", default_value = "done", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
     },
-    /// Say something about an issue
+    /// Comment on an issue
     Comment {
-        /// The issue
+        /// ID of the issue
         id: String,
-        /// What to say (`-` = standard input)
+        /// Text of the comment (`-` reads standard input)
         #[arg(allow_hyphen_values = true, value_parser = free_text)]
         text: String,
-        /// Say it once however often this is called with this word
+        /// Add the comment only once, even if the command is repeated with this key
         #[arg(long, value_name = "WORD")]
         key: Option<String>,
     },
-    /// Make an issue
+    /// Create an issue
     Create(CreateIssueArgs),
-    /// Which tracker there is, and what is in work
+    /// Show the tracker and the issues in work
     Status,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CreateIssueArgs {
-    /// Its title
+    /// Title of the issue
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub title: String,
-    /// `task` (the default), `bug`, `feature`, …
+    /// Type of the issue: `task`, `bug`, `feature`, … [default: task]
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// 0 = first
+    /// Priority of the issue; 0 is the highest
     #[arg(long, value_name = "N")]
     pub priority: Option<u8>,
-    /// What it is about
+    /// Description of the issue
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     pub description: Option<String>,
-    /// The issue in whose work it was found
+    /// ID of the issue during whose work this one was found
     #[arg(long, value_name = "ID")]
     pub discovered_from: Option<String>,
 }

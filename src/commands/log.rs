@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
-    /// Show one of them (a number, an id, `@` or `@-`), or what changed between two (`A..B`)
+    /// Show this transition (a number, an ID, `@` or `@-`), or the changes between two (`A..B`)
     #[arg(value_name = "ID", conflicts_with_all = ["limit", "all_worktrees"])]
     pub operation: Option<String>,
-    /// At most this many
+    /// List at most this many transitions
     #[arg(short = 'n', long, default_value_t = 20)]
     pub limit: usize,
-    /// The logs of all worktrees, removed ones among them
+    /// List the logs of all worktrees, including removed ones
     #[arg(long)]
     pub all_worktrees: bool,
 }

@@ -8,16 +8,16 @@ use cook_protocol::model::Role;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {
-    /// Print the role's whole prompt
+    /// Print the complete prompt of the role
     #[arg(long)]
     pub prompt: bool,
-    /// Make the agent session around this command the one that does it
+    /// Make the agent session that runs this command the owner of the workflow
     #[arg(long)]
     pub take: bool,
-    /// Show the rules in order, with what each one looked at
+    /// Show the rules in order, with the inputs of each one
     #[arg(long, conflicts_with_all = ["prompt", "take"])]
     pub why: bool,
-    /// Exit 10, 11 or 12 when the work waits for the user, is blocked or paused
+    /// Exit with 10, 11 or 12 if the work waits for the user, is blocked or is paused
     #[arg(long)]
     pub exit_code: bool,
 }

@@ -12,22 +12,22 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct PushArgs {
-    /// A remote, or its address (default: `[log] remote`, else the branch's)
+    /// Name or address of the remote [default: from `cook.toml`, else the remote of the branch]
     #[arg(value_name = "REMOTE")]
     pub remote: Option<String>,
-    /// Push a workflow for the first time without being asked
+    /// Do not ask before a workflow is pushed for the first time; also lets a script use the other options
     #[arg(long)]
     pub yes: bool,
-    /// Push what looks like a secret as it is
+    /// Push this text although it looks like a secret; the refusal prints the ID (can be repeated)
     #[arg(long, value_name = "ID")]
     pub allow_secret: Vec<String>,
-    /// Push no commits that the log cites and the branch does not hold
+    /// Do not push commits that the log cites but the branch does not contain
     #[arg(long)]
     pub no_keep: bool,
-    /// Put back a log that was taken away or set back there
+    /// Restore a log that was removed or set back on the remote
     #[arg(long)]
     pub restore: bool,
-    /// Say what would be pushed
+    /// Show what would be pushed, but push nothing
     #[arg(long, conflicts_with = "sign")]
     pub dry_run: bool,
     #[command(flatten)]
@@ -177,10 +177,10 @@ fn confirm(
 
 #[derive(Debug, Args)]
 pub(super) struct SigningArgs {
-    /// Sign with an SSH key of yours: `cook.signingkey`, else `user.signingkey`, of git's settings (user only)
+    /// Sign with your SSH key: --key, else git's `cook.signingkey`, else its `user.signingkey` (user only)
     #[arg(long)]
     pub sign: bool,
-    /// The key that signs: its file, or the public half of one that `ssh-agent` holds
+    /// With --sign, use the key in this file, or the key in `ssh-agent` whose public half this is
     #[arg(long, value_name = "FILE", requires = "sign")]
     pub key: Option<PathBuf>,
 }
@@ -314,18 +314,18 @@ impl Show for PushAnswer {
 
 #[derive(Debug, Args)]
 pub(super) struct PullArgs {
-    /// A remote, or its address (default: `[log] remote`, else the branch's)
+    /// Name or address of the remote [default: from `cook.toml`, else the remote of the branch]
     #[arg(value_name = "REMOTE")]
     pub remote: Option<String>,
-    /// Do nothing where both sides have transitions that the other lacks
+    /// Change nothing if both logs have transitions that the other lacks
     #[arg(long)]
     pub keep_mine: bool,
-    /// Take the log there as it is, also where it was set back or is another one than this clone has seen
+    /// Take the remote's log even if it was set back or replaced since this clone last saw it (user only)
     #[arg(long, conflicts_with = "keep_mine")]
     pub accept: bool,
     #[command(flatten)]
     pub as_user: AsUser,
-    /// Whose log, where no branch is checked out
+    /// Pull the log of this branch, if no branch is checked out
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
 }

@@ -42,16 +42,16 @@ pub(super) struct StatusArgs {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(super) struct StatusPart {
-    /// Show it again whenever it changes; into a pipe, print a line for each transition
+    /// Show the status again whenever it changes; without a terminal, print a line for each transition
     #[arg(long)]
     pub watch: bool,
-    /// Show the slices that can be selected now, in order of work
+    /// List the slices that can be selected now, in order of work
     #[arg(long)]
     pub ready: bool,
-    /// Show the plan as a graph
+    /// Show the plan as a graph in this form [default: drawn]
     #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "drawn")]
     pub graph: Option<GraphForm>,
-    /// Show what agents have cost, by role and agent
+    /// Show calls, time and cost by role and agent
     #[arg(long)]
     pub cost: bool,
 }
@@ -695,11 +695,11 @@ pub struct GraphAnswer {
 /// How a graph is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum GraphForm {
-    /// For a person in a terminal.
+    /// Drawing for a terminal.
     Drawn,
-    /// For Mermaid.
+    /// Source for Mermaid.
     Mermaid,
-    /// For Graphviz.
+    /// Source for Graphviz.
     Dot,
 }
 

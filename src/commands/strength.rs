@@ -10,22 +10,22 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct StrengthArgs {
-    /// Plant in this slice's change, as the log has it (default: the change since the base)
+    /// ID of the slice whose recorded change gets the defects [default: the change since the base]
     pub slice: Option<String>,
-    /// Compare with this commit (default: as `cook check`)
+    /// Compare with this commit [default: as for `cook check`]
     #[arg(long, value_name = "REF", conflicts_with = "slice")]
     pub base: Option<String>,
-    /// Plant so many defects at most (default: as `[strength]` in `cook.toml` says, else 40)
+    /// Plant at most this many defects [default: from `cook.toml`, else 40]
     #[arg(long, value_name = "N")]
     pub mutants: Option<u32>,
-    /// Begin no defect after so many minutes (default: as `[strength]` says, else 10)
+    /// Start no further defect after this many minutes [default: from `cook.toml`, else 10]
     #[arg(long, value_name = "M")]
     pub minutes: Option<u32>,
-    /// Fail where the strength is below this share, from 0 to 1
+    /// Fail if less than this share of the defects is noticed, from 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub minimum: Option<f64>,
-    /// Run nothing: show what another tool planted, by its report in JSON (cargo mutants' outcomes.json,
-    /// mutation-testing-elements)
+    /// Run nothing, and show the JSON report of another tool: `outcomes.json` of cargo-mutants, or
+    /// mutation-testing-elements
     #[arg(long, value_name = "FILE", conflicts_with_all = ["slice", "base", "trust_repo"])]
     pub report: Option<PathBuf>,
     /// Trust the gates of this repository for this run

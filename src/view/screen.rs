@@ -10,15 +10,12 @@ use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// When to colour.
+/// When to use colors; `auto` means on a terminal, unless `NO_COLOR` is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -30,7 +27,7 @@ pub struct Screen {
     format: Format,
     /// Whose results they are.
     command: &'static str,
-    /// No notes on stderr.
+    /// Do not print notes to stderr.
     pub quiet: bool,
     /// Causes of errors, in full.
     pub verbose: bool,
