@@ -585,28 +585,28 @@ struct Act {
 /// An answer of an agent, with the refs to go on from.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ReplyAnswer {
-    /// The final text.
+    /// Final text of the answer.
     output: String,
-    /// The data, when a schema was given; null otherwise.
+    /// Data of the answer; null without a schema.
     data: Option<Value>,
     refs: Refs,
     hash: Hashes,
-    /// How what came before reached the agent.
+    /// How the agent got the earlier conversation.
     #[schemars(with = "String", extend("enum" = TRANSPORTS))]
     transport: Transport,
-    /// Answers that were asked for until one fitted the schema.
+    /// Number of requests until an answer matched the schema.
     #[schemars(range(min = 1))]
     attempts: u32,
-    /// Tokens as the agent counts them; null = unknown.
+    /// Tokens, as the agent counts them; null if unknown.
     #[schemars(with = "Option<Map<String, Value>>")]
     usage: Option<Value>,
-    /// US dollars; null = unknown, which is not 0.
+    /// Cost in US dollars; null if unknown.
     #[schemars(range(min = 0))]
     cost_usd: Option<f64>,
-    /// What the new episode begins with, when a compaction began one.
+    /// Summary at the start of the new episode, if a compaction began one.
     recap: Option<String>,
     findings: Vec<Finding>,
-    /// `cook act` only: what changed in the repository.
+    /// `cook act` only: changes in the repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     act: Option<Act>,
     #[serde(skip)]
@@ -664,9 +664,9 @@ struct MemberRow {
 struct MemberFailure {
     code: Code,
     message: String,
-    /// What to do next.
+    /// Next command or action.
     hint: Option<String>,
-    /// The refs that are still good.
+    /// Refs that are still valid.
     prior: PriorRefs,
 }
 
@@ -725,7 +725,7 @@ impl MemberRow {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct FanoutAnswer {
     answered: usize,
-    /// In the order in which they were named.
+    /// Agents, in the order of the command line.
     members: Vec<MemberRow>,
     findings: Vec<Finding>,
 }

@@ -602,16 +602,16 @@ fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
     Ok(found.transpose()?.flatten().into_iter().collect())
 }
 
-/// An entry as it is listed.
+/// An entry in the list.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ShownEntry {
-    /// Its id; `c…` for what cook fills in itself.
+    /// ID of the entry; `c…` if cook fills it in itself.
     pub id: String,
-    /// Its list.
+    /// List of the brief that holds the entry.
     pub slot: Slot,
-    /// Who added it.
+    /// Author of the entry.
     pub by: String,
-    /// As it is rendered.
+    /// Text of the entry, as printed.
     pub text: String,
 }
 
@@ -626,21 +626,21 @@ impl From<&Filled> for ShownEntry {
     }
 }
 
-/// The brief as it is printed, and its entries.
+/// The printed brief, and its entries.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct BriefAnswer {
     /// `--ids`: people see the entries, not the text.
     #[serde(skip)]
     pub ids: bool,
-    /// The rendering, without the newline that ends what is printed.
+    /// Text of the brief, without the final newline.
     pub text: String,
-    /// Entries that did not fit.
+    /// Number of entries that did not fit.
     pub left_out: usize,
-    /// Every entry, those that did not fit among them.
+    /// All entries, including those that did not fit.
     pub entries: Vec<ShownEntry>,
-    /// The file it was written into.
+    /// File that the brief was written to.
     pub written: Option<String>,
-    /// What was noticed on the way.
+    /// Findings of the command.
     pub findings: Vec<Finding>,
 }
 
@@ -667,21 +667,21 @@ impl Show for BriefAnswer {
     }
 }
 
-/// What changed in the brief.
+/// A change of the brief.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct BriefChangeAnswer {
-    /// The log commit; null when nothing had to change.
+    /// Commit in the log; null if nothing had to change.
     #[serde(flatten)]
     pub operation: Recorded,
-    /// Log sequence.
+    /// Number of the transition in the log.
     pub seq: u64,
-    /// What `brief-history.jsonl` gained.
+    /// New records of `brief-history.jsonl`.
     pub records: Vec<BriefRecord>,
-    /// One line that says what was done.
+    /// One line about the result.
     pub summary: String,
-    /// The file that follows the brief, when it was written.
+    /// File that holds the brief, if it was updated.
     pub written: Option<String>,
-    /// What was noticed on the way.
+    /// Findings of the command.
     pub findings: Vec<Finding>,
 }
 
@@ -704,12 +704,12 @@ impl Show for BriefChangeAnswer {
     }
 }
 
-/// Every anchor of the brief and of the plan's evidence, with what it is worth now.
+/// Every anchor of the brief and of the plan's evidence, with its verdict.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct BriefCheckAnswer {
-    /// False makes exit 1.
+    /// Whether the anchors hold; the exit code is 1 if not.
     holds: bool,
-    /// By verdict; those that no anchor has are left out.
+    /// Number of anchors by verdict, without zeros.
     counts: BTreeMap<Verdict, usize>,
     anchors: Vec<CheckedAnchor>,
 }
@@ -782,15 +782,15 @@ impl Show for BriefCheckAnswer {
 /// The proposed update of the agent guide.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct GuideAnswer {
-    /// The file.
+    /// Path of the guide.
     pub path: String,
-    /// Why.
+    /// Reason for the proposal.
     pub reason: String,
-    /// Who proposed it.
+    /// Author of the proposal.
     pub by: String,
-    /// A unified diff; empty when nothing would change.
+    /// Unified diff; empty if nothing changes.
     pub diff: String,
-    /// It was written.
+    /// Whether the changes were written.
     pub applied: bool,
 }
 
@@ -813,7 +813,7 @@ impl Show for GuideAnswer {
 pub(super) struct CheckpointAnswer {
     /// The entry.
     pub entry: Checkpoint,
-    /// What was noticed on the way.
+    /// Findings of the command.
     pub findings: Vec<Finding>,
 }
 
@@ -830,10 +830,10 @@ impl Show for CheckpointAnswer {
     }
 }
 
-/// The message a session gets when its context was lost, and what it is made of.
+/// The recovery message for a session that lost its context, and its parts.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RecoverAnswer {
-    /// At most 2,048 bytes of UTF-8.
+    /// The message, at most 2,048 bytes of UTF-8.
     message: String,
     item: Option<Item>,
     #[schemars(length(max = 5))]

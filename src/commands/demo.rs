@@ -75,20 +75,20 @@ impl Observer for Printer {
     }
 }
 
-/// What `cook demo` answers when the work was done and the culprit, if any, was caught.
+/// The answer of `cook demo`: the work is done, and the misbehaving agent, if any, was caught.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct DemoAnswer {
-    /// The repository, which stays.
+    /// Directory of the repository, which is kept.
     directory: String,
-    /// Who misbehaved; null when nobody did.
+    /// Kind of the misbehaving agent; null if none misbehaved.
     culprit: Option<Culprit>,
-    /// What it did, in order.
+    /// Its violations, in order.
     caught: Vec<CaughtViolation>,
-    /// Sessions that were held.
+    /// Number of sessions.
     sessions: u64,
-    /// Wall time of the sessions.
+    /// Wall time of the sessions, in milliseconds.
     milliseconds: u64,
-    /// Commands that look at what it left.
+    /// Commands that show the result.
     commands: Vec<String>,
     next: Dispatched,
     #[serde(skip)]

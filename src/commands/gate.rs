@@ -153,7 +153,7 @@ fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>,
     Ok(gates)
 }
 
-/// Gates that were run, or whose receipt was found.
+/// The gates that ran, or that have a receipt.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct GateAnswer {
     gates: Vec<Gate>,
@@ -167,12 +167,12 @@ struct Gate {
     run: String,
     required: bool,
     passed: bool,
-    /// Why it could not be run.
+    /// Reason why it could not run.
     problem: Option<String>,
     receipt: Option<Receipt>,
-    /// What a reader should know of it.
+    /// Remarks about the run.
     remarks: Vec<String>,
-    /// What it did not have in the clean room, and the setting that gives it.
+    /// Missing parts of the clean room, with the setting that adds each.
     missing: Vec<String>,
     /// The run at the basis, for gates that must fail there.
     at_basis: Option<Receipt>,

@@ -283,16 +283,16 @@ fn list_briefs(briefs: &[Brief]) -> String {
     names.join(", ")
 }
 
-/// What could be worked on, in order of work.
+/// Issues that can be worked on, in order of work.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueReadyAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
-    /// The rows.
+    /// The issues.
     #[serde(flatten)]
     list: ReadyList,
-    /// What kept rows from being complete.
+    /// Reasons why rows are incomplete.
     findings: Vec<Finding>,
 }
 
@@ -345,16 +345,16 @@ impl Show for IssueReadyAnswer {
 /// One issue with its dependencies and comments.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueShowAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
     /// The issue.
     issue: Issue,
-    /// What it depends on.
+    /// Issues that it depends on.
     dependencies: Vec<Link>,
-    /// What depends on it.
+    /// Issues that depend on it.
     dependents: Vec<Link>,
-    /// What was said about it, oldest first.
+    /// Comments, oldest first.
     comments: Vec<Comment>,
 }
 
@@ -386,24 +386,24 @@ impl Show for IssueShowAnswer {
     }
 }
 
-/// What was done to an issue.
+/// A change of an issue.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueChangedAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
-    /// What was done.
+    /// Kind of the change.
     #[schemars(extend("enum" = ["claimed", "closed", "commented", "created"]))]
     did: &'static str,
-    /// False when it was so before.
+    /// Whether it changed anything.
     changed: bool,
-    /// The issue now.
+    /// The issue after the change.
     issue: Issue,
     /// The key of a comment: its text ends with `[cook:KEY]`.
     key: Option<String>,
-    /// What a close set free.
+    /// Issues that the close unblocked.
     unblocked: Vec<Brief>,
-    /// What was noticed on the way.
+    /// Findings of the command.
     findings: Vec<Finding>,
 }
 
@@ -423,17 +423,17 @@ impl Show for IssueChangedAnswer {
     }
 }
 
-/// Which tracker there is and what is in work.
+/// The tracker, and the issues in work.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueStatusAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
     /// Issues in work, this actor's first.
     current: Vec<Issue>,
-    /// How many could be worked on.
+    /// Number of issues that can be worked on.
     ready: usize,
-    /// The outage that was noted last and is over now.
+    /// Last recorded outage, which is over.
     outage: Option<Outage>,
 }
 

@@ -189,7 +189,7 @@ fn list(context: &Context, only: Option<&str>) -> Answer {
 /// The criteria of the plan.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CriteriaAnswer {
-    /// In order of the plan.
+    /// Slices, in the order of the plan.
     slices: Vec<CriteriaOfSlice>,
 }
 
@@ -197,20 +197,20 @@ pub(super) struct CriteriaAnswer {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct CriteriaOfSlice {
     slice_id: String,
-    /// Where it stands.
+    /// Status of the slice.
     status: SliceStatus,
-    /// The number is the one that `cook plan criteria amend` takes.
+    /// Criteria, with the number that `cook plan criteria amend` takes.
     criteria: Vec<NumberedCriterion>,
 }
 
 /// One criterion.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct NumberedCriterion {
-    /// From 1.
+    /// Number of the criterion, from 1.
     number: usize,
-    /// What must hold.
+    /// Text of the criterion.
     text: String,
-    /// Where its proof stands; null while it has none.
+    /// Anchor of its proof; null without a proof.
     anchor: Option<String>,
 }
 

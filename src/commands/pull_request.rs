@@ -49,13 +49,13 @@ pub(super) struct PrArgs {
 /// The text of a pull request.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct PullRequestAnswer {
-    /// One line.
+    /// Title of the pull request.
     title: String,
-    /// Markdown.
+    /// Body in Markdown.
     body: String,
-    /// Whether the proof that it tells of passes, as `cook verify` says.
+    /// Whether the proof in it passes `cook verify`.
     proven: bool,
-    /// Where the request is that was made; null = none was.
+    /// Address of the created pull request; null if none was created.
     created: Option<String>,
 }
 

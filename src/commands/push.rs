@@ -196,28 +196,28 @@ impl SigningArgs {
 /// What a push did, or would do.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct PushAnswer {
-    /// Its name or address.
+    /// Name or address of the remote.
     remote: String,
-    /// False for a dry run, and where the remote has everything already.
+    /// Whether anything was pushed: false for a dry run, or if the remote has everything.
     pushed: bool,
-    /// The log's newest transition, by its commit.
+    /// Commit of the newest transition in the log.
     operation: String,
-    /// Full names of the refs that moved there.
+    /// Full names of the refs that moved on the remote.
     refs: Vec<String>,
-    /// The branch was pushed too. Where neither it nor other commits are, the repository's `pre-push`
-    /// hook does not run.
+    /// Whether the branch was pushed too. If neither it nor other commits were, the repository's `pre-push`
+    /// hook did not run.
     with_branch: bool,
-    /// Commits that leave beside the branch: the log cites them, and the branch does not hold them.
+    /// Pushed commits that the log cites but the branch does not contain.
     kept_commits: u64,
-    /// The same that stay here (`--no-keep`): what rests on them alone nobody elsewhere can verify.
+    /// Such commits that were not pushed (`--no-keep`): others cannot verify proof that rests on them alone.
     withheld_commits: u64,
-    /// Transitions that become public.
+    /// Transitions that the remote did not have.
     transitions: u64,
-    /// Bytes of their files, before compression.
+    /// Size of their files in bytes, before compression.
     bytes: u64,
-    /// Exchanges with agents among them.
+    /// Number of exchanges with agents in them.
     exchanges: u64,
-    /// Messages of the user among them.
+    /// Number of messages of the user in them.
     messages: u64,
     /// Fingerprint of the key that signed the log's newest transition (`--sign`).
     key: Option<String>,
@@ -391,22 +391,21 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
 /// What a pull took in.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct PullAnswer {
-    /// Its name or address.
+    /// Name or address of the remote.
     remote: String,
-    /// Whose log it is.
+    /// Branch of the log.
     branch: String,
-    /// The log's newest transition, by its commit.
+    /// Commit of the newest transition in the log.
     operation: String,
-    /// Its number.
+    /// Number of that transition.
     seq: u64,
-    /// Transitions that are new here.
+    /// Number of transitions that this clone did not have.
     transitions: u64,
-    /// There was no log here before.
+    /// Whether this clone had no log before.
     is_fresh: bool,
-    /// The ref of the log that keeps transitions which the remote lacks; null where there are none.
+    /// Ref in the log that keeps transitions which the remote lacks; null if there are none.
     set_aside: Option<String>,
-    /// Who signed the newest transition, of those whom the base branch lists; null where nobody did, or
-    /// nobody is listed.
+    /// Signer of the newest transition, if the base branch lists them; null otherwise.
     signer: Option<String>,
     findings: Vec<Finding>,
 }

@@ -51,11 +51,11 @@ const LOG: &str = "`cook log` lists the transitions, `cook log N` shows one.";
 /// Where the page was written.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct ReportAnswer {
-    /// The file.
+    /// Path of the file.
     file: String,
-    /// Its length.
+    /// Size in bytes.
     bytes: u64,
-    /// Whether the proof that it tells of passes, as `cook verify` says.
+    /// Whether the proof in it passes `cook verify`.
     proven: bool,
 }
 

@@ -113,19 +113,19 @@ impl Operator for Screen {
 /// What `cook run` and `cook run --once` answer.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RunAnswer {
-    /// Why it ended: the policy, the sessions asked for, a budget, no progress, no agent that could
-    /// play, a signal.
+    /// Cause of the end: the policy, the number of sessions, a budget, no progress, no working agent, or a
+    /// signal.
     #[schemars(extend("enum" = ["policy", "steps", "budget", "stalled", "agents", "asked"]))]
     ended: &'static str,
     reason: String,
-    /// Sessions that were held.
+    /// Number of sessions.
     sessions: u64,
-    /// Of the sessions whose cost is known.
+    /// Cost of the sessions with a known cost, in US dollars.
     #[schemars(range(min = 0))]
     cost_usd: f64,
-    /// Answers whose cost nobody told.
+    /// Number of answers without a known cost.
     cost_unknown: u64,
-    /// Refs that moved on the remote; absent where the session was not held for one.
+    /// Refs that moved on the remote; omitted without `--from`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pushed: Option<Vec<String>>,
     next: Dispatched,

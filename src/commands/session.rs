@@ -384,7 +384,7 @@ pub(super) struct SessionLogAnswer {
     what: &'static str,
     /// The calls.
     calls: Vec<CallRow>,
-    /// How many calls there are, shown or not.
+    /// Number of all calls, listed or not.
     #[serde(skip)]
     of: usize,
 }
@@ -392,9 +392,9 @@ pub(super) struct SessionLogAnswer {
 /// One call.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CallRow {
-    /// `cook session tree`: how many calls it went on from.
+    /// `cook session tree`: number of calls that it continues.
     depth: usize,
-    /// The line of the record of calls.
+    /// The recorded call.
     #[serde(serialize_with = "without_nulls")]
     #[schemars(with = "Map<String, Value>")]
     call: CallRecord,
@@ -441,10 +441,10 @@ pub(super) struct SessionShowAnswer {
     #[serde(rename = "ref")]
     #[schemars(with = "String", regex(pattern = super::ask::REF))]
     name: Ref,
-    /// The exchange, episode or series, which checks its own hash.
+    /// The exchange, episode or series.
     #[schemars(with = "Map<String, Value>")]
     value: Value,
-    /// What its ref says.
+    /// Content of the ref.
     #[schemars(with = "Map<String, Value>")]
     entry: Entry,
     /// What is shown to people, window by window.

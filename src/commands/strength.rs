@@ -69,41 +69,41 @@ fn parse_share(text: &str) -> Result<f64, String> {
 /// Changed lines of a defect that a person sees.
 const SHOWN_LINES: usize = 8;
 
-/// What came of planted defects.
+/// The result of planting defects.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct StrengthAnswer {
-    /// The share of the planted defects that a gate noticed, from 0 to 1; none = none was planted.
+    /// Share of the planted defects that a gate noticed, from 0 to 1; null if none was planted.
     strength: Option<f64>,
-    /// Why there is nothing to plant in: no code came.
+    /// Reason why no defect can be planted.
     not_applicable: Option<String>,
-    /// The change's last commit, in which defects were planted; none of another tool's report.
+    /// Last commit of the change, in which defects were planted; null for another tool's report.
     head: Option<String>,
-    /// The commit that it was compared with.
+    /// Commit that it was compared with.
     base: Option<String>,
-    /// Why with that one.
+    /// Reason for the choice of the base.
     base_is: Option<String>,
-    /// Whether a gate notices that the whole change is not there; it counts in no figure.
+    /// Whether a gate notices if the whole change is reverted; not part of the strength.
     reverted: Reverted,
-    /// Defects that were tried and build.
+    /// Number of tried defects that can be built.
     planted: usize,
-    /// Those that a gate noticed.
+    /// Number of defects that a gate noticed.
     killed: usize,
-    /// Of those, the ones with which a gate did not end, where that is told.
+    /// Number of noticed defects with which a gate did not end in time, if known.
     timed_out: Option<usize>,
-    /// Defects that do not build: nobody could have noticed them, and they are not among the planted ones.
+    /// Number of defects that cannot be built; they do not count as planted.
     unbuildable: usize,
     /// Defects with which every gate passes, most telling first.
     survivors: Vec<Survivor>,
-    /// Defects that could be planted and were not tried.
+    /// Number of possible defects that were not tried.
     left_out: usize,
-    /// By what the defects were chosen: the commit's id.
+    /// Seed of the choice of defects: the ID of the commit.
     seed: Option<String>,
-    /// What trying them took.
+    /// Time of the trials, in seconds.
     seconds: Option<f64>,
-    /// The share that was asked for.
+    /// Minimum share that was requested.
     minimum: Option<f64>,
     findings: Vec<Finding>,
-    /// What was looked at, and what was not, one line each.
+    /// Checked and skipped parts, a line each.
     checked: Vec<String>,
 }
 
