@@ -28,7 +28,7 @@ pub(super) struct GoalArgs {
     /// Command that fails now and passes once the goal is reached (can be repeated)
     #[arg(long, value_name = "CMD", value_parser = free_text)]
     pub check: Vec<String>,
-    /// Add this file from outside the repository where the checks run, and never show it (can be repeated)
+    /// Use this file from outside the repository in the checks only, and never show it (can be repeated)
     #[arg(long, value_name = "FILE", requires = "check")]
     pub hidden: Vec<PathBuf>,
     /// Freeze this file too, although no test includes it (can be repeated)

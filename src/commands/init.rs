@@ -33,8 +33,8 @@ pub(super) struct InitArgs {
     /// Only update the boxes of the imported plan to what is proven at HEAD (user only)
     #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "assurance", "commit", "log", "skip_gates", "gate_time"])]
     pub tick: bool,
-    /// Choose how much of the work needs sessions: below `strict` there are fewer audits, and cook re-grounds
-    /// itself where nothing is to be decided (user only)
+    /// Choose the profile: below `strict` there are fewer audits, and cook itself makes re-grounds that need no
+    /// decision (user only) [default: the current profile, at first strict]
     #[arg(long, value_name = "PROFILE", value_parser = input::one_of(&Assurance::ALL, Assurance::id))]
     pub assurance: Option<Assurance>,
     /// Commit the contract files, but no other files

@@ -29,7 +29,7 @@ const LIMIT: usize = 1 << 20;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options with --format pr")]
 pub(super) struct PrArgs {
-    /// Create the pull request for the branch as it was pushed
+    /// Create the pull request for the branch as it was pushed (user only)
     #[arg(long, requires = "format")]
     pub create: bool,
     /// Ask to merge into this branch, which `glab` requires [default: the repository's default branch]

@@ -15,16 +15,16 @@ pub(super) struct PushArgs {
     /// Name or address of the remote [default: from `cook.toml`, else the remote of the branch]
     #[arg(value_name = "REMOTE")]
     pub remote: Option<String>,
-    /// Do not ask before a workflow is pushed for the first time; also lets a script use the other options
+    /// Do not ask before the first push of a workflow, and let a script use the user-only options
     #[arg(long)]
     pub yes: bool,
-    /// Push this text although it looks like a secret; the refusal prints the ID (can be repeated)
+    /// Push this text although it looks like a secret; the refusal prints the ID (user only, can be repeated)
     #[arg(long, value_name = "ID")]
     pub allow_secret: Vec<String>,
-    /// Do not push commits that the log cites but the branch does not contain
+    /// Do not push commits that the log cites but the branch does not contain (user only)
     #[arg(long)]
     pub no_keep: bool,
-    /// Restore a log that was removed or set back on the remote
+    /// Restore a log that was removed or set back on the remote (user only)
     #[arg(long)]
     pub restore: bool,
     /// Show what would be pushed, but push nothing

@@ -34,26 +34,26 @@ pub(super) enum SessionCommand {
     },
     /// Show an exchange, an episode or a series
     Show {
-        /// Ref, its prefix, hash or name
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
     },
     /// Show the calls as a tree, each below the call that it continues
     Tree {
-        /// Show only the tree of this ref, prefix, hash or name
+        /// Show only the tree of this ref, unique prefix, hash or name
         name: Option<String>,
     },
     /// Recompute and check every hash
     Verify,
     /// Give a ref a name, which also protects it from `gc`
     Name {
-        /// Ref, its prefix, hash or name
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
         /// New name, of letters, digits, `.`, `_` and `-`
         label: String,
     },
     /// Export an episode or a series to one file
     Export {
-        /// Ref, its prefix, hash or name
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
         /// Write to this new file [default: standard output]
         #[arg(long, short, value_name = "FILE")]
@@ -75,7 +75,7 @@ pub(super) enum SessionCommand {
     },
     /// Fork an agent's own session, and open it in the agent's interface
     Open {
-        /// Ref, its prefix, hash or name
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
     },
 }
