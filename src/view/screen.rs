@@ -257,20 +257,20 @@ pub(crate) struct Failed<'a> {
     error: Wrong<'a>,
 }
 
-/// Why a command could not do its work.
+/// The failure of a command.
 #[derive(Serialize, schemars::JsonSchema)]
 struct Wrong<'a> {
     code: Code,
-    /// Where it is: a field's path, a file, a slice; the place of the first finding.
+    /// Place of the first finding: the path of a field, a file or a slice.
     path: Option<&'a str>,
     message: &'a str,
     findings: &'a [Finding],
     causes: &'a [String],
-    /// The first of the hints.
+    /// The first hint.
     hint: Option<&'a str>,
     /// The exact next commands.
     hints: &'a [String],
-    /// For a failed call of an agent: the refs that can be gone on from.
+    /// For a failed call of an agent: refs that can be continued.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<&'a PriorRefs>,
 }
