@@ -72,7 +72,7 @@ pub(super) enum BriefCommand {
         /// Statement to record (`-` reads standard input)
         #[arg(allow_hyphen_values = true, value_parser = free_text)]
         text: String,
-        /// ID of the session in which the user made the statement
+        /// Record the ID of the session in which the user made the statement
         #[arg(long, value_name = "ID")]
         session: Option<String>,
         #[command(flatten)]
@@ -242,22 +242,22 @@ pub(super) struct BriefNoteArgs {
     /// input
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: Option<String>,
-    /// For `forbid` and `learned`: source of the entry
+    /// Name the source of the entry (for `forbid` and `learned`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub source: Option<String>,
-    /// For `established`: anchor that proves the claim
+    /// Name the anchor that proves the claim (for `established`)
     #[arg(long, value_name = "ANCHOR")]
     pub evidence: Option<String>,
-    /// For `established`: kind of proof (observed, test, output, user or doc)
+    /// Name the kind of proof: observed, test, output, user or doc (for `established`)
     #[arg(long)]
     pub basis: Option<String>,
-    /// For `established`: event after which to check the claim again
+    /// Name the event after which to check the claim again (for `established`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub reopen: Option<String>,
-    /// For `open`: test or fact that would answer the question
+    /// Name the test or fact that would answer the question (for `open`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub verifies: Option<String>,
-    /// For `next`: expected result of the action
+    /// Name the expected result of the action (for `next`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub outcome: Option<String>,
     /// End or replace earlier entries, as `cook brief --reconcile` does
@@ -273,7 +273,7 @@ pub(super) struct BriefAuthorArgs {
     /// Record this author of the change [default: the role, `user` or `agent`]
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
-    /// ID of the session in which the change was made
+    /// Record the ID of the session in which the change was made
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     #[command(flatten)]

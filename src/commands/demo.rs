@@ -16,7 +16,7 @@ const REST: Duration = Duration::from_millis(1500);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The repository is created in a new directory, or in the one that --dir names, which must be\n\
+    after_help = "The repository is created in a new directory, or in the one that --dir names, which must be \
 absent or empty. It is kept, so that you can look at it."
 )]
 pub(super) struct DemoArgs {

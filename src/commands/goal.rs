@@ -25,7 +25,7 @@ pub(super) struct GoalArgs {
     /// Goal in words, or `drop` to give it up; without it, show the progress
     #[arg(value_name = "WORDS", value_parser = free_text)]
     pub words: Option<String>,
-    /// Command that fails now and passes once the goal is reached (can be repeated)
+    /// Test the goal with this command, which must fail now (can be repeated)
     #[arg(long, value_name = "CMD", value_parser = free_text)]
     pub check: Vec<String>,
     /// Use this file from outside the repository in the checks only, and never show it (can be repeated)
@@ -34,7 +34,7 @@ pub(super) struct GoalArgs {
     /// Freeze this file too, although no test includes it (can be repeated)
     #[arg(long, value_name = "PATH", requires = "check")]
     pub freeze: Vec<String>,
-    /// Check each stop of this agent: install the hook of `cook hooks install AGENT --check`
+    /// Install the hook that tests the goal at each stop of this agent
     #[arg(long, value_name = "NAME", requires = "check")]
     pub agent: Option<String>,
     /// Accept checks that pass already

@@ -316,7 +316,7 @@ fn list_words(words: impl Iterator<Item = String>) -> String {
 pub(super) struct HookArgs {
     #[arg(help = format!("Name of the agent: {}", callers()))]
     pub agent: String,
-    /// Name of the event, for agents that do not send it
+    /// Name the event, for agents that do not send its name
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// Run `cook check` at a stop, and ignore other events

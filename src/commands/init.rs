@@ -26,7 +26,7 @@ pub(super) struct InitArgs {
     /// Read the mission from this file (`-` reads standard input)
     #[arg(long, value_name = "FILE")]
     pub mission_file: Option<PathBuf>,
-    /// Import a plan: of spec-kit, OpenSpec, Kiro, task-master, Ralph, a Markdown check list, GitHub issues as
+    /// Import a plan of spec-kit, OpenSpec, Kiro, task-master, Ralph, a Markdown check list, GitHub issues as
     /// JSON, or beads
     #[arg(long, value_name = "PATH")]
     pub from: Option<String>,

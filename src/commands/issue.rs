@@ -29,7 +29,7 @@ pub(super) enum IssueCommand {
     Close {
         /// ID of the issue
         id: String,
-        /// Reason for closing the issue
+        /// Record this reason for closing the issue
         #[arg(long, value_name = "TEXT", default_value = "done", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
     },
@@ -55,16 +55,16 @@ pub(super) struct CreateIssueArgs {
     /// Title of the issue
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub title: String,
-    /// Type of the issue: `task`, `bug`, `feature`, … [default: task]
+    /// Set the type: `task`, `bug`, `feature`, … [default: task]
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// Priority of the issue; 0 is the highest
+    /// Set the priority; 0 is the highest
     #[arg(long, value_name = "N")]
     pub priority: Option<u8>,
-    /// Description of the issue
+    /// Set the description
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     pub description: Option<String>,
-    /// ID of the issue during whose work this one was found
+    /// Name the issue during whose work this one was found
     #[arg(long, value_name = "ID")]
     pub discovered_from: Option<String>,
 }

@@ -57,8 +57,8 @@ struct Cli {
     /// Print the answer as JSON
     #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
-    /// Use colors; `auto` means on a terminal, unless `NO_COLOR` is set
-    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, help_heading = GLOBAL)]
+    /// Use colors: always, never, or auto (on a terminal)
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, hide_possible_values = true, help_heading = GLOBAL)]
     color: ColorChoice,
     /// Do not print notes to stderr
     #[arg(short, long, global = true, help_heading = GLOBAL)]

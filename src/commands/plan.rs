@@ -140,7 +140,7 @@ pub(super) enum CriteriaCommand {
         slice: String,
         /// Number of the criterion, from 1
         number: u64,
-        /// Reason why the criterion needs no proof any more
+        /// Record why the criterion needs no proof any more
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
         #[command(flatten)]
@@ -152,10 +152,10 @@ pub(super) enum CriteriaCommand {
         slice: String,
         /// Number of the criterion, from 1
         number: u64,
-        /// New text of the criterion
+        /// Set the new text of the criterion
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         text: String,
-        /// Reason why the old text was wrong
+        /// Record why the old text was wrong
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
         #[command(flatten)]

@@ -26,10 +26,10 @@ pub(super) struct RecordArgs {
     /// Print a prompt that asks the agent to correct the report
     #[arg(long, conflicts_with = "dry_run")]
     pub repair_prompt: bool,
-    /// Ticket of `cook next --json`; the report is refused if the log or HEAD moved since
+    /// Use this ticket of `cook next --json`: refuse the report if the log or HEAD has moved since
     #[arg(long, value_name = "TICKET")]
     pub ticket: Option<String>,
-    /// ID of the session that wrote the report
+    /// Record the ID of the session that wrote the report
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }

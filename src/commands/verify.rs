@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(super) enum VerifyScope {
     /// Whether contract, documents, histories and log agree
     ControlPlane,
-    /// Whether the stop verifier passes, and the votes if they are due
+    /// Whether the stop verifier passes, and whether the votes agree if they are due
     Stop,
     /// Whether this commit is proven done (everything)
     All,
@@ -260,7 +260,7 @@ pub(super) struct AttestVerifyArgs {
     /// File that `cook attest --sign` wrote
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// List of allowed signers, in the format of `ssh-keygen`
+    /// Accept only signers on this list, in the format of `ssh-keygen`
     #[arg(long, value_name = "FILE")]
     pub allowed_signers: PathBuf,
     /// Require statements about this commit [default: HEAD]
