@@ -11,7 +11,7 @@ const targets = JSON.parse(readFileSync(join(here, "targets.json"), "utf8"));
 const version = /^\[workspace\.package\]\nversion = "([^"]+)"/m.exec(readFileSync(join(root, "Cargo.toml"), "utf8"))[1];
 const common = {
   version,
-  description: "A repo-local completion control plane: agents report, cook decides, git is the database",
+  description: "Check what coding agents claim, and mark work done only with proof",
   license: "MIT OR Apache-2.0",
 };
 const [out, ...given] = process.argv.slice(2);

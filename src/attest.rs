@@ -57,17 +57,17 @@ pub(crate) struct Found<'a> {
 /// Statements that were made.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Made {
-    /// Where they are; null = in `lines` alone.
+    /// File of the statements; null if they are only in `lines`.
     pub file: Option<String>,
-    /// The commit that they are about.
+    /// Commit that they are about.
     pub commit: String,
-    /// Its tree.
+    /// Tree of the commit.
     pub tree: String,
-    /// What passed.
+    /// Properties that were verified.
     pub properties: Vec<String>,
-    /// The log's newest transition, by its commit.
+    /// Commit of the newest transition in the log.
     pub log: String,
-    /// Fingerprint of the key that signed; null = nobody signed.
+    /// Fingerprint of the signing key; null without a signature.
     pub key: Option<String>,
     /// The lines of the file: JSON each, what was verified, then the test result.
     pub lines: Vec<String>,
@@ -521,29 +521,29 @@ pub(crate) struct About {
 /// What a file says about a commit, and who says so.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Attested {
-    /// The commit that it is about.
+    /// Commit that it is about.
     pub commit: String,
-    /// Its tree; null = the commit is not here, so that it was not compared.
+    /// Tree of the commit; null if the commit is missing here, so that the tree was not compared.
     pub tree: Option<String>,
-    /// What the commit is called there; null = nothing.
+    /// Name of the commit in the file; null without a name.
     pub name: Option<String>,
-    /// Who says so, as the list names them.
+    /// Signer, as named in the list.
     pub signer: String,
-    /// The fingerprint of their key.
+    /// Fingerprint of the signer's key.
     pub key: String,
-    /// By which rules it was verified.
+    /// Rules by which it was verified.
     pub verifier: String,
-    /// When.
+    /// Time of the verification.
     pub time: String,
-    /// What passed.
+    /// Properties that were verified.
     pub properties: Vec<String>,
-    /// The log's newest transition then, by its commit; null = not said.
+    /// Commit of the newest transition in the log at that time; null if not given.
     pub log: Option<String>,
-    /// Gates that were green; null = the file holds no test result.
+    /// Green gates; null if the file has no test result.
     pub gates: Option<Vec<String>>,
-    /// Gates that were red and are not required.
+    /// Red gates that are not required.
     pub warned: Vec<String>,
-    /// The same signature checked without cook, a command a line.
+    /// Commands that check the same signature without cook, one a line.
     pub by_hand: Vec<String>,
     /// Where in the file that stands.
     #[serde(skip)]

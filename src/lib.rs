@@ -1,4 +1,4 @@
-//! `cook`, a repo-local completion control plane: agents report, cook decides, git is the database.
+//! `cook` checks what coding agents claim, and marks work done only with proof.
 //!
 //! What decides is pure and stands in `cook_protocol` and `cook_mutants`; `cook_repo` and `cook_agents` stand between
 //! them and the world. The modules here measure, call them and print; they import one another in the order that

@@ -23,16 +23,17 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
-    /// The question (`-` = standard input)
+    /// Question to ask (`-` reads standard input)
     #[arg(required_unless_present = "request", allow_hyphen_values = true, value_parser = free_text)]
     pub say: Option<String>,
-    /// The agent
+    /// Ask this agent [default: from `cook.toml`]
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Ask each of these agents the same, none seeing another's answer; one named twice is asked in two sessions
+    /// Ask each of these agents without showing it the others' answers; an agent that is named twice gets
+    /// two sessions
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with_all = ["agent", "request"])]
     pub each: Vec<String>,
-    /// Everything in one JSON object: say, agent, on, schema (`-` = standard input)
+    /// Read the request from a JSON object with `say`, `agent`, `on` and `schema` (`-` reads standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["say", "agent", "on_episode", "on_series", "schema"])]
     pub request: Option<PathBuf>,
     #[command(flatten)]
@@ -41,10 +42,10 @@ pub(super) struct AskArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ActArgs {
-    /// The order (`-` = standard input)
+    /// Task for the agent (`-` reads standard input)
     #[arg(value_name = "DO", allow_hyphen_values = true, value_parser = free_text)]
     pub say: String,
-    /// The agent
+    /// Give the task to this agent [default: from `cook.toml`]
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     #[command(flatten)]
@@ -54,28 +55,28 @@ pub(super) struct ActArgs {
 /// What every call of an agent takes.
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
-    /// Branch from this checkpoint
+    /// Continue from this episode, as a new branch
     #[arg(long, value_name = "REF")]
     pub on_episode: Option<String>,
-    /// Go on in this series
+    /// Continue this series of episodes
     #[arg(long, value_name = "REF")]
     pub on_series: Option<String>,
-    /// The answer must be JSON that fits this JSON Schema
+    /// Require an answer in JSON that matches the JSON Schema in this file
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
-    /// Whether the agent's own record is gone on from: where it is still what it was, never, or else not at all
+    /// Continue from the agent's own record: `auto` if it is unchanged, `never`, or `require` to fail otherwise
     #[arg(long, default_value = "auto", value_parser = native_use())]
     pub native: NativeUse,
-    /// A model other than the agent's own choice
+    /// Use this model [default: the agent's choice]
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// How long it may take in all
+    /// Limit the time of a session, such as `90s` or `1h` [default: from `cook.toml`, else 45m]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// How long it may be silent
+    /// Limit the time without output [default: from `cook.toml`, else 15m]
     #[arg(long, value_name = "TIME")]
     pub idle_timeout: Option<String>,
-    /// Refuse to go on when the worktree is not the one the conversation left
+    /// Refuse to continue if the worktree has changed since the conversation
     #[arg(long)]
     pub require_tree: bool,
 }
@@ -584,28 +585,28 @@ struct Act {
 /// An answer of an agent, with the refs to go on from.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ReplyAnswer {
-    /// The final text.
+    /// Final text of the answer.
     output: String,
-    /// The data, when a schema was given; null otherwise.
+    /// Data of the answer; null without a schema.
     data: Option<Value>,
     refs: Refs,
     hash: Hashes,
-    /// How what came before reached the agent.
+    /// How the agent got the earlier conversation.
     #[schemars(with = "String", extend("enum" = TRANSPORTS))]
     transport: Transport,
-    /// Answers that were asked for until one fitted the schema.
+    /// Number of requests until an answer matched the schema.
     #[schemars(range(min = 1))]
     attempts: u32,
-    /// Tokens as the agent counts them; null = unknown.
+    /// Tokens, as the agent counts them; null if unknown.
     #[schemars(with = "Option<Map<String, Value>>")]
     usage: Option<Value>,
-    /// US dollars; null = unknown, which is not 0.
+    /// Cost in US dollars; null if unknown.
     #[schemars(range(min = 0))]
     cost_usd: Option<f64>,
-    /// What the new episode begins with, when a compaction began one.
+    /// Summary at the start of the new episode, if a compaction began one.
     recap: Option<String>,
     findings: Vec<Finding>,
-    /// `cook act` only: what changed in the repository.
+    /// `cook act` only: changes in the repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     act: Option<Act>,
     #[serde(skip)]
@@ -663,9 +664,9 @@ struct MemberRow {
 struct MemberFailure {
     code: Code,
     message: String,
-    /// What to do next.
+    /// Next command or action.
     hint: Option<String>,
-    /// The refs that are still good.
+    /// Refs that are still valid.
     prior: PriorRefs,
 }
 
@@ -724,7 +725,7 @@ impl MemberRow {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct FanoutAnswer {
     answered: usize,
-    /// In the order in which they were named.
+    /// Agents, in the order of the command line.
     members: Vec<MemberRow>,
     findings: Vec<Finding>,
 }

@@ -31,19 +31,19 @@ pub(super) struct BriefArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct BriefShowArgs {
-    /// At most this many bytes; what is left out is counted
+    /// Print at most this many bytes, and count the omitted entries [default: 8000]
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub max_bytes: Option<usize>,
-    /// All of it
+    /// Print the complete brief, however long it is
     #[arg(long)]
     pub all: bool,
-    /// Write it into a file too, `CONTINUE.md` when none is named
+    /// Also write the brief to this file [default: CONTINUE.md]
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
     pub write: Option<String>,
-    /// The entries with their ids
+    /// List the entries with their IDs instead
     #[arg(long, conflicts_with = "write")]
     pub ids: bool,
-    /// End or replace entries: a list of `{id, verdict, by, why}` (`-` = standard input)
+    /// End or replace entries by a JSON list of `{id, verdict, by, why}` (`-` reads standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "ids"])]
     pub reconcile: Option<PathBuf>,
     #[command(flatten)]
@@ -52,37 +52,37 @@ pub(super) struct BriefShowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BriefCommand {
-    /// Print it
+    /// Print the brief
     Show(BriefShowArgs),
-    /// Print an artifact as a brief; needs no repository
+    /// Print the brief of an artifact (works without a repository)
     Render {
-        /// The artifact (`-` or nothing = standard input)
+        /// File of the artifact (`-` reads standard input) [default: -]
         file: Option<PathBuf>,
     },
-    /// Say of every anchor whether it still holds
+    /// Check whether every anchor still holds
     Check,
-    /// Keep a line about what was done and what comes next
+    /// Record finished work and next steps
     Checkpoint(CheckpointArgs),
-    /// Print the message that a session gets when its context was lost
+    /// Print the recovery message for a session that lost its context
     Recover,
-    /// Add an entry, from flags or as JSON on standard input
+    /// Add an entry, from options or from JSON on standard input
     Note(Box<BriefNoteArgs>),
-    /// Keep a statement of the user's that anchors may quote (user only)
+    /// Record a statement of the user that anchors can quote (user only)
     Say {
-        /// The statement (`-` = standard input)
+        /// Statement to record (`-` reads standard input)
         #[arg(allow_hyphen_values = true, value_parser = free_text)]
         text: String,
-        /// The session it was made in
+        /// Record the ID of the session in which the user made the statement
         #[arg(long, value_name = "ID")]
         session: Option<String>,
         #[command(flatten)]
         as_user: AsUser,
     },
-    /// Take in an artifact as the whole next brief
+    /// Import an artifact as the complete next brief
     Import {
-        /// The artifact (`-` or nothing = standard input)
+        /// File of the artifact (`-` reads standard input) [default: -]
         file: Option<PathBuf>,
-        /// Causes of the entries that it leaves out
+        /// Read the causes of omitted entries from this file (`-` reads standard input)
         #[arg(long, value_name = "FILE")]
         reconcile: Option<PathBuf>,
         #[command(flatten)]
@@ -90,12 +90,12 @@ pub(super) enum BriefCommand {
     },
     /// Print the brief as an artifact
     Export,
-    /// The proposed update of the agent guide
+    /// Show or apply the proposed update of the agent guide
     Guide {
-        /// Show what it would change
+        /// Show the changes
         #[arg(long, required_unless_present = "apply", conflicts_with = "apply")]
         diff: bool,
-        /// Write it
+        /// Write the changes to the guide
         #[arg(long)]
         apply: bool,
     },
@@ -235,32 +235,32 @@ fn guide(context: &Context, apply: bool) -> Answer {
 
 #[derive(Debug, Args)]
 pub(super) struct BriefNoteArgs {
-    /// Which list: what must not be done, what holds with its proof, what was found out, what must be
-    /// answered, what comes next
+    /// List that gets the entry: prohibitions, proven facts, lessons, open questions or next steps
     #[arg(value_parser = input::one_of(&Slot::ALL, Slot::id))]
     pub slot: Slot,
-    /// What it says: rule, claim, lesson, question or action (nothing and no flag = JSON on standard input)
+    /// Rule, claim, lesson, question or action to add; without it and without options, read JSON from standard
+    /// input
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: Option<String>,
-    /// Of forbid and learned: where it comes from
+    /// Name the source of the entry (for `forbid` and `learned`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub source: Option<String>,
-    /// Of established: the anchor
+    /// Name the anchor that proves the claim (for `established`)
     #[arg(long, value_name = "ANCHOR")]
     pub evidence: Option<String>,
-    /// Of established: observed, test, output, user or doc
+    /// Name the kind of proof: observed, test, output, user or doc (for `established`)
     #[arg(long)]
     pub basis: Option<String>,
-    /// Of established: what would make it worth another look
+    /// Name the event after which to check the claim again (for `established`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub reopen: Option<String>,
-    /// Of open: what would answer it
+    /// Name the test or fact that would answer the question (for `open`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub verifies: Option<String>,
-    /// Of next: what it leads to
+    /// Name the expected result of the action (for `next`)
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub outcome: Option<String>,
-    /// What becomes of earlier entries
+    /// End or replace earlier entries, as `cook brief --reconcile` does
     #[arg(long, value_name = "FILE")]
     pub reconcile: Option<PathBuf>,
     #[command(flatten)]
@@ -270,10 +270,10 @@ pub(super) struct BriefNoteArgs {
 /// Who changes the brief.
 #[derive(Debug, Default, Args)]
 pub(super) struct BriefAuthorArgs {
-    /// Who says so
+    /// Record this author of the change [default: the role, `user` or `agent`]
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
-    /// The session it comes from
+    /// Record the ID of the session in which the change was made
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     #[command(flatten)]
@@ -547,10 +547,10 @@ fn follow(workspace: &Workspace, findings: &mut Vec<Finding>) -> Option<String> 
 
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
-    /// What was done, what comes next (`-` = standard input)
+    /// Finished work and next steps (`-` reads standard input)
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: String,
-    /// Take this artifact in as the whole next brief first; when it is refused, nothing is kept
+    /// Import this artifact as the complete next brief first; if it is refused, record nothing
     #[arg(long, value_name = "FILE")]
     pub brief: Option<PathBuf>,
 }
@@ -602,16 +602,16 @@ fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
     Ok(found.transpose()?.flatten().into_iter().collect())
 }
 
-/// An entry as it is listed.
+/// An entry in the list.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ShownEntry {
-    /// Its id; `c…` for what cook fills in itself.
+    /// ID of the entry; `c…` if cook fills it in itself.
     pub id: String,
-    /// Its list.
+    /// List of the brief that holds the entry.
     pub slot: Slot,
-    /// Who added it.
+    /// Author of the entry.
     pub by: String,
-    /// As it is rendered.
+    /// Text of the entry, as printed.
     pub text: String,
 }
 
@@ -626,21 +626,21 @@ impl From<&Filled> for ShownEntry {
     }
 }
 
-/// The brief as it is printed, and its entries.
+/// The printed brief, and its entries.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct BriefAnswer {
     /// `--ids`: people see the entries, not the text.
     #[serde(skip)]
     pub ids: bool,
-    /// The rendering, without the newline that ends what is printed.
+    /// Text of the brief, without the final newline.
     pub text: String,
-    /// Entries that did not fit.
+    /// Number of entries that did not fit.
     pub left_out: usize,
-    /// Every entry, those that did not fit among them.
+    /// All entries, including those that did not fit.
     pub entries: Vec<ShownEntry>,
-    /// The file it was written into.
+    /// File that the brief was written to.
     pub written: Option<String>,
-    /// What was noticed on the way.
+    /// Findings of the command.
     pub findings: Vec<Finding>,
 }
 
@@ -667,21 +667,21 @@ impl Show for BriefAnswer {
     }
 }
 
-/// What changed in the brief.
+/// A change of the brief.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct BriefChangeAnswer {
-    /// The log commit; null when nothing had to change.
+    /// Commit in the log; null if nothing had to change.
     #[serde(flatten)]
     pub operation: Recorded,
-    /// Log sequence.
+    /// Number of the transition in the log.
     pub seq: u64,
-    /// What `brief-history.jsonl` gained.
+    /// New records of `brief-history.jsonl`.
     pub records: Vec<BriefRecord>,
-    /// One line that says what was done.
+    /// One line about the result.
     pub summary: String,
-    /// The file that follows the brief, when it was written.
+    /// File that holds the brief, if it was updated.
     pub written: Option<String>,
-    /// What was noticed on the way.
+    /// Findings of the command.
     pub findings: Vec<Finding>,
 }
 
@@ -704,12 +704,12 @@ impl Show for BriefChangeAnswer {
     }
 }
 
-/// Every anchor of the brief and of the plan's evidence, with what it is worth now.
+/// Every anchor of the brief and of the plan's evidence, with its verdict.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct BriefCheckAnswer {
-    /// False makes exit 1.
+    /// Whether the anchors hold; the exit code is 1 if not.
     holds: bool,
-    /// By verdict; those that no anchor has are left out.
+    /// Number of anchors by verdict, without zeros.
     counts: BTreeMap<Verdict, usize>,
     anchors: Vec<CheckedAnchor>,
 }
@@ -782,15 +782,15 @@ impl Show for BriefCheckAnswer {
 /// The proposed update of the agent guide.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct GuideAnswer {
-    /// The file.
+    /// Path of the guide.
     pub path: String,
-    /// Why.
+    /// Reason for the proposal.
     pub reason: String,
-    /// Who proposed it.
+    /// Author of the proposal.
     pub by: String,
-    /// A unified diff; empty when nothing would change.
+    /// Unified diff; empty if nothing changes.
     pub diff: String,
-    /// It was written.
+    /// Whether the changes were written.
     pub applied: bool,
 }
 
@@ -813,7 +813,7 @@ impl Show for GuideAnswer {
 pub(super) struct CheckpointAnswer {
     /// The entry.
     pub entry: Checkpoint,
-    /// What was noticed on the way.
+    /// Findings of the command.
     pub findings: Vec<Finding>,
 }
 
@@ -830,10 +830,10 @@ impl Show for CheckpointAnswer {
     }
 }
 
-/// The message a session gets when its context was lost, and what it is made of.
+/// The recovery message for a session that lost its context, and its parts.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RecoverAnswer {
-    /// At most 2,048 bytes of UTF-8.
+    /// The message, at most 2,048 bytes of UTF-8.
     message: String,
     item: Option<Item>,
     #[schemars(length(max = 5))]

@@ -14,16 +14,16 @@ const MOST: u32 = 1_000;
 
 #[derive(Debug, Args)]
 pub(super) struct CalibrateArgs {
-    /// Measure the judge of this role alone (default: all three)
+    /// Measure only the judge of this role [default: all three]
     #[arg(long, value_name = "ROLE", value_parser = PossibleValuesParser::new(["reviewer", "auditor", "stop-judge"]))]
     pub role: Option<String>,
-    /// The agent, in place of `[roles.*] agent`
+    /// Measure this agent instead of the agents of `cook.toml`
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// So many planted cases for each role, and as many clean ones: a session each
+    /// Give each role this many cases with a planted fault and as many clean ones, one session each
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
     pub cases: u32,
-    /// Forget what these judges answered before
+    /// Discard earlier answers of these judges
     #[arg(long)]
     pub again: bool,
     /// Trust the gates of this repository for this run
@@ -92,7 +92,7 @@ impl From<Share> for ShareView {
 /// Planted faults of one kind.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct KindRow {
-    /// What was wrong.
+    /// Kind of the fault.
     #[schemars(with = "String")]
     kind: FaultKind,
     caught: u64,
@@ -103,9 +103,9 @@ struct KindRow {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct JointView {
     missed: ShareView,
-    /// The share that they would miss if each erred by itself.
+    /// Share that they would miss if they erred independently.
     by_chance: f64,
-    /// How many judges that err each by itself would miss as often; null where that cannot be told.
+    /// Number of independent judges that would miss as much; null if unknown.
     worth: Option<f64>,
 }
 
@@ -114,38 +114,38 @@ struct JointView {
 struct JudgeRow {
     role: Role,
     agent: String,
-    /// Null = the agent's own choice.
+    /// Model; null if the agent chose it.
     model: Option<String>,
-    /// The version of the role's prompt.
+    /// Version of the role's prompt.
     prompt: String,
-    /// Planted faults to which it said no.
+    /// Planted faults that it rejected.
     caught: ShareView,
-    /// Clean cases to which it said no.
+    /// Clean cases that it rejected.
     alarms: ShareView,
-    /// Its no says something: the least that it may catch is above what it refuses of clean work.
+    /// Whether its rejections are informative: the lower bound of `caught` is above the share of `alarms`.
     tells_apart: bool,
     kinds: Vec<KindRow>,
-    /// Cases that were asked about in this run; the others were answered before.
+    /// Cases that were asked in this run; the others were answered earlier.
     asked: usize,
-    /// Faults of this run that a gate noticed first, and that no judge was asked about.
+    /// Faults of this run that no judge was asked about, because a gate noticed them.
     unusable: usize,
-    /// There were not as many faults to plant as were asked for.
+    /// Whether fewer faults could be planted than requested.
     is_short: bool,
-    /// Cases of this repository's own history; the others are of the one that cook carries.
+    /// Cases from the history of this repository; the others come from an example in cook.
     own: usize,
-    /// What all of its cases have cost, in millionths of a dollar; null where one of them did not say.
+    /// Cost of all its cases in millionths of a US dollar; null if one is unknown.
     cost_micro_usd: Option<u64>,
-    /// What its sessions have taken.
+    /// Time of its sessions, in seconds.
     session_seconds: f64,
-    /// What this run has taken, gates and copies with it.
+    /// Time of this run in seconds, including gates and copies.
     seconds: f64,
-    /// With the other judges of this role that were measured here; null where there is none.
+    /// Comparison with other measured judges of this role; null if there are none.
     joint: Option<JointView>,
     #[serde(skip)]
     words: String,
 }
 
-/// What was measured.
+/// The measured judges.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct CalibrateAnswer {
     judges: Vec<JudgeRow>,

@@ -14,26 +14,26 @@ const MAX_PUSH: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Compare with this commit (default: where the branch left its upstream or the remote's default
-    /// branch, else the commit before)
+    /// Compare with this commit [default: where the branch left its upstream or the remote's default branch,
+    /// else the previous commit]
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
-    /// Run this gate only; may be given several times
+    /// Run only this gate (can be repeated)
     #[arg(long, value_name = "NAME")]
     pub gate: Vec<String>,
-    /// Run no gate: look at what is not committed alone, and say that the rest is not known
+    /// Run no gates: look only for uncommitted changes, and report the rest as not known
     #[arg(long, conflicts_with_all = ["gate", "fast"])]
     pub no_gates: bool,
-    /// Run the gates at the commit alone, and compare nothing with the base: what was red before counts as red
+    /// Run the gates only at the commit, without comparing with the base: earlier failures count too
     #[arg(long)]
     pub fast: bool,
     /// Trust the gates of this repository for this run
     #[arg(long)]
     pub trust_repo: bool,
-    /// How to answer (default: human)
+    /// Print the answer in this format [default: human]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Check each commit that git's pre-push hook names on standard input, against what the remote has
+    /// Check each commit that git's pre-push hook lists on standard input against the remote's version
     #[arg(long, conflicts_with_all = ["base", "format"])]
     pub pushed: bool,
 }

@@ -80,7 +80,7 @@ impl Show for HelpAnswer {
 
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct AsUser {
-    /// Called by a script on a person's behalf; recorded as such
+    /// Confirm that a script acts on behalf of a person (recorded in the log)
     #[arg(long)]
     pub as_user: bool,
 }

@@ -16,14 +16,14 @@ const REST: Duration = Duration::from_millis(1500);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The repository is made in a new directory, or in the one that `--dir` names, which must be \
-absent or empty; it stays there to be looked at."
+    after_help = "The repository is created in a new directory, or in the one that --dir names, which must be \
+absent or empty. It is kept, so that you can look at it."
 )]
 pub(super) struct DemoArgs {
-    /// Let this agent misbehave, and see it caught
+    /// Let an agent misbehave in this way, and show how it is caught
     #[arg(long, value_enum, value_name = "CULPRIT")]
     pub with: Option<Culprit>,
-    /// Pause after each step, to read along
+    /// Pause after each step, so that you can read along
     #[arg(long)]
     pub slow: bool,
 }
@@ -75,20 +75,20 @@ impl Observer for Printer {
     }
 }
 
-/// What `cook demo` answers when the work was done and the culprit, if any, was caught.
+/// The answer of `cook demo`: the work is done, and the misbehaving agent, if any, was caught.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct DemoAnswer {
-    /// The repository, which stays.
+    /// Directory of the repository, which is kept.
     directory: String,
-    /// Who misbehaved; null when nobody did.
+    /// Kind of the misbehaving agent; null if none misbehaved.
     culprit: Option<Culprit>,
-    /// What it did, in order.
+    /// Its violations, in order.
     caught: Vec<CaughtViolation>,
-    /// Sessions that were held.
+    /// Number of sessions.
     sessions: u64,
-    /// Wall time of the sessions.
+    /// Wall time of the sessions, in milliseconds.
     milliseconds: u64,
-    /// Commands that look at what it left.
+    /// Commands that show the result.
     commands: Vec<String>,
     next: Dispatched,
     #[serde(skip)]
@@ -181,9 +181,9 @@ fn show_caught(page: &mut Page, catch: &CaughtViolation) {
 
 #[derive(Debug, Args)]
 pub(super) struct ScriptedAgentArgs {
-    /// A script, or the file that holds it
+    /// Script, or the file that holds it
     pub script: String,
-    /// As a preset gives them
+    /// Arguments of the agent's preset
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub rest: Vec<String>,
 }

@@ -19,25 +19,25 @@ use std::path::PathBuf;
 pub(super) struct DoctorArgs {
     #[command(subcommand)]
     pub command: Option<DoctorCommand>,
-    /// Print every setting in force
+    /// Print all settings in force
     #[arg(long)]
     pub config: bool,
-    /// Have each agent that is here answer once
+    /// Send a test question to each installed agent
     #[arg(long, conflicts_with = "config")]
     pub probe: bool,
-    /// With --probe: this agent only
+    /// With --probe, ask only this agent
     #[arg(long, value_name = "NAME", requires = "probe")]
     pub agent: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum DoctorCommand {
-    /// Check the log's objects and the view
+    /// Check the objects of the log and the files of `.agent/`
     Fsck,
-    /// Look at what was set aside, and put it back
+    /// List, show and restore saved copies of reverted changes
     #[command(subcommand)]
     Rescue(RescueCommand),
-    /// List the agents that can be asked: installed, version, what they can
+    /// List the known agents, their versions and their abilities
     Agents,
 }
 
@@ -158,7 +158,7 @@ fn agents(context: &Context) -> Answer {
 /// Agents that can be asked.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct AgentsAnswer {
-    /// One for each agent, by name.
+    /// The agents, sorted by name.
     agents: Vec<AgentRow>,
 }
 
@@ -166,19 +166,19 @@ pub(super) struct AgentsAnswer {
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 struct AgentRow {
     name: String,
-    /// The program.
+    /// Name of the program.
     bin: String,
-    /// The program is there, and it is the one that is meant.
+    /// Whether the program is installed and is the expected one.
     installed: bool,
-    /// Where a program of that name is.
+    /// Path of a program of that name.
     path: Option<String>,
-    /// As it says.
+    /// Version that the program reports.
     version: Option<String>,
-    /// Some version of it was seen to work with the preset.
+    /// Whether a version of it was tested with the preset.
     verified: bool,
-    /// What can be done with it.
+    /// Its abilities.
     capabilities: Vec<&'static str>,
-    /// What is wrong.
+    /// Problem with the program.
     problem: Option<String>,
 }
 
@@ -242,20 +242,20 @@ impl Show for AgentsAnswer {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum RescueCommand {
-    /// What was set aside
+    /// List the saved copies
     List,
-    /// What one copy holds, or the text of one of its files
+    /// List the files of a copy, or print one of them
     Show {
-        /// Its id or the beginning of it, or a ref of the list
+        /// ID of the copy (a prefix is enough), or a ref from the list
         id: String,
-        /// A file of the copy, as the list of its files names it
+        /// Path of a file, as listed
         path: Option<String>,
     },
-    /// Write one copy into a directory of this worktree
+    /// Write the files of a copy to a directory of the worktree
     Restore {
-        /// Its id, or the beginning of it
+        /// ID of the copy (a prefix is enough)
         id: String,
-        /// Where to; made when it is not there
+        /// Write to this directory, and create it if it does not exist
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
     },
@@ -368,13 +368,13 @@ fn refuse_name(message: String, hint: &str) -> Failure {
 /// A file of a copy that was set aside.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RescuedFile {
-    /// The copy.
+    /// ID of the copy.
     id: String,
-    /// Its path there.
+    /// Path of the file in the copy.
     path: String,
-    /// Its length.
+    /// Size in bytes.
     bytes: u64,
-    /// What it holds; null where it is no text.
+    /// Text of the file; null if it is not text.
     text: Option<String>,
 }
 
@@ -393,42 +393,42 @@ impl Show for RescuedFile {
 /// Copies that were set aside.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RescueAnswer {
-    /// Newest last.
+    /// Copies, newest last.
     copies: Vec<RescueRow>,
-    /// Refs that hold commits which were taken back, or parked changes.
+    /// Refs that hold reverted commits or parked changes.
     refs: Vec<RescueRef>,
 }
 
 /// One kept copy.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RescueRow {
-    /// Its id.
+    /// ID of the copy.
     id: String,
-    /// What was set aside, and why.
+    /// Kind of the copy, and the reason for it.
     kind: String,
-    /// When.
+    /// Time of the copy.
     time: String,
-    /// What it holds.
+    /// Files of the copy.
     files: Vec<RescueFile>,
 }
 
 /// A file of a kept copy.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RescueFile {
-    /// Its path there.
+    /// Path of the file in the copy.
     path: String,
-    /// Its length.
+    /// Size in bytes.
     bytes: u64,
 }
 
 /// A ref of the user's repository, or of the log.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RescueRef {
-    /// Its name.
+    /// Name of the ref.
     name: String,
-    /// What it points at.
+    /// ID of the object that it points to.
     object: String,
-    /// What shows it.
+    /// Command that shows it.
     shown_by: String,
 }
 

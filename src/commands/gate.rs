@@ -17,15 +17,15 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct GateArgs {
-    /// Gates of `cook.toml`; none = all
+    /// Names of the gates to run [default: all gates of `cook.toml`]
     pub names: Vec<String>,
-    /// The commands of this slice, beside those of `cook.toml`
+    /// Also run the verification commands of this slice
     #[arg(long, value_name = "ID")]
     pub slice: Option<String>,
-    /// Run HEAD's commit in a clean room, as what counts is run, instead of the worktree
+    /// Run in a clean room with HEAD's commit, as for a proof, instead of in the worktree
     #[arg(long)]
     pub clean: bool,
-    /// Run even where a receipt is kept, with nothing of earlier runs
+    /// With --clean, run with empty caches, even if there is a receipt
     #[arg(long, requires = "clean")]
     pub fresh: bool,
 }
@@ -153,7 +153,7 @@ fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>,
     Ok(gates)
 }
 
-/// Gates that were run, or whose receipt was found.
+/// The gates that ran, or that have a receipt.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct GateAnswer {
     gates: Vec<Gate>,
@@ -167,12 +167,12 @@ struct Gate {
     run: String,
     required: bool,
     passed: bool,
-    /// Why it could not be run.
+    /// Reason why it could not run.
     problem: Option<String>,
     receipt: Option<Receipt>,
-    /// What a reader should know of it.
+    /// Remarks about the run.
     remarks: Vec<String>,
-    /// What it did not have in the clean room, and the setting that gives it.
+    /// Missing parts of the clean room, with the setting that adds each.
     missing: Vec<String>,
     /// The run at the basis, for gates that must fail there.
     at_basis: Option<Receipt>,
@@ -254,7 +254,7 @@ impl Show for GateAnswer {
 
 #[derive(Debug, Args)]
 pub(super) struct TrustArgs {
-    /// The command, as `cook` printed it
+    /// Command to trust, exactly as `cook` printed it
     #[arg(
         required_unless_present_any = ["list", "gates", "tools", "program"],
         allow_hyphen_values = true,
@@ -264,16 +264,16 @@ pub(super) struct TrustArgs {
     /// Trust every command that begins with these words
     #[arg(long, requires = "command")]
     pub prefix: bool,
-    /// Trust the gates of `cook.toml` and the stop verifier as they stand
+    /// Trust the current gates of `cook.toml` and the stop verifier
     #[arg(long, conflicts_with = "command")]
     pub gates: bool,
-    /// Let gates find programs as this terminal does (PATH and the homes of toolchains)
+    /// Let gates use the PATH and the toolchain directories of this terminal
     #[arg(long, conflicts_with_all = ["command", "gates"])]
     pub tools: bool,
-    /// Take this program of gates as it is now, another one than at its first green run
+    /// Accept the current version of this program, which has changed since its first green run
     #[arg(long, value_name = "NAME", conflicts_with_all = ["command", "gates", "tools"])]
     pub program: Option<String>,
-    /// List what is trusted here
+    /// List the trusted commands of this machine
     #[arg(long, conflicts_with_all = ["command", "gates", "tools", "program"])]
     pub list: bool,
     #[command(flatten)]

@@ -22,28 +22,28 @@ const DROPPED: &str = "dropped by hand with `cook goal drop`";
 
 #[derive(Debug, Args)]
 pub(super) struct GoalArgs {
-    /// The goal in words; `drop` gives it up; without any how far it is
+    /// Goal in words, or `drop` to give it up; without it, show the progress
     #[arg(value_name = "WORDS", value_parser = free_text)]
     pub words: Option<String>,
-    /// A command that is red now and green once the goal is reached; may be given several times
+    /// Test the goal with this command, which must fail now (can be repeated)
     #[arg(long, value_name = "CMD", value_parser = free_text)]
     pub check: Vec<String>,
-    /// A file outside of the repository that is laid over where the checks run, and never shown
+    /// Use this file from outside the repository in the checks only, and never show it (can be repeated)
     #[arg(long, value_name = "FILE", requires = "check")]
     pub hidden: Vec<PathBuf>,
-    /// Hold this file as it is now too, although it is none of a test's
+    /// Freeze this file too, although no test includes it (can be repeated)
     #[arg(long, value_name = "PATH", requires = "check")]
     pub freeze: Vec<String>,
-    /// Hold this agent: install its hook of `cook hooks install AGENT --check`
+    /// Install the hook that tests the goal at each stop of this agent
     #[arg(long, value_name = "NAME", requires = "check")]
     pub agent: Option<String>,
-    /// Take checks that are green now already
+    /// Accept checks that pass already
     #[arg(long, requires = "check")]
     pub allow_green: bool,
-    /// How long each check may take
+    /// Limit the time of each check
     #[arg(long, value_name = "TIME", default_value = "4m", requires = "check", value_parser = humantime::parse_duration)]
     pub time: Duration,
-    /// Show what checks of hidden files print (user only)
+    /// Show the output of the checks with hidden files (user only)
     #[arg(long, conflicts_with = "check")]
     pub show_hidden: bool,
     #[command(flatten)]
@@ -164,15 +164,15 @@ fn drop_goal(context: &Context, args: &GoalArgs) -> Answer {
     Ok(done)
 }
 
-/// Where a goal stands.
+/// State of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum GoalState {
     /// Every check is green at a commit of the branch, and the log says so.
     GoalReached,
-    /// Something is red, or green in the worktree alone.
+    /// Something is red, or green only in the worktree.
     NotReached,
-    /// Something could not be asked.
+    /// Something could not be measured.
     NotKnown,
     /// The user gave it up.
     Dropped,
@@ -181,15 +181,15 @@ enum GoalState {
 /// One check.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct GoalRow {
-    /// Its command; of a hidden one only that.
+    /// Command of the check.
     check: String,
-    /// It needs files that are not shown.
+    /// Whether it needs hidden files.
     hidden: bool,
-    /// It was green before any work.
+    /// Whether it was green before any work.
     green_at_base: bool,
     verdict: CheckVerdict,
     why: String,
-    /// The command that shows more, or mends it; left out where there is none.
+    /// Command that shows more or fixes it; omitted if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     next: String,
 }
@@ -199,21 +199,21 @@ struct GoalRow {
 pub(super) struct GoalAnswer {
     state: GoalState,
     words: String,
-    /// What names the goal and all that was frozen with it.
+    /// Digest of the goal and of everything that is frozen with it.
     digest: String,
     branch: Option<String>,
-    /// The commit that it began at.
+    /// Commit at which the goal was set.
     base: String,
-    /// The commit that was asked; null = none was. What stands in the worktree beside HEAD is one that no ref names.
+    /// Commit that was tested; null if none was. Uncommitted work is tested as a commit without a ref.
     commit: Option<String>,
-    /// That is HEAD, and not the worktree beside it.
+    /// Whether that commit is HEAD, and not uncommitted work.
     is_head: bool,
     checks: Vec<GoalRow>,
-    /// What the tests of the base say of the work, undeclared.
+    /// Undeclared objections of the base's tests.
     lines: Vec<Line>,
-    /// The files that are laid over each commit.
+    /// Frozen files, which replace those of each commit.
     frozen: Vec<String>,
-    /// Hidden files.
+    /// Number of hidden files.
     hidden_files: usize,
 }
 

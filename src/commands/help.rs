@@ -1,4 +1,4 @@
-//! What the program says of itself: `cook help`, `explain`, `completions`, and `cook` alone, which says what is here and what comes next.
+//! `cook help`, `explain` and `completions`; and `cook` alone, which describes this repository and names the next command.
 
 use super::context::*;
 use super::recorded::note;
@@ -20,19 +20,22 @@ const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];
 /// Every command, by who needs it.
 const GROUPS: [(&str, &str); 3] = [
     (
-        "Everyday",
+        "Common commands",
         "init check goal run next status log verify gate trust plan pause resume cancel undo report demo",
     ),
     (
-        "Agents and CI",
+        "Commands for agents and CI",
         "record brief hook hooks ask act session issue push pull attest strength calibrate mcp",
     ),
-    ("Repair and help", "doctor explain completions help"),
+    (
+        "Troubleshooting and help",
+        "doctor explain completions help",
+    ),
 ];
 
 #[derive(Debug, Args)]
 pub(super) struct HelpArgs {
-    /// Every command
+    /// List all commands
     #[arg(long)]
     pub all: bool,
     /// Print the manual page
@@ -62,7 +65,15 @@ pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
         };
         found = next;
     }
-    answer(PromptAnswer(found.render_long_help().to_string()))
+    // As `cook NAME --help` prints it.
+    let names = args.command.iter().map(String::as_str);
+    let words = std::iter::once("cook").chain(names).chain(["--help"]);
+    let shown = program.try_get_matches_from(words);
+    answer(PromptAnswer(
+        shown
+            .err()
+            .map_or_else(String::new, |help| help.to_string()),
+    ))
 }
 
 /// The help of the program, with its commands in groups.
@@ -95,8 +106,8 @@ pub(super) fn first_commands(program: &Command) -> Vec<String> {
     lines.push(String::new());
     lines.extend(FIRST.iter().map(line));
     lines.push(String::new());
-    lines.push("In a git repository, begin with: cook check --trust-repo".to_owned());
-    lines.push("Every command: cook help --all".to_owned());
+    lines.push("To begin in a git repository: cook check --trust-repo".to_owned());
+    lines.push("All commands: cook help --all".to_owned());
     lines
 }
 
@@ -249,7 +260,7 @@ fn suggest(standing: Gates, agents: &[String], hooks: &[String]) -> String {
 
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
-    /// For which shell
+    /// Shell to print the script for
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
@@ -264,7 +275,7 @@ pub(super) fn completions(mut command: clap::Command, args: &CompletionsArgs) ->
 
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
-    /// The code, as it stands in brackets; without one every code is listed
+    /// Code, as printed in brackets; without one, list all codes
     pub code: Option<String>,
 }
 

@@ -14,30 +14,30 @@ use std::io::Read;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum HooksCommand {
-    /// Write the hooks of an agent into its settings, beside what is there
+    /// Add cook's hooks to an agent's settings, and keep other settings
     Install(HooksAgentArgs),
-    /// Say whether they are there, current, and called
+    /// Check whether the hooks are installed, current and called
     Check(HooksAgentArgs),
-    /// Take exactly cook's part out again
+    /// Remove exactly the parts that cook added
     Remove(HooksAgentArgs),
-    /// Make a session the one that the workflow is worked in
+    /// Make a session the owner of the workflow
     Attach {
-        /// The session's id; none = the one around this command, else the last that called
+        /// ID of the session [default: the one that runs this command, else the last that called]
         session: Option<String>,
     },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct HooksAgentArgs {
-    #[arg(help = format!("{}; with --check also git", list_hooked_agents()))]
+    #[arg(help = format!("Name of the agent: {}; with --check also git", list_hooked_agents()))]
     pub agent: String,
-    /// The hooks that hold each stop, or with git each push, against `cook check`: in any repository
+    /// Use the hooks that run `cook check` at each stop (git: at each push), in any repository
     #[arg(long)]
     pub check: bool,
-    /// In the tracked file that everybody gets, not in your own
+    /// Use the repository's tracked settings file instead of your own
     #[arg(long)]
     pub shared: bool,
-    /// Print what would be written, and write nothing
+    /// Print the changed files, but write nothing
     #[arg(long)]
     pub print: bool,
 }
@@ -314,12 +314,12 @@ fn list_words(words: impl Iterator<Item = String>) -> String {
 
 #[derive(Debug, Args)]
 pub(super) struct HookArgs {
-    #[arg(help = callers())]
+    #[arg(help = format!("Name of the agent: {}", callers()))]
     pub agent: String,
-    /// The event, for agents that do not send its name
+    /// Name the event, for agents that do not send its name
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
-    /// Hold a stop against `cook check`, and hear of nothing else
+    /// Run `cook check` at a stop, and ignore other events
     #[arg(long)]
     pub check: bool,
 }

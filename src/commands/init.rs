@@ -20,31 +20,33 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
-    /// The whole mission
+    /// Set the mission to this text
     #[arg(long, value_name = "TEXT", conflicts_with = "mission_file", allow_hyphen_values = true, value_parser = free_text)]
     pub mission: Option<String>,
-    /// Read the mission from a file (`-` = standard input)
+    /// Read the mission from this file (`-` reads standard input)
     #[arg(long, value_name = "FILE")]
     pub mission_file: Option<PathBuf>,
-    /// Take in a plan that is there: of spec-kit, OpenSpec, Kiro, task-master, Ralph, a check list, GitHub issues as JSON, beads
+    /// Import a plan of spec-kit, OpenSpec, Kiro, task-master, Ralph, a Markdown check list, GitHub issues as
+    /// JSON, or beads
     #[arg(long, value_name = "PATH")]
     pub from: Option<String>,
-    /// Tick what holds in the plan that was taken in, take back what was lost, and nothing else (user only)
+    /// Only update the boxes of the imported plan to what is proven at HEAD (user only)
     #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "assurance", "commit", "log", "skip_gates", "gate_time"])]
     pub tick: bool,
-    /// How much of the protocol is asked for; below `strict` cook re-grounds where nothing is to be weighed (user only)
+    /// Choose the profile: below `strict` there are fewer audits, and cook itself makes re-grounds that need no
+    /// decision (user only) [default: the current profile, at first strict]
     #[arg(long, value_name = "PROFILE", value_parser = input::one_of(&Assurance::ALL, Assurance::id))]
     pub assurance: Option<Assurance>,
-    /// Commit the contract files, and nothing else
+    /// Commit the contract files, but no other files
     #[arg(long)]
     pub commit: bool,
-    /// Ask nothing: what nobody states is left for later
+    /// Do not ask for a mission; without one, leave it for later
     #[arg(long, short)]
     pub yes: bool,
-    /// Go on with a workflow of the log that lost its worktree; `new` begins another (user only)
+    /// Continue the workflow of this log, whose worktree is gone; `new` begins another log (user only)
     #[arg(long, value_name = "ID")]
     pub log: Option<String>,
-    /// How long each gate is tried for
+    /// Limit the time of each gate's trial
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     pub gate_time: Duration,
     /// Do not try the gates

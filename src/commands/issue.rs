@@ -13,58 +13,58 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum IssueCommand {
-    /// What could be worked on, and what hangs on it
+    /// List the issues that can be worked on, and what each unblocks
     Ready,
-    /// One issue with its dependencies and comments
+    /// Show an issue with its dependencies and comments
     Show {
-        /// The issue
+        /// ID of the issue
         id: String,
     },
-    /// Take an issue; one that somebody else holds is left alone
+    /// Claim an issue, unless someone else holds it
     Claim {
-        /// The issue
+        /// ID of the issue
         id: String,
     },
-    /// Close an issue, and see that it is closed
+    /// Close an issue, and check that it is closed
     Close {
-        /// The issue
+        /// ID of the issue
         id: String,
-        /// Why
+        /// Record this reason for closing the issue
         #[arg(long, value_name = "TEXT", default_value = "done", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
     },
-    /// Say something about an issue
+    /// Comment on an issue
     Comment {
-        /// The issue
+        /// ID of the issue
         id: String,
-        /// What to say (`-` = standard input)
+        /// Text of the comment (`-` reads standard input)
         #[arg(allow_hyphen_values = true, value_parser = free_text)]
         text: String,
-        /// Say it once however often this is called with this word
+        /// Add the comment only once, even if the command is repeated with this key
         #[arg(long, value_name = "WORD")]
         key: Option<String>,
     },
-    /// Make an issue
+    /// Create an issue
     Create(CreateIssueArgs),
-    /// Which tracker there is, and what is in work
+    /// Show the tracker and the issues in work
     Status,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CreateIssueArgs {
-    /// Its title
+    /// Title of the issue
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub title: String,
-    /// `task` (the default), `bug`, `feature`, …
+    /// Set the type: `task`, `bug`, `feature`, … [default: task]
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// 0 = first
+    /// Set the priority; 0 is the highest
     #[arg(long, value_name = "N")]
     pub priority: Option<u8>,
-    /// What it is about
+    /// Set the description
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     pub description: Option<String>,
-    /// The issue in whose work it was found
+    /// Name the issue during whose work this one was found
     #[arg(long, value_name = "ID")]
     pub discovered_from: Option<String>,
 }
@@ -283,16 +283,16 @@ fn list_briefs(briefs: &[Brief]) -> String {
     names.join(", ")
 }
 
-/// What could be worked on, in order of work.
+/// Issues that can be worked on, in order of work.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueReadyAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
-    /// The rows.
+    /// The issues.
     #[serde(flatten)]
     list: ReadyList,
-    /// What kept rows from being complete.
+    /// Reasons why rows are incomplete.
     findings: Vec<Finding>,
 }
 
@@ -345,16 +345,16 @@ impl Show for IssueReadyAnswer {
 /// One issue with its dependencies and comments.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueShowAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
     /// The issue.
     issue: Issue,
-    /// What it depends on.
+    /// Issues that it depends on.
     dependencies: Vec<Link>,
-    /// What depends on it.
+    /// Issues that depend on it.
     dependents: Vec<Link>,
-    /// What was said about it, oldest first.
+    /// Comments, oldest first.
     comments: Vec<Comment>,
 }
 
@@ -386,24 +386,24 @@ impl Show for IssueShowAnswer {
     }
 }
 
-/// What was done to an issue.
+/// A change of an issue.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueChangedAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
-    /// What was done.
+    /// Kind of the change.
     #[schemars(extend("enum" = ["claimed", "closed", "commented", "created"]))]
     did: &'static str,
-    /// False when it was so before.
+    /// Whether it changed anything.
     changed: bool,
-    /// The issue now.
+    /// The issue after the change.
     issue: Issue,
     /// The key of a comment: its text ends with `[cook:KEY]`.
     key: Option<String>,
-    /// What a close set free.
+    /// Issues that the close unblocked.
     unblocked: Vec<Brief>,
-    /// What was noticed on the way.
+    /// Findings of the command.
     findings: Vec<Finding>,
 }
 
@@ -423,17 +423,17 @@ impl Show for IssueChangedAnswer {
     }
 }
 
-/// Which tracker there is and what is in work.
+/// The tracker, and the issues in work.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct IssueStatusAnswer {
-    /// `none`, `br` or `bd`.
+    /// Tracker: `none`, `br` or `bd`.
     #[schemars(extend("enum" = TRACKERS))]
     tracker: &'static str,
     /// Issues in work, this actor's first.
     current: Vec<Issue>,
-    /// How many could be worked on.
+    /// Number of issues that can be worked on.
     ready: usize,
-    /// The outage that was noted last and is over now.
+    /// Last recorded outage, which is over.
     outage: Option<Outage>,
 }
 

@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
-    /// Show one of them (a number, an id, `@` or `@-`), or what changed between two (`A..B`)
+    /// Show this transition (a number, an ID, `@` or `@-`), or the changes between two (`A..B`)
     #[arg(value_name = "ID", conflicts_with_all = ["limit", "all_worktrees"])]
     pub operation: Option<String>,
-    /// At most this many
+    /// List at most this many transitions
     #[arg(short = 'n', long, default_value_t = 20)]
     pub limit: usize,
-    /// The logs of all worktrees, removed ones among them
+    /// List the logs of all worktrees, including removed ones
     #[arg(long)]
     pub all_worktrees: bool,
 }
@@ -58,7 +58,7 @@ pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
 /// The transitions of each workflow, newest first.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct LogAnswer {
-    /// The current one first.
+    /// Logs of the worktrees, the current one first.
     worktrees: Vec<WorktreeLog>,
 }
 
@@ -66,11 +66,11 @@ pub(super) struct LogAnswer {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct WorktreeLog {
     id: String,
-    /// A word on where it is.
+    /// Where the worktree is.
     place: &'static str,
-    /// Newest first.
+    /// Transitions, newest first.
     transitions: Vec<LogRow>,
-    /// Older ones that are not listed.
+    /// Number of older transitions that are not listed.
     #[serde(skip)]
     left_out: u64,
 }
@@ -78,26 +78,26 @@ struct WorktreeLog {
 /// One row of `cook log`.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct LogRow {
-    /// Log sequence.
+    /// Number of the transition in the log.
     seq: u64,
-    /// Log commit.
+    /// Commit of the transition in the log.
     operation: String,
-    /// RFC 3339, UTC.
+    /// Time in UTC, in the form of RFC 3339.
     time: String,
-    /// What happened.
+    /// Kind of the event.
     #[schemars(extend("enum" = cook_protocol::model::Event::NAMES))]
     event: String,
-    /// The rule that answered before it.
+    /// Dispatch rule that applied before it.
     #[schemars(with = "cook_protocol::machine::Rule")]
     rule: String,
-    /// Who caused it; a script is one that said `--as-user`.
+    /// Who caused it; `script` is a script that passed `--as-user`.
     #[schemars(with = "cook_protocol::model::Actor")]
     actor: String,
-    /// Slice or mission.
+    /// Slice that it is about, or the mission.
     subject: String,
-    /// What was asked, found, voted or answered, in a sentence.
+    /// One sentence about the question, result, vote or answer.
     summary: String,
-    /// Its records no longer count.
+    /// Whether it was undone.
     undone: bool,
 }
 
@@ -218,39 +218,39 @@ fn show(store: &Store, operation: &str) -> Answer {
 /// One transition in full.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct EntryAnswer {
-    /// Log sequence.
+    /// Number of the transition in the log.
     seq: u64,
-    /// Log commit.
+    /// Commit of the transition in the log.
     operation: String,
-    /// RFC 3339, UTC.
+    /// Time in UTC, in the form of RFC 3339.
     time: String,
-    /// The rule that answered before it.
+    /// Dispatch rule that applied before it.
     #[schemars(with = "cook_protocol::machine::Rule")]
     rule: String,
-    /// Who caused it; a script is one that said `--as-user`.
+    /// Who caused it; `script` is a script that passed `--as-user`.
     #[schemars(with = "cook_protocol::model::Actor")]
     actor: String,
-    /// Slice or mission.
+    /// Slice that it is about, or the mission.
     subject: String,
-    /// What was asked, found, voted or answered, in a sentence.
+    /// One sentence about the question, result, vote or answer.
     summary: String,
-    /// The report that came with it.
+    /// Report of the transition.
     #[serde(skip)]
     report: Option<ReportRecord>,
-    /// HEAD as it was measured.
+    /// HEAD at that time.
     #[serde(skip)]
     head: Option<String>,
-    /// The gates that ran for it.
+    /// Receipts of the gates that ran for it.
     #[serde(skip)]
     gates: Vec<Receipt>,
-    /// The event with all it carries.
+    /// The complete event.
     #[schemars(extend("required" = ["event"]))]
     event: Map<String, Value>,
-    /// What was measured for it.
+    /// Measured facts.
     facts: Map<String, Value>,
-    /// History records it added.
+    /// Records that it added to the histories.
     records: Records,
-    /// What it changed in the documents.
+    /// Changes of the documents.
     changes: Vec<Change>,
 }
 
@@ -335,12 +335,12 @@ fn diff(store: &Store, from: &str, to: &str) -> Answer {
     })
 }
 
-/// What lies between two transitions.
+/// Differences between two transitions.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct DiffAnswer {
-    /// The earlier one.
+    /// Number of the earlier transition.
     from: u64,
-    /// The later one.
+    /// Number of the later transition.
     to: u64,
     /// Fields that differ.
     changes: Vec<Change>,
@@ -351,9 +351,9 @@ pub(super) struct DiffAnswer {
 struct Change {
     /// Document, field and place, joined with dots.
     path: String,
-    /// The value before; null when there was none.
+    /// Value before; null if there was none.
     before: Option<Value>,
-    /// The value after; null when there is none.
+    /// Value after; null if there is none.
     after: Option<Value>,
 }
 

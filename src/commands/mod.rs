@@ -44,27 +44,27 @@ use cook_protocol::diagnostic::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What the help texts call the options that each command takes.
-const EVERYWHERE: &str = "Options of every command";
+/// The heading of the options that every command has.
+const GLOBAL: &str = "Global options";
 
-/// Agents report; cook decides. Git is the database.
+/// Check what coding agents claim, and mark work done only with proof.
 #[derive(Debug, Parser)]
 #[command(name = "cook", version, about, long_about = None, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
-    /// Work in this directory
-    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR", help_heading = EVERYWHERE)]
+    /// Run in this directory instead of the current one
+    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR", help_heading = GLOBAL)]
     dir: Option<PathBuf>,
-    /// Answer in JSON
-    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    /// Print the answer as JSON
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
-    /// When to colour: on a terminal without `NO_COLOR` (auto), always, or never
-    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, hide_default_value = true, hide_possible_values = true, help_heading = EVERYWHERE)]
+    /// Use colors: always, never, or auto (on a terminal)
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, hide_possible_values = true, help_heading = GLOBAL)]
     color: ColorChoice,
-    /// No notes on stderr
-    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
+    /// Do not print notes to stderr
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     quiet: bool,
-    /// Say what led to an error
-    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
+    /// Print more detail, such as the causes of an error
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     verbose: bool,
     #[command(subcommand)]
     command: Option<Command>,
@@ -97,81 +97,81 @@ const OLD_NAMES: [(&str, &str); 21] = [
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Set the repository up, or repair what is missing; safe to repeat
+    /// Set up this repository, or repair missing parts (safe to repeat)
     Init(init::InitArgs),
-    /// Name the mandatory role, and why
+    /// Show which role must work next, and why
     Next(next::NextArgs),
-    /// Take a role's report: check it, measure the repository, decide
+    /// Check a role's report against the repository, and record it
     Record(record::RecordArgs),
-    /// Say whether what was just claimed is true of this commit; in any repository
+    /// Check whether the current commit is what it claims to be
     Check(check::CheckArgs),
-    /// Hold work to commands: set a goal, see how far it is, drop it
+    /// Set a goal that commands check, show its progress, or drop it
     Goal(goal::GoalArgs),
-    /// Plant defects in a change, and count those that its gates notice
+    /// Plant defects in a change, and count those that the gates notice
     Strength(strength::StrengthArgs),
-    /// Give judges planted cases, and count those that they notice
+    /// Give judges work with planted faults, and count those they notice
     Calibrate(calibrate::CalibrateArgs),
-    /// Recompute everything from files, log and git
+    /// Verify from files, log and git that this commit is proven done
     Verify(verify::VerifyArgs),
-    /// Write what a verification found as in-toto statements, for others to check
+    /// Verify this commit, and write the result as in-toto statements
     Attest(verify::AttestArgs),
-    /// Run gates now and keep receipts
+    /// Run the gates (test commands), and keep receipts of the results
     Gate(gate::GateArgs),
-    /// Let cook run a command that a plan or `cook.toml` names (user only)
+    /// Allow a command to run on this machine (user only)
     Trust(gate::TrustArgs),
-    /// Where the work stands; what is ready, the plan as a graph, what it cost
+    /// Show the state of the work, the plan as a graph, or the cost
     Status(status::StatusArgs),
-    /// Issues: of `br` or `bd` where one is here, else the plan's slices
+    /// Show and change issues of `br` or `bd`, or the plan's slices
     #[command(subcommand)]
     Issue(issue::IssueCommand),
-    /// The transitions, newest first; one of them, or what changed between two
+    /// List transitions, show one, or compare two
     Log(log::LogArgs),
-    /// Take transitions back (user only)
+    /// Undo the newest transitions (user only)
     Undo(pause::UndoArgs),
-    /// Change the plan or the mission (user only); list the acceptance criteria
+    /// Change the plan or mission (user only), or list the criteria
     #[command(subcommand)]
     Plan(plan::PlanCommand),
-    /// Stop the work until `cook resume`
+    /// Pause the work until `cook resume`
     Pause(pause::PauseArgs),
-    /// Resume stopped work: an answer, more budget, trust (user only)
+    /// Resume stopped work with an answer, budget or trust (user only)
     Resume(pause::ResumeArgs),
-    /// End the workflow (user only)
+    /// Cancel the workflow; nothing is deleted (user only)
     Cancel(pause::CancelArgs),
-    /// What the next session must know; keep a checkpoint, recover a lost context
+    /// Print the facts that the next session needs, or change them
     Brief(Box<brief::BriefArgs>),
-    /// Answer an agent's lifecycle event (agents call this)
+    /// Answer a lifecycle event of an agent (called by agents)
     Hook(hooks::HookArgs),
     /// Install, check or remove the hooks of an agent
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
-    /// Run agent sessions until the policy says stop, or one of them
+    /// Run agent sessions until the work is done or must stop
     Run(run::RunArgs),
-    /// Show a whole run with scripted agents, in a repository of its own
+    /// Show a complete run with scripted agents, in a new repository
     Demo(demo::DemoArgs),
-    /// Ask an agent, or several; nothing may change
+    /// Ask one or more agents a question; they may change nothing
     Ask(ask::AskArgs),
-    /// Order an agent to do something
+    /// Give an agent a task that may change the worktree
     Act(ask::ActArgs),
-    /// What was said to agents: look at it, name it, check it, move it
+    /// List, show, name, verify and move kept exchanges with agents
     Session(session::SessionArgs),
-    /// Push the log to a remote, beside its branch
+    /// Push the branch and its log to a remote
     Push(push::PushArgs),
-    /// Take the log in from a remote, also in a fresh clone
+    /// Pull the log from a remote, also into a fresh clone
     Pull(push::PullArgs),
-    /// A page about the work and its proof, or the text of a pull request
+    /// Write an HTML page or a pull request about the work and its proof
     Report(report::ReportArgs),
-    /// Serve the Model Context Protocol on stdin and stdout (agents start this)
+    /// Serve the Model Context Protocol over stdio (started by agents)
     #[cfg(feature = "mcp")]
     Mcp,
-    /// Check the set-up and the log; list agents and what was set aside
+    /// Check the set-up and the log; list agents; restore saved copies
     Doctor(doctor::DoctorArgs),
     /// Explain a code that cook printed
     Explain(help::ExplainArgs),
-    /// Shell completions
+    /// Print a completion script for a shell
     Completions(help::CompletionsArgs),
-    /// The commands that most people need; `--all` for every one, a name for one in full
+    /// Print the common commands, all commands, or the help of one
     Help(help::HelpArgs),
-    /// Stand in for an agent by a script (for tests and demonstrations)
+    /// Act as an agent by following a script (for tests and demonstrations)
     #[command(hide = true)]
     ScriptedAgent(demo::ScriptedAgentArgs),
 }

@@ -8,16 +8,16 @@ use cook_protocol::model::Role;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {
-    /// Print the role's whole prompt
+    /// Print the complete prompt of the role
     #[arg(long)]
     pub prompt: bool,
-    /// Make the agent session around this command the one that does it
+    /// Make the agent session that runs this command the owner of the workflow
     #[arg(long)]
     pub take: bool,
-    /// Show the rules in order, with what each one looked at
+    /// Show the rules in order, with the inputs of each one
     #[arg(long, conflicts_with_all = ["prompt", "take"])]
     pub why: bool,
-    /// Exit 10, 11 or 12 when the work waits for the user, is blocked or paused
+    /// Exit with 10, 11 or 12 if the work waits for the user, is blocked or is paused
     #[arg(long)]
     pub exit_code: bool,
 }
@@ -125,12 +125,12 @@ fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
     }
 }
 
-/// The prompt of the role that is due, as it goes to an agent.
+/// The prompt of the role that is due, as an agent gets it.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RolePromptAnswer {
-    /// The whole prompt.
+    /// The complete prompt.
     prompt: String,
-    /// Its bytes; four of them are about a token.
+    /// Size in bytes; a token has about four bytes.
     bytes: usize,
 }
 
@@ -140,13 +140,13 @@ impl Show for RolePromptAnswer {
     }
 }
 
-/// The rules in order, with what each one saw.
+/// The rules in order, with the inputs of each one.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct WhyAnswer {
     rules: Vec<Asked>,
-    /// The dispatch rule.
+    /// Dispatch rule that applies.
     rule: Rule,
-    /// The role that is due; null when nobody is.
+    /// Role that must work next; null if none must.
     role: Option<Role>,
     findings: Vec<Finding>,
     #[serde(skip)]
@@ -155,7 +155,7 @@ pub(super) struct WhyAnswer {
     is_goal: bool,
 }
 
-/// What one rule looked at and whether it answered.
+/// One rule: its inputs, and whether it applied.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Asked {
     question: &'static str,

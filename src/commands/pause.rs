@@ -12,7 +12,7 @@ const UNHEARD: &str = "paused; what you gave as the reason binds nobody: no pers
 
 #[derive(Debug, Default, Args)]
 pub(super) struct PauseArgs {
-    /// Why
+    /// Reason for the pause
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub why: Option<String>,
     #[command(flatten)]
@@ -40,19 +40,19 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
 
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
-    /// The answer to the question (`-` = standard input)
+    /// Answer the question that the work waits for (`-` reads standard input)
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     pub answer: Option<String>,
-    /// A command that is now trusted
+    /// Trust this command from now on (can be repeated)
     #[arg(long, value_name = "COMMAND")]
     pub trust: Vec<String>,
-    /// More budget: `steps=20`, `attempts=2`, `cost=5.00`
+    /// Add budget: `steps=20`, `attempts=2`, `cost=5.00` (US dollars) or `wall=2h`
     #[arg(long, alias = "budget", value_name = "KEY=N", num_args = 1..)]
     pub add: Vec<String>,
-    /// Ask the judges again
+    /// Ask the judges again, in a new stop wave
     #[arg(long)]
     pub new_wave: bool,
-    /// Void the review of the slice in work
+    /// Discard the review of the slice in work, and have it reviewed again
     #[arg(long)]
     pub review_again: bool,
     #[command(flatten)]
@@ -151,7 +151,7 @@ fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
 
 #[derive(Debug, Args)]
 pub(super) struct CancelArgs {
-    /// Why
+    /// Reason for the cancellation
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub why: Option<String>,
     #[command(flatten)]
@@ -175,7 +175,7 @@ pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
 
 #[derive(Debug, Args)]
 pub(super) struct UndoArgs {
-    /// Back to how it was after this transition (default: before the newest)
+    /// Return to the state after this transition; `@-` undoes the newest one
     #[arg(default_value = "@-")]
     pub operation: String,
     #[command(flatten)]

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlanCommand {
-    /// Take in an edited `plan.json`, a branch, or put the log's version back (user only)
+    /// Adopt an edited `plan.json` or another branch (user only)
     Adopt(AdoptArgs),
     /// Change the mission (user only)
     Refocus(RefocusArgs),
-    /// Acceptance criteria by number, with their proof; correct one (user only)
+    /// List the acceptance criteria with their proof, or change one
     Criteria(CriteriaArgs),
 }
 
@@ -32,10 +32,10 @@ const MAX_PLAN: usize = 16 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct AdoptArgs {
-    /// Put the log's version back; the edit is kept (`cook doctor rescue list`)
+    /// Restore the log's version instead; the edit is kept (see `cook doctor rescue list`)
     #[arg(long, conflicts_with = "branch")]
     pub discard: bool,
-    /// Go on on the branch that is checked out
+    /// Continue the workflow on the checked-out branch
     #[arg(long)]
     pub branch: bool,
     #[command(flatten)]
@@ -87,16 +87,15 @@ fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
     })
 }
 
-/// The refusal of a command that needs a log.
 #[derive(Debug, Args)]
 pub(super) struct RefocusArgs {
-    /// The whole new mission
+    /// Set the mission to this text
     #[arg(long, value_name = "TEXT", required_unless_present = "mission_file", allow_hyphen_values = true, value_parser = free_text)]
     pub mission: Option<String>,
-    /// Read it from a file (`-` = standard input)
+    /// Read the mission from this file (`-` reads standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "mission")]
     pub mission_file: Option<PathBuf>,
-    /// Commit the new `.agent/mission.md`, and nothing else
+    /// Commit the new `.agent/mission.md`, but no other files
     #[arg(long)]
     pub commit: bool,
     #[command(flatten)]
@@ -127,7 +126,7 @@ fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct CriteriaArgs {
-    /// Only those of this slice
+    /// List only the criteria of this slice
     pub slice: Option<String>,
     #[command(subcommand)]
     pub command: Option<CriteriaCommand>,
@@ -135,28 +134,28 @@ pub(super) struct CriteriaArgs {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum CriteriaCommand {
-    /// Give up the proof of a criterion of a done slice, which stays done (user only)
+    /// Give up the proof of a criterion; its slice stays done (user only)
     Retire {
-        /// The slice
+        /// ID of the slice
         slice: String,
-        /// Which criterion, from 1
+        /// Number of the criterion, from 1
         number: u64,
-        /// Why nothing need show it any more
+        /// Record why the criterion needs no proof any more
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
         #[command(flatten)]
         as_user: AsUser,
     },
-    /// Correct one criterion that proved false (user only)
+    /// Correct the text of a criterion that proved wrong (user only)
     Amend {
-        /// The slice
+        /// ID of the slice
         slice: String,
-        /// Which criterion, from 1
+        /// Number of the criterion, from 1
         number: u64,
-        /// The new text
+        /// Set the new text of the criterion
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         text: String,
-        /// Why the old one was false
+        /// Record why the old text was wrong
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
         #[command(flatten)]
@@ -190,7 +189,7 @@ fn list(context: &Context, only: Option<&str>) -> Answer {
 /// The criteria of the plan.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CriteriaAnswer {
-    /// In order of the plan.
+    /// Slices, in the order of the plan.
     slices: Vec<CriteriaOfSlice>,
 }
 
@@ -198,20 +197,20 @@ pub(super) struct CriteriaAnswer {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct CriteriaOfSlice {
     slice_id: String,
-    /// Where it stands.
+    /// Status of the slice.
     status: SliceStatus,
-    /// The number is the one that `cook plan criteria amend` takes.
+    /// Criteria, with the number that `cook plan criteria amend` takes.
     criteria: Vec<NumberedCriterion>,
 }
 
 /// One criterion.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct NumberedCriterion {
-    /// From 1.
+    /// Number of the criterion, from 1.
     number: usize,
-    /// What must hold.
+    /// Text of the criterion.
     text: String,
-    /// Where its proof stands; null while it has none.
+    /// Anchor of its proof; null without a proof.
     anchor: Option<String>,
 }
 

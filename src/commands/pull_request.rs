@@ -27,21 +27,21 @@ const DEADLINE: Duration = Duration::from_secs(120);
 const LIMIT: usize = 1 << 20;
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "With --format pr")]
+#[command(next_help_heading = "Options with --format pr")]
 pub(super) struct PrArgs {
-    /// Make the request, of the branch as it was pushed
+    /// Create the pull request for the branch as it was pushed (user only)
     #[arg(long, requires = "format")]
     pub create: bool,
-    /// The branch that it asks to be merged into (gh: the repository's default one)
+    /// Ask to merge into this branch, which `glab` requires [default: the repository's default branch]
     #[arg(long, value_name = "BRANCH", requires = "create")]
     pub into: Option<String>,
-    /// By which program (default: `gh`, else `glab`)
+    /// Create it with this program [default: `gh`, else `glab`]
     #[arg(long, value_enum, value_name = "PROGRAM", requires = "create")]
     pub with: Option<Forge>,
-    /// Its title (default: the mission's first line)
+    /// Set the title [default: the first line of the mission]
     #[arg(long, value_name = "TEXT", requires = "format")]
     pub title: Option<String>,
-    /// Called by a script on a person's behalf
+    /// Confirm that a script acts on behalf of a person
     #[arg(long, requires = "create")]
     pub yes: bool,
 }
@@ -49,13 +49,13 @@ pub(super) struct PrArgs {
 /// The text of a pull request.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct PullRequestAnswer {
-    /// One line.
+    /// Title of the pull request.
     title: String,
-    /// Markdown.
+    /// Body in Markdown.
     body: String,
-    /// Whether the proof that it tells of passes, as `cook verify` says.
+    /// Whether the proof in it passes `cook verify`.
     proven: bool,
-    /// Where the request is that was made; null = none was.
+    /// Address of the created pull request; null if none was created.
     created: Option<String>,
 }
 
@@ -180,9 +180,9 @@ fn write_body(
 /// read by a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Forge {
-    /// GitHub's
+    /// GitHub CLI
     Gh,
-    /// GitLab's
+    /// GitLab CLI
     Glab,
 }
 

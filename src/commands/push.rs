@@ -12,22 +12,22 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct PushArgs {
-    /// A remote, or its address (default: `[log] remote`, else the branch's)
+    /// Name or address of the remote [default: from `cook.toml`, else the remote of the branch]
     #[arg(value_name = "REMOTE")]
     pub remote: Option<String>,
-    /// Push a workflow for the first time without being asked
+    /// Do not ask before the first push of a workflow, and let a script use the user-only options
     #[arg(long)]
     pub yes: bool,
-    /// Push what looks like a secret as it is
+    /// Push this text although it looks like a secret; the refusal prints the ID (user only, can be repeated)
     #[arg(long, value_name = "ID")]
     pub allow_secret: Vec<String>,
-    /// Push no commits that the log cites and the branch does not hold
+    /// Do not push commits that the log cites but the branch does not contain (user only)
     #[arg(long)]
     pub no_keep: bool,
-    /// Put back a log that was taken away or set back there
+    /// Restore a log that was removed or set back on the remote (user only)
     #[arg(long)]
     pub restore: bool,
-    /// Say what would be pushed
+    /// Show what would be pushed, but push nothing
     #[arg(long, conflicts_with = "sign")]
     pub dry_run: bool,
     #[command(flatten)]
@@ -177,10 +177,10 @@ fn confirm(
 
 #[derive(Debug, Args)]
 pub(super) struct SigningArgs {
-    /// Sign with an SSH key of yours: `cook.signingkey`, else `user.signingkey`, of git's settings (user only)
+    /// Sign with your SSH key: --key, else git's `cook.signingkey`, else its `user.signingkey` (user only)
     #[arg(long)]
     pub sign: bool,
-    /// The key that signs: its file, or the public half of one that `ssh-agent` holds
+    /// With --sign, use the key in this file, or the key in `ssh-agent` whose public half this is
     #[arg(long, value_name = "FILE", requires = "sign")]
     pub key: Option<PathBuf>,
 }
@@ -196,28 +196,28 @@ impl SigningArgs {
 /// What a push did, or would do.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct PushAnswer {
-    /// Its name or address.
+    /// Name or address of the remote.
     remote: String,
-    /// False for a dry run, and where the remote has everything already.
+    /// Whether anything was pushed: false for a dry run, or if the remote has everything.
     pushed: bool,
-    /// The log's newest transition, by its commit.
+    /// Commit of the newest transition in the log.
     operation: String,
-    /// Full names of the refs that moved there.
+    /// Full names of the refs that moved on the remote.
     refs: Vec<String>,
-    /// The branch was pushed too. Where neither it nor other commits are, the repository's `pre-push`
-    /// hook does not run.
+    /// Whether the branch was pushed too. If neither it nor other commits were, the repository's `pre-push`
+    /// hook did not run.
     with_branch: bool,
-    /// Commits that leave beside the branch: the log cites them, and the branch does not hold them.
+    /// Pushed commits that the log cites but the branch does not contain.
     kept_commits: u64,
-    /// The same that stay here (`--no-keep`): what rests on them alone nobody elsewhere can verify.
+    /// Such commits that were not pushed (`--no-keep`): others cannot verify proof that rests on them alone.
     withheld_commits: u64,
-    /// Transitions that become public.
+    /// Transitions that the remote did not have.
     transitions: u64,
-    /// Bytes of their files, before compression.
+    /// Size of their files in bytes, before compression.
     bytes: u64,
-    /// Exchanges with agents among them.
+    /// Number of exchanges with agents in them.
     exchanges: u64,
-    /// Messages of the user among them.
+    /// Number of messages of the user in them.
     messages: u64,
     /// Fingerprint of the key that signed the log's newest transition (`--sign`).
     key: Option<String>,
@@ -314,18 +314,18 @@ impl Show for PushAnswer {
 
 #[derive(Debug, Args)]
 pub(super) struct PullArgs {
-    /// A remote, or its address (default: `[log] remote`, else the branch's)
+    /// Name or address of the remote [default: from `cook.toml`, else the remote of the branch]
     #[arg(value_name = "REMOTE")]
     pub remote: Option<String>,
-    /// Do nothing where both sides have transitions that the other lacks
+    /// Change nothing if both logs have transitions that the other lacks
     #[arg(long)]
     pub keep_mine: bool,
-    /// Take the log there as it is, also where it was set back or is another one than this clone has seen
+    /// Take the remote's log even if it was set back or replaced since this clone last saw it (user only)
     #[arg(long, conflicts_with = "keep_mine")]
     pub accept: bool,
     #[command(flatten)]
     pub as_user: AsUser,
-    /// Whose log, where no branch is checked out
+    /// Pull the log of this branch, if no branch is checked out
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
 }
@@ -391,22 +391,21 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
 /// What a pull took in.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct PullAnswer {
-    /// Its name or address.
+    /// Name or address of the remote.
     remote: String,
-    /// Whose log it is.
+    /// Branch of the log.
     branch: String,
-    /// The log's newest transition, by its commit.
+    /// Commit of the newest transition in the log.
     operation: String,
-    /// Its number.
+    /// Number of that transition.
     seq: u64,
-    /// Transitions that are new here.
+    /// Number of transitions that this clone did not have.
     transitions: u64,
-    /// There was no log here before.
+    /// Whether this clone had no log before.
     is_fresh: bool,
-    /// The ref of the log that keeps transitions which the remote lacks; null where there are none.
+    /// Ref in the log that keeps transitions which the remote lacks; null if there are none.
     set_aside: Option<String>,
-    /// Who signed the newest transition, of those whom the base branch lists; null where nobody did, or
-    /// nobody is listed.
+    /// Signer of the newest transition, if the base branch lists them; null otherwise.
     signer: Option<String>,
     findings: Vec<Finding>,
 }

@@ -13,24 +13,23 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct RecordArgs {
-    /// bootstrapper, regrounder, implementer, reviewer, auditor or stop-judge
+    /// Role that reports: bootstrapper, regrounder, implementer, reviewer, auditor or stop-judge
     pub role: String,
-    /// The report (`-` or nothing = standard input)
+    /// File of the report (`-` reads standard input) [default: -]
     pub file: Option<PathBuf>,
-    /// Say what would refuse it, without running or writing anything; its form alone where there
-    /// is no repository
+    /// Check the report without running or writing anything; outside a repository, check only its form
     #[arg(long, conflicts_with_all = ["dry_run", "repair_prompt"])]
     pub check: bool,
-    /// Everything but writing
+    /// Check the report and run its gates, but record nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Print what to ask the agent for
+    /// Print a prompt that asks the agent to correct the report
     #[arg(long, conflicts_with = "dry_run")]
     pub repair_prompt: bool,
-    /// The ticket `cook next --json` gave out
+    /// Use this ticket of `cook next --json`: refuse the report if the log or HEAD has moved since
     #[arg(long, value_name = "TICKET")]
     pub ticket: Option<String>,
-    /// The session the report came from
+    /// Record the ID of the session that wrote the report
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }

@@ -103,9 +103,9 @@ pub(super) fn note_outage(workspace: &Workspace, error: &TrackerError) {
 /// Whether something was written to the log, and where.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Recorded {
-    /// False where nothing was written: for a dry run, or because nothing had to change.
+    /// Whether anything was written; false for a dry run, or if nothing had to change.
     pub recorded: bool,
-    /// The log commit; null where nothing was written.
+    /// Commit in the log; null if nothing was written.
     pub operation: Option<String>,
 }
 
@@ -118,26 +118,26 @@ impl From<Option<String>> for Recorded {
     }
 }
 
-/// What `cook record`, `init` and every user-only command answer.
+/// The answer of `cook record`, `cook init` and every user-only command.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct TransitionAnswer {
     #[serde(flatten)]
     pub operation: Recorded,
-    /// Log sequence.
+    /// Number of the transition in the log.
     pub seq: u64,
-    /// What happened.
+    /// Kind of the event.
     #[schemars(extend("enum" = cook_protocol::model::Event::NAMES))]
     pub event: &'static str,
-    /// One line that says what was done.
+    /// One line about the result.
     pub summary: String,
     /// The same for people, a line for each thing.
     #[serde(skip)]
     pub lines: Vec<String>,
     pub findings: Vec<Finding>,
-    /// `cook init` only: what came of each gate that it tried.
+    /// `cook init` only: result of each gate that it tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Trial>,
-    /// `cook init` only: the command that starts the work, where a user may type it now.
+    /// `cook init` only: command that starts the work, if a user can run it now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     pub next: Dispatched,
@@ -189,17 +189,17 @@ impl Show for TransitionAnswer {
     }
 }
 
-/// What was done or seen by a command that recorded nothing, a line each.
+/// The answer of a command that recorded nothing, in lines.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct NoteAnswer {
-    /// A stable word for the kind of note.
+    /// Stable name of the kind of answer.
     #[schemars(regex(pattern = "^[a-z][a-z0-9_]*$"))]
     pub what: &'static str,
-    /// One line each.
+    /// The lines.
     pub lines: Vec<String>,
-    /// What was noticed on the way.
+    /// Findings of the command.
     pub findings: Vec<Finding>,
-    /// `cook init` only: what came of each gate that it tried.
+    /// `cook init` only: result of each gate that it tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Trial>,
 }
@@ -240,26 +240,26 @@ pub(crate) enum TrialOutcome {
     Green,
     /// It failed, or could not be started.
     Red,
-    /// A program that it names is not on this machine; it was not run.
+    /// It was not run, because one of its programs is not on this machine.
     Absent,
-    /// It did not end within the time of a trial.
+    /// It did not end in time.
     Slow,
-    /// This machine does not trust it; it was not run.
+    /// It was not run, because this machine does not trust it.
     Untrusted,
 }
 
 /// A gate, or a setup command, that was tried once.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub(crate) struct Trial {
-    /// `setup`, or the gate's name.
+    /// Name of the gate, or `setup`.
     pub name: String,
     pub run: String,
     pub outcome: TrialOutcome,
-    /// Null where it was not run.
+    /// Duration in milliseconds; null if it was not run.
     pub duration_ms: Option<u64>,
-    /// Why it did not pass: the last lines of its output, or what kept it from running.
+    /// Reason why it did not pass: the last lines of its output, or the obstacle.
     pub why: Vec<String>,
-    /// What it did not have, and what gives it.
+    /// Missing parts, with the setting that adds each.
     pub hints: Vec<String>,
 }
 

@@ -21,22 +21,23 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
-    /// Write one HTML page there that stands by itself (`-` = standard output)
+    /// Write a self-contained HTML page to this file (`-` writes to standard output)
     #[arg(long, value_name = "FILE", required_unless_present = "format")]
     pub html: Option<PathBuf>,
-    /// Print the text of a pull request: mission, proof, votes, what was caught
+    /// Print the text of a pull request: mission, proof, votes and caught violations
     #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["html", "from", "branch", "base", "accept_contract", "rerun", "history", "goal", "hidden", "strict", "trust_repo"])]
     pub format: Option<ReportFormat>,
     #[command(flatten)]
-    pub pr: PrArgs,
-    #[command(flatten)]
     pub proof: ProofArgs,
+    // Its heading counts for each option that follows.
+    #[command(flatten)]
+    pub pr: PrArgs,
 }
 
 /// What is made beside a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ReportFormat {
-    /// The text of a pull request, in Markdown
+    /// Text of a pull request, in Markdown
     Pr,
 }
 
@@ -50,11 +51,11 @@ const LOG: &str = "`cook log` lists the transitions, `cook log N` shows one.";
 /// Where the page was written.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct ReportAnswer {
-    /// The file.
+    /// Path of the file.
     file: String,
-    /// Its length.
+    /// Size in bytes.
     bytes: u64,
-    /// Whether the proof that it tells of passes, as `cook verify` says.
+    /// Whether the proof in it passes `cook verify`.
     proven: bool,
 }
 

@@ -16,41 +16,41 @@ use std::time::{Duration, Instant};
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:
-  0          call it again
-  7          somebody else was first, or works in this clone: call it again
+  0          call the command again
+  7          another worker was first, or uses this clone: call the command again
   13         the mission is done
-  10, 11, 12 a person is waited for: an answer, something outside, a pause
+  10, 11, 12 a person must answer a question, remove an obstacle or end a pause
   5, 6       no agent could work; a limit is used up
-  4          refused here: the message names the command (trust, a worktree that is not clean, a secret)
-  3          the remote or the state cannot be read; what was recorded stands in this clone
+  4          refused on this machine; the message names the command that helps
+  3          the remote or the state cannot be read; recorded work is in this clone
   2          the command line is wrong
-  130        an end was asked for (Ctrl-C, SIGTERM)";
+  130        interrupted (Ctrl-C, SIGTERM)";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXITS)]
 pub(super) struct RunArgs {
-    /// Hold at most so many sessions
+    /// Run at most this many sessions
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
-    /// Say what a run would take, and hold none
+    /// Estimate the sessions, tokens and cost of a run, but start none
     #[arg(long, conflicts_with_all = ["steps", "once", "yes", "park_changes"])]
     pub estimate: bool,
-    /// Hold exactly one session, then exit
+    /// Run exactly one session
     #[arg(long, conflicts_with = "steps")]
     pub once: bool,
-    /// With --once: take log and branch from this remote (a name or an address), and push what came of the session
+    /// With --once, pull the log and the branch from this remote (name or address), and push the result
     #[arg(long, value_name = "REMOTE", requires = "once", conflicts_with_all = ["yes", "park_changes"])]
     pub from: Option<String>,
-    /// With --from: trust every gate, stop verifier and agent of the repository for this session
+    /// With --from, trust the gates, the stop verifier and the agents of the repository for this session
     #[arg(long, requires = "from")]
     pub trust_repo: bool,
-    /// The agent of every role, in place of `[roles.*] agent`
+    /// Use this agent for every role instead of the agents of `cook.toml`
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Go on beside paths that are not committed
+    /// Continue although there are uncommitted changes
     #[arg(long)]
     pub yes: bool,
-    /// Put what is not committed aside as a ref, and back when the run ends
+    /// Move uncommitted changes to a ref, and restore them when the run ends
     #[arg(long, conflicts_with = "yes")]
     pub park_changes: bool,
 }
@@ -113,19 +113,19 @@ impl Operator for Screen {
 /// What `cook run` and `cook run --once` answer.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RunAnswer {
-    /// Why it ended: the policy, the sessions asked for, a budget, no progress, no agent that could
-    /// play, a signal.
+    /// Cause of the end: the policy, the number of sessions, a budget, no progress, no working agent, or a
+    /// signal.
     #[schemars(extend("enum" = ["policy", "steps", "budget", "stalled", "agents", "asked"]))]
     ended: &'static str,
     reason: String,
-    /// Sessions that were held.
+    /// Number of sessions.
     sessions: u64,
-    /// Of the sessions whose cost is known.
+    /// Cost of the sessions with a known cost, in US dollars.
     #[schemars(range(min = 0))]
     cost_usd: f64,
-    /// Answers whose cost nobody told.
+    /// Number of answers without a known cost.
     cost_unknown: u64,
-    /// Refs that moved on the remote; absent where the session was not held for one.
+    /// Refs that moved on the remote; omitted without `--from`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pushed: Option<Vec<String>>,
     next: Dispatched,

@@ -26,56 +26,56 @@ pub(super) struct SessionArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SessionCommand {
-    /// The calls, newest first
+    /// List the calls, newest first
     Log {
-        /// At most this many
+        /// List at most this many calls
         #[arg(short = 'n', long, default_value_t = 20)]
         limit: usize,
     },
-    /// What was said, by ref, prefix, hash or name
+    /// Show an exchange, an episode or a series
     Show {
-        /// Which
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
     },
-    /// Which call went on from which
+    /// Show the calls as a tree, each below the call that it continues
     Tree {
-        /// Only what leads to it and away from it
+        /// Show only the tree of this ref, unique prefix, hash or name
         name: Option<String>,
     },
-    /// Recompute every hash
+    /// Recompute and check every hash
     Verify,
-    /// Give a ref a name, which also keeps it
+    /// Give a ref a name, which also protects it from `gc`
     Name {
-        /// Which
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
-        /// Letters, digits, `.`, `_`, `-`
+        /// New name, of letters, digits, `.`, `_` and `-`
         label: String,
     },
-    /// Write an episode or a series as one file
+    /// Export an episode or a series to one file
     Export {
-        /// Which
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
-        /// Where to; standard output when left out
+        /// Write to this new file [default: standard output]
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Take in what was exported
+    /// Import an exported file
     Import {
-        /// The file (`-` or nothing = standard input)
+        /// File to import (`-` reads standard input) [default: -]
         file: Option<PathBuf>,
     },
-    /// Let go of what no name holds and nobody used for a while
+    /// Delete unused exchanges that no name and no log refers to
     Gc {
-        /// Keep what was used within this time
+        /// Keep exchanges that were used within this time
         #[arg(long, value_name = "TIME", default_value = "30d")]
         keep: humantime::Duration,
-        /// Say what would go, and let go of nothing
+        /// Show what would be deleted, but delete nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Fork the agent's own session and start its own interface on it
+    /// Fork an agent's own session, and open it in the agent's interface
     Open {
-        /// Which
+        /// Ref, unique prefix of a ref, hash or name
         name: String,
     },
 }
@@ -384,7 +384,7 @@ pub(super) struct SessionLogAnswer {
     what: &'static str,
     /// The calls.
     calls: Vec<CallRow>,
-    /// How many calls there are, shown or not.
+    /// Number of all calls, listed or not.
     #[serde(skip)]
     of: usize,
 }
@@ -392,9 +392,9 @@ pub(super) struct SessionLogAnswer {
 /// One call.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CallRow {
-    /// `cook session tree`: how many calls it went on from.
+    /// `cook session tree`: number of calls that it continues.
     depth: usize,
-    /// The line of the record of calls.
+    /// The recorded call.
     #[serde(serialize_with = "without_nulls")]
     #[schemars(with = "Map<String, Value>")]
     call: CallRecord,
@@ -441,10 +441,10 @@ pub(super) struct SessionShowAnswer {
     #[serde(rename = "ref")]
     #[schemars(with = "String", regex(pattern = super::ask::REF))]
     name: Ref,
-    /// The exchange, episode or series, which checks its own hash.
+    /// The exchange, episode or series.
     #[schemars(with = "Map<String, Value>")]
     value: Value,
-    /// What its ref says.
+    /// Content of the ref.
     #[schemars(with = "Map<String, Value>")]
     entry: Entry,
     /// What is shown to people, window by window.

@@ -42,16 +42,16 @@ pub(super) struct StatusArgs {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(super) struct StatusPart {
-    /// Show it again whenever it changes; into a pipe, print a line for each transition
+    /// Show the status again whenever it changes; without a terminal, print a line for each transition
     #[arg(long)]
     pub watch: bool,
-    /// Show the slices that can be selected now, in order of work
+    /// List the slices that can be selected now, in order of work
     #[arg(long)]
     pub ready: bool,
-    /// Show the plan as a graph
+    /// Show the plan as a graph in this form [default: drawn]
     #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "drawn")]
     pub graph: Option<GraphForm>,
-    /// Show what agents have cost, by role and agent
+    /// Show calls, time and cost by role and agent
     #[arg(long)]
     pub cost: bool,
 }
@@ -250,13 +250,13 @@ fn make_line(meta: &Meta) -> String {
 /// What a running `cook run` is at.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct RunView {
-    /// The driver's process.
+    /// Process ID of `cook run`.
     pid: u32,
-    /// Until when the end of a limit, or the network, is waited for, RFC 3339.
+    /// Time until which the run waits for a limit or the network, in the form of RFC 3339.
     waits_until: Option<String>,
-    /// The sessions that are held now.
+    /// Current sessions.
     sessions: Vec<SessionView>,
-    /// The path that was changed last and is not committed.
+    /// Path of the newest uncommitted change.
     last_changed: Option<LastChanged>,
 }
 
@@ -264,26 +264,26 @@ struct RunView {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct LastChanged {
     path: String,
-    /// Seconds since.
+    /// Seconds since the change.
     seconds: u64,
 }
 
 /// A session that is held now.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct SessionView {
-    /// Whose turn it is.
+    /// Role of the session.
     role: Role,
-    /// Who plays it.
+    /// Agent of the session.
     agent: String,
-    /// The agent's process.
+    /// Process ID of the agent.
     pid: Option<u32>,
-    /// That process is there.
+    /// Whether that process is running.
     alive: bool,
-    /// When it began, RFC 3339.
+    /// Start time, in the form of RFC 3339.
     began_at: String,
-    /// Seconds since it printed something.
+    /// Seconds since its last output.
     quiet_seconds: Option<i64>,
-    /// The tool it used last.
+    /// Tool that it used last.
     tool: Option<String>,
 }
 
@@ -349,21 +349,21 @@ pub(super) struct StatusAnswer {
     mission_anchor: String,
     policy: Policy,
     phase: Phase,
-    /// The dispatch rule.
+    /// Dispatch rule that applies.
     rule: Rule,
-    /// The role that is due; null when nobody is.
+    /// Role that must work next; null if none must.
     role: Option<Role>,
     action: String,
     reason: String,
     contract_status: String,
-    /// The profile in force.
+    /// Profile in force.
     assurance: Assurance,
-    /// The lowest under which a slice was accepted or a vote taken.
+    /// Lowest profile under which a slice was accepted or a vote taken.
     lowest_assurance: Assurance,
     seq: u64,
-    /// The workflow's branch; null = detached.
+    /// Branch of the workflow; null if HEAD is detached.
     branch: Option<String>,
-    /// HEAD's commit; null before the first.
+    /// Commit of HEAD; null before the first commit.
     head: Option<String>,
     slices: Vec<SliceRow>,
     review: Option<Reviewed>,
@@ -372,13 +372,13 @@ pub(super) struct StatusAnswer {
     judgments: Judgments,
     /// The verdicts of slices that are done or in work and the votes at HEAD, by role and agent.
     judges: Vec<JudgedView>,
-    /// Contract ids of open slices.
+    /// Contract IDs of open slices.
     unsatisfied_contract_ids: Vec<String>,
     /// As the last re-ground named them.
     release_blocker_ids: Vec<String>,
     /// As the last re-ground named them.
     high_value_gaps: Vec<String>,
-    /// Rejections that no re-ground has answered.
+    /// Rejections that no re-ground has answered yet.
     unanswered: Vec<Blocker>,
     waiting: Option<Waiting>,
     amendments: Vec<Amendment>,
@@ -388,9 +388,9 @@ pub(super) struct StatusAnswer {
     /// Those of the newest transitions, newest first.
     scripted: Vec<Scripted>,
     set_aside: usize,
-    /// What a running `cook run` is at; null when nobody drives the work.
+    /// State of the running `cook run`; null if none is running.
     run: Option<RunView>,
-    /// Roles whose sessions a cook that is gone left unfinished.
+    /// Roles whose sessions a killed `cook` left unfinished.
     unfinished: Vec<Role>,
     findings: Vec<Finding>,
     #[serde(skip)]
@@ -413,11 +413,11 @@ struct SliceRow {
     status: SliceStatus,
     criteria: usize,
     proven: usize,
-    /// It is done in the log, and HEAD does not hold its work or proof any more.
+    /// Whether it is done in the log, but HEAD no longer contains its work or proof.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gone: bool,
     attempts: u64,
-    /// Why it is blocked, as the plan says.
+    /// Reason in the plan why it is blocked.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked: Option<String>,
 }
@@ -500,7 +500,7 @@ struct Steps {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Scripted {
     seq: u64,
-    /// What happened.
+    /// Kind of the event.
     #[schemars(extend("enum" = cook_protocol::model::Event::NAMES))]
     event: String,
 }
@@ -509,15 +509,15 @@ struct Scripted {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct JudgedView {
     role: Role,
-    /// Those that said yes; of an audit those that found everything in order.
+    /// Number of yes verdicts; for audits, of audits without an objection.
     yes: u64,
     of: u64,
-    /// Who gave them; null where nobody was measured here, or no session of this clone is named.
+    /// Agent that gave them; null if unknown in this clone.
     agent: Option<String>,
     model: Option<String>,
-    /// Of planted faults, as `cook calibrate` measured it with the prompt of now; null = uncalibrated.
+    /// Share of planted faults that it caught with the current prompt; null if uncalibrated.
     caught: Option<ShareView>,
-    /// Of clean work.
+    /// Share of clean work that it rejected.
     alarms: Option<ShareView>,
 }
 
@@ -628,13 +628,13 @@ fn ready(context: &Context) -> Answer {
 /// Slices that can be selected now, in order of work.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ReadyAnswer {
-    /// In order of work.
+    /// Slices that can be selected, in order of work.
     ready: Vec<ReadyRow>,
     /// The other open slices.
     waiting: Vec<WaitingSlice>,
-    /// Why none of them can be selected now; null = they can.
+    /// Reason why none of them can be selected now; null if they can.
     held: Option<String>,
-    /// What is not known of some of them.
+    /// Findings about slices of which something is not known.
     findings: Vec<Finding>,
 }
 
@@ -642,7 +642,7 @@ pub(super) struct ReadyAnswer {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct WaitingSlice {
     slice_id: String,
-    /// What comes first.
+    /// Slices that must be done first.
     waits_for: Vec<String>,
 }
 
@@ -685,9 +685,9 @@ impl Show for ReadyAnswer {
 pub struct GraphAnswer {
     /// The slices.
     pub nodes: Vec<Node>,
-    /// From a slice to one that waits for it.
+    /// Edges from a slice to one that waits for it.
     pub edges: Vec<Edge>,
-    /// How it is printed.
+    /// Form of the printed graph.
     #[serde(skip)]
     pub form: GraphForm,
 }
@@ -695,31 +695,31 @@ pub struct GraphAnswer {
 /// How a graph is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum GraphForm {
-    /// For a person in a terminal.
+    /// Drawing for a terminal.
     Drawn,
-    /// For Mermaid.
+    /// Source for Mermaid.
     Mermaid,
-    /// For Graphviz.
+    /// Source for Graphviz.
     Dot,
 }
 
 /// A slice of the plan.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Node {
-    /// Its id.
+    /// ID of the slice.
     pub slice_id: String,
-    /// What it is for.
+    /// Goal of the slice.
     pub goal: String,
-    /// Where it stands.
+    /// Status of the slice.
     pub status: SliceStatus,
 }
 
 /// One slice waits for another.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Edge {
-    /// The one that comes first.
+    /// Slice that must be done first.
     pub from: String,
-    /// The one that waits.
+    /// Slice that waits.
     pub to: String,
 }
 

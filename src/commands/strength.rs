@@ -10,22 +10,22 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct StrengthArgs {
-    /// Plant in this slice's change, as the log has it (default: the change since the base)
+    /// ID of the slice whose recorded change gets the defects [default: the change since the base]
     pub slice: Option<String>,
-    /// Compare with this commit (default: as `cook check`)
+    /// Compare with this commit [default: as for `cook check`]
     #[arg(long, value_name = "REF", conflicts_with = "slice")]
     pub base: Option<String>,
-    /// Plant so many defects at most (default: as `[strength]` in `cook.toml` says, else 40)
+    /// Plant at most this many defects [default: from `cook.toml`, else 40]
     #[arg(long, value_name = "N")]
     pub mutants: Option<u32>,
-    /// Begin no defect after so many minutes (default: as `[strength]` says, else 10)
+    /// Start no further defect after this many minutes [default: from `cook.toml`, else 10]
     #[arg(long, value_name = "M")]
     pub minutes: Option<u32>,
-    /// Fail where the strength is below this share, from 0 to 1
+    /// Fail if less than this share of the defects is noticed, from 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub minimum: Option<f64>,
-    /// Run nothing: show what another tool planted, by its report in JSON (cargo mutants' outcomes.json,
-    /// mutation-testing-elements)
+    /// Run nothing, and show the JSON report of another tool: `outcomes.json` of cargo-mutants, or
+    /// mutation-testing-elements
     #[arg(long, value_name = "FILE", conflicts_with_all = ["slice", "base", "trust_repo"])]
     pub report: Option<PathBuf>,
     /// Trust the gates of this repository for this run
@@ -69,41 +69,41 @@ fn parse_share(text: &str) -> Result<f64, String> {
 /// Changed lines of a defect that a person sees.
 const SHOWN_LINES: usize = 8;
 
-/// What came of planted defects.
+/// The result of planting defects.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct StrengthAnswer {
-    /// The share of the planted defects that a gate noticed, from 0 to 1; none = none was planted.
+    /// Share of the planted defects that a gate noticed, from 0 to 1; null if none was planted.
     strength: Option<f64>,
-    /// Why there is nothing to plant in: no code came.
+    /// Reason why no defect can be planted.
     not_applicable: Option<String>,
-    /// The change's last commit, in which defects were planted; none of another tool's report.
+    /// Last commit of the change, in which defects were planted; null for another tool's report.
     head: Option<String>,
-    /// The commit that it was compared with.
+    /// Commit that it was compared with.
     base: Option<String>,
-    /// Why with that one.
+    /// Reason for the choice of the base.
     base_is: Option<String>,
-    /// Whether a gate notices that the whole change is not there; it counts in no figure.
+    /// Whether a gate notices if the whole change is reverted; not part of the strength.
     reverted: Reverted,
-    /// Defects that were tried and build.
+    /// Number of tried defects that can be built.
     planted: usize,
-    /// Those that a gate noticed.
+    /// Number of defects that a gate noticed.
     killed: usize,
-    /// Of those, the ones with which a gate did not end, where that is told.
+    /// Number of noticed defects with which a gate did not end in time, if known.
     timed_out: Option<usize>,
-    /// Defects that do not build: nobody could have noticed them, and they are not among the planted ones.
+    /// Number of defects that cannot be built; they do not count as planted.
     unbuildable: usize,
     /// Defects with which every gate passes, most telling first.
     survivors: Vec<Survivor>,
-    /// Defects that could be planted and were not tried.
+    /// Number of possible defects that were not tried.
     left_out: usize,
-    /// By what the defects were chosen: the commit's id.
+    /// Seed of the choice of defects: the ID of the commit.
     seed: Option<String>,
-    /// What trying them took.
+    /// Time of the trials, in seconds.
     seconds: Option<f64>,
-    /// The share that was asked for.
+    /// Minimum share that was requested.
     minimum: Option<f64>,
     findings: Vec<Finding>,
-    /// What was looked at, and what was not, one line each.
+    /// Checked and skipped parts, a line each.
     checked: Vec<String>,
 }
 

@@ -14,47 +14,46 @@ use std::path::{Path, PathBuf};
 /// What `cook verify` asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum VerifyScope {
-    /// Is the state sound: contract, documents, histories, log
+    /// Whether contract, documents, histories and log agree
     ControlPlane,
-    /// The stop verifier, and the votes when they are due
+    /// Whether the stop verifier passes, and whether the votes agree if they are due
     Stop,
-    /// Is this commit proven done: everything
+    /// Whether this commit is proven done (everything)
     All,
-    /// Is this slice proven: its review, audit, receipts and criteria
+    /// Whether one slice is proven: its review, audit, receipts and criteria
     Slice,
 }
 
 /// Whose log is asked, what runs again, and what fails.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProofArgs {
-    /// Findings that need a re-ground fail too, a worktree that is not clean, proof that can be neither
-    /// looked up nor run, and a commit that has only the tree of the one that was judged, without `--rerun`
+    /// Fail also on findings that need a re-ground, on an unclean worktree, on proof that can be neither looked
+    /// up nor run, and, without --rerun, on a commit that only has the tree of the done one
     #[arg(long)]
     pub strict: bool,
-    /// Run the gates again at HEAD in a new clean room, and the accepted tests that are others now, instead of
-    /// believing receipts
+    /// Run the gates, and accepted tests that have changed since, again at HEAD in a new clean room instead of
+    /// trusting receipts
     #[arg(long)]
     pub rerun: bool,
-    /// With `--rerun`: run them at each slice's head too
+    /// With --rerun, run them also at the head of each slice
     #[arg(long, requires = "rerun")]
     pub history: bool,
-    /// Read the log of a remote, or of an address, instead of the one that is here
+    /// Read the log from this remote (name or address) instead of this clone
     #[arg(long, value_name = "REMOTE")]
     pub from: Option<String>,
-    /// Whose log, with `--from` (default: the branch that is checked out)
+    /// With --from, read the log of this branch [default: the checked-out branch]
     #[arg(long, value_name = "BRANCH", requires = "from")]
     pub branch: Option<String>,
-    /// Judge by the contract of this commit, and hold the one that is here against it
+    /// Judge by the contract of this commit, and compare the current contract with it
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
-    /// Somebody outside of the tree accepted the contract that is here, by its digest (its first 32
-    /// digits at least)
+    /// With --base, accept the current contract if it has this digest (at least its first 32 digits)
     #[arg(long, value_name = "DIGEST", requires = "base", value_parser = digest)]
     pub accept_contract: Option<String>,
-    /// With `--rerun`: this goal, by its digest, is the one whose commands may run
+    /// With --rerun, allow the commands of the goal with this digest to run
     #[arg(long, value_name = "DIGEST", requires = "rerun", value_parser = digest)]
     pub goal: Option<String>,
-    /// With `--rerun`: the hidden files of a goal lie in this directory
+    /// With --rerun, take the hidden files of a goal from this directory
     #[arg(long, value_name = "DIR", requires = "rerun")]
     pub hidden: Option<PathBuf>,
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
@@ -74,15 +73,15 @@ impl ProofArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// What to ask
+    /// Part to verify
     #[arg(value_enum, default_value_t = VerifyScope::All)]
     pub scope: VerifyScope,
-    /// The slice, for `verify slice`
+    /// ID of the slice, for `verify slice`
     #[arg(value_name = "ID")]
     pub id: Option<String>,
     #[command(flatten)]
     pub proof: ProofArgs,
-    /// How to answer (default: human)
+    /// Print the answer in this format [default: human]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
 }
@@ -240,31 +239,31 @@ pub(super) struct AttestArgs {
 pub(super) struct AttestMakeArgs {
     #[command(flatten)]
     pub proof: ProofArgs,
-    /// Write the statements into a file, `NAME.intoto.jsonl` (default: standard output)
+    /// Write the statements to this file, such as `NAME.intoto.jsonl` [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub signing: SigningArgs,
-    /// Called by a script on a person's behalf
+    /// Confirm that a script acts on behalf of a person
     #[arg(long, requires = "sign")]
     pub yes: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AttestCommand {
-    /// Say what a file attests, and who signed it
+    /// Verify a file of signed statements, and show its content and signer
     Verify(AttestVerifyArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct AttestVerifyArgs {
-    /// What `cook attest --sign` wrote
+    /// File that `cook attest --sign` wrote
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Who may sign, as `ssh-keygen` reads it
+    /// Accept only signers on this list, in the format of `ssh-keygen`
     #[arg(long, value_name = "FILE")]
     pub allowed_signers: PathBuf,
-    /// The commit that it must be about (default: HEAD)
+    /// Require statements about this commit [default: HEAD]
     #[arg(long, value_name = "REV")]
     pub commit: Option<String>,
 }

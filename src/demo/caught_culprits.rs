@@ -22,19 +22,19 @@ const KEPT: u64 = 10 << 20;
 /// How one misdeed was caught.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CaughtViolation {
-    /// Whose session it was.
+    /// Role of the session.
     pub role: Role,
-    /// What the session did.
+    /// Action of the session.
     pub did: String,
-    /// By which the log tells of it: a code of the catalogue, `codes.json`.
+    /// Code in the log (see `codes.json`).
     #[schemars(with = "cook_protocol::diagnostic::Code")]
     pub code: String,
-    /// The log's entry.
+    /// Number of the transition in the log.
     #[schemars(range(min = 1))]
     pub seq: u64,
-    /// What cook noticed, one line each.
+    /// Findings, a line each.
     pub noticed: Vec<String>,
-    /// Ids for `cook doctor rescue`, and refs, that hold what was put back.
+    /// IDs for `cook doctor rescue`, and refs, that hold the reverted changes.
     pub kept: Vec<String>,
 }
 

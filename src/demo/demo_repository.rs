@@ -247,17 +247,17 @@ const STORY: &str = include_str!("../../protocol/demo/story.toml");
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Culprit {
-    /// Reports a commit that is not there, and green tests that are red
+    /// Reports a commit that does not exist, and failing tests as passed
     Liar,
-    /// Weakens a criterion, edits cook's files, disarms the stop verifier
+    /// Weakens a criterion, edits cook's files and disables the stop verifier
     Cheater,
-    /// Dies in the middle of a line, with its work committed
+    /// Crashes in the middle of a line, after it has committed its work
     Crasher,
-    /// Prints nothing and does not end
+    /// Prints nothing and never ends
     Hanger,
     /// Prints 1 GB
     Flooder,
-    /// Edits, commits and tags where it may only read
+    /// Edits, commits and tags although it may only read
     Editor,
 }
 

@@ -233,39 +233,39 @@ pub fn role_prompts(
 /// Bytes of a prompt that make a token, about.
 const BYTES_A_TOKEN: u64 = 4;
 
-/// What the sessions of one role would take.
+/// Estimate for the sessions of one role.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RoleEstimate {
     pub role: Role,
     pub sessions: u64,
-    /// Tokens that go into all of them.
+    /// Input tokens of all these sessions.
     pub prompt_tokens: u64,
-    /// `record`: by what calls of this role have taken; `size`: by the bytes of its prompt now.
+    /// Source of the estimate: `record` for earlier calls of the role, `size` for the size of its current prompt.
     #[schemars(extend("enum" = ["record", "size"]))]
     pub tokens_by: &'static str,
-    /// US dollars; null = no call of this role has told its cost.
+    /// Cost in US dollars; null if no call of this role has a known cost.
     #[schemars(range(min = 0))]
     pub cost_usd: Option<f64>,
 }
 
-/// What a run would take.
+/// Estimate for a run.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RunEstimate {
-    /// The profile in force.
+    /// Profile in force.
     pub assurance: Assurance,
-    /// Open slices that are counted.
+    /// Number of open slices.
     pub slices: u64,
-    /// No plan is there yet: one slice is counted.
+    /// Whether there is no plan yet; then one slice is counted.
     pub planless: bool,
-    /// By role.
+    /// Rows by role.
     pub rows: Vec<RoleEstimate>,
     pub sessions: u64,
-    /// Tokens that go into all of them.
+    /// Input tokens of all these sessions.
     pub prompt_tokens: u64,
-    /// US dollars, of the roles whose calls have told their cost; null = none has.
+    /// Cost in US dollars of the roles with a known cost; null if there are none.
     #[schemars(range(min = 0))]
     pub cost_usd: Option<f64>,
-    /// Sessions of roles whose cost no call has told.
+    /// Number of sessions of roles without a known cost.
     pub cost_unknown: u64,
 }
 

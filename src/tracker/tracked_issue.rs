@@ -61,39 +61,39 @@ impl From<IssueStatus> for String {
 /// One issue.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Issue {
-    /// Its id, one word.
+    /// ID of the issue, one word.
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"))]
     pub id: String,
-    /// Its title.
+    /// Title of the issue.
     pub title: String,
-    /// `open`, `in_progress`, `blocked`, `closed`, or a word of the tracker's own.
+    /// Status: `open`, `in_progress`, `blocked`, `closed`, or one of the tracker's own.
     #[schemars(with = "String")]
     pub status: IssueStatus,
-    /// `task`, `bug`, `epic`, `slice`, …
+    /// Type: `task`, `bug`, `epic`, `slice`, …
     #[serde(rename = "type")]
     pub kind: String,
-    /// The tracker's number: small comes first.
+    /// Priority; the smallest number comes first.
     #[schemars(with = "Option<f64>")]
     pub priority: Option<serde_json::Number>,
-    /// Whose it is.
+    /// Owner of the issue.
     pub assignee: Option<String>,
-    /// When it was last changed, as the tracker writes it.
+    /// Time of the last change, as the tracker writes it.
     pub updated_at: Option<String>,
-    /// What it is about.
+    /// Description of the issue.
     pub description: String,
 }
 
 /// What a line about another issue says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Brief {
-    /// Its id.
+    /// ID of the issue.
     pub id: String,
-    /// Its title; empty where the tracker does not say.
+    /// Title of the issue; empty if the tracker does not give it.
     pub title: String,
-    /// Where it stands, where the tracker says.
+    /// Status, if the tracker gives it.
     #[schemars(with = "Option<String>")]
     pub status: Option<IssueStatus>,
-    /// `task`, `epic`, …, where the tracker says.
+    /// Type, if the tracker gives it: `task`, `epic`, …
     #[serde(rename = "type")]
     pub kind: Option<String>,
 }
@@ -134,11 +134,11 @@ impl Link {
 /// One comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Comment {
-    /// Who wrote it, where the tracker says.
+    /// Author, if the tracker gives it.
     pub author: String,
-    /// When, as the tracker writes it.
+    /// Time, as the tracker writes it.
     pub created_at: Option<String>,
-    /// Its text.
+    /// Text of the comment.
     pub text: String,
 }
 
@@ -201,30 +201,30 @@ pub fn carries(comment: &str, key: &str) -> bool {
     split_mark(comment).1 == Some(key)
 }
 
-/// Whose an issue is.
+/// Owner of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "is", content = "name")]
 pub enum Holder {
-    /// Nobody's.
+    /// Nobody owns it.
     Nobody,
-    /// This actor's.
+    /// This actor owns it.
     Mine,
-    /// Somebody else's.
+    /// Someone else owns it.
     Other(String),
 }
 
-/// What hangs on an issue.
+/// Issues that depend on an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Reach {
-    /// What it is a part of.
+    /// Parent of the issue.
     pub parent: Option<Brief>,
     /// Open issues that wait for it.
     pub unblocks: Vec<Brief>,
-    /// Open issues that wait for it, directly or not.
+    /// Number of open issues that wait for it, directly or indirectly.
     pub unblocks_all: usize,
-    /// Issues on the longest chain that starts here, itself among them.
+    /// Number of issues on the longest chain that starts here, including this one.
     pub chain: usize,
-    /// False: the numbers are lower bounds.
+    /// Whether the numbers are complete; otherwise they are lower bounds.
     pub complete: bool,
 }
 
@@ -234,21 +234,21 @@ pub struct ReadyIssue {
     /// The issue.
     #[serde(flatten)]
     pub issue: Issue,
-    /// Whose it is.
+    /// Owner of the issue.
     pub holder: Holder,
-    /// What hangs on it; null where it was not looked into, or nothing came in time.
+    /// Issues that depend on it; null if unknown.
     pub reach: Option<Reach>,
 }
 
-/// What could be worked on.
+/// Issues that can be worked on.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReadyList {
-    /// In order of work.
+    /// Issues, in order of work.
     #[serde(rename = "ready")]
     pub rows: Vec<ReadyIssue>,
-    /// Issues that wait for one another in a circle, as far as was seen.
+    /// Known cycles of issues that wait for one another.
     pub cycles: Vec<Vec<String>>,
-    /// Why rows are not complete, each reason once.
+    /// Reasons why rows are incomplete, each once.
     #[serde(skip)]
     pub problems: Vec<String>,
 }

@@ -40,9 +40,9 @@ pub enum MemoryError {
 /// When and why a tracker was out of reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Outage {
-    /// What it said, or did not.
+    /// Message of the tracker, or the lack of an answer.
     pub why: String,
-    /// RFC 3339.
+    /// Time, in the form of RFC 3339.
     pub since: String,
 }
 

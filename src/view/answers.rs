@@ -35,7 +35,7 @@ struct Judged<'a> {
     severity: Severity,
     message: &'a str,
     place: Option<&'a str>,
-    /// What to run; empty when only the case can tell.
+    /// Next commands; empty if they depend on the case.
     hint: &'a str,
 }
 
@@ -265,14 +265,14 @@ pub struct Dispatched {
     schema_version: SchemaVersion,
     #[serde(flatten)]
     pub dispatch: Dispatch,
-    /// The slice in work.
+    /// Slice in work.
     pub slice_id: Option<String>,
-    /// The stop wave; 0 before the first.
+    /// Number of the stop wave; 0 before the first.
     pub wave: u64,
     pub judgments: Judgments,
-    /// `active-slice.json` as it stands, while a slice is in work.
+    /// Content of `active-slice.json` while a slice is in work.
     pub handoff: Option<ActiveSlice>,
-    /// For `cook record --ticket`; null before `cook init`.
+    /// Ticket for `cook record --ticket`; null before `cook init`.
     pub ticket: Option<String>,
     #[serde(skip)]
     pub is_goal: bool,
@@ -354,28 +354,28 @@ const AFTER_GOAL: &str = "`cook verify --rerun` asks its checks again, `cook pus
 /// What one agent has cost in one role.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct CostRow {
-    /// `-` outside the workflow.
+    /// Role; `-` outside the workflow.
     pub role: String,
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Those that gave no answer.
+    /// Number of calls without an answer.
     pub failed: u64,
-    /// Time of all of them.
+    /// Time of all calls.
     pub milliseconds: u64,
-    /// US dollars, of the calls that say so.
+    /// Cost of the calls with a known cost, in US dollars.
     #[serde(rename = "cost_usd", serialize_with = "write_dollars")]
     #[schemars(with = "f64", range(min = 0))]
     pub micro_usd: u64,
-    /// Calls whose cost nobody told.
+    /// Number of calls without a known cost.
     #[serde(rename = "cost_unknown")]
     pub unknown: u64,
-    /// Tokens that went in and were not kept from before, as far as agents tell.
+    /// Input tokens that were not cached, as far as agents report them.
     pub input_tokens: u64,
-    /// Those that were.
+    /// Cached input tokens.
     pub cached_tokens: u64,
-    /// Tokens that came out.
+    /// Output tokens.
     pub output_tokens: u64,
 }
 
@@ -435,7 +435,7 @@ pub(crate) fn tell_dollars(micro: u64) -> String {
 /// What agents have cost.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct CostAnswer {
-    /// By role and agent.
+    /// Rows by role and agent.
     pub rows: Vec<CostRow>,
     pub total: CostRow,
 }

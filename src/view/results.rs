@@ -258,18 +258,18 @@ pub(crate) fn shorten(text: &str, longest: usize) -> String {
 /// How a command answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Text for people
     #[default]
     Human,
-    /// For programs: the same as --json
+    /// JSON, the same as --json
     Json,
-    /// Commands of a GitHub workflow, its job summary and outputs
+    /// Annotations, job summary and outputs of a GitHub workflow
     Github,
     /// A table for a pull request
     Markdown,
-    /// JUnit XML: a suite for each slice, a case for each criterion
+    /// JUnit XML, with a suite for each slice and a case for each criterion
     Junit,
-    /// SARIF 2.1.0: a rule for each code
+    /// SARIF 2.1.0, with a rule for each code
     Sarif,
 }
 

@@ -10,15 +10,12 @@ use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// When to colour.
+/// When to use colors; `auto` means on a terminal, unless `NO_COLOR` is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -30,7 +27,7 @@ pub struct Screen {
     format: Format,
     /// Whose results they are.
     command: &'static str,
-    /// No notes on stderr.
+    /// Do not print notes to stderr.
     pub quiet: bool,
     /// Causes of errors, in full.
     pub verbose: bool,
@@ -260,20 +257,20 @@ pub(crate) struct Failed<'a> {
     error: Wrong<'a>,
 }
 
-/// Why a command could not do its work.
+/// The failure of a command.
 #[derive(Serialize, schemars::JsonSchema)]
 struct Wrong<'a> {
     code: Code,
-    /// Where it is: a field's path, a file, a slice; the place of the first finding.
+    /// Place of the first finding: the path of a field, a file or a slice.
     path: Option<&'a str>,
     message: &'a str,
     findings: &'a [Finding],
     causes: &'a [String],
-    /// The first of the hints.
+    /// The first hint.
     hint: Option<&'a str>,
     /// The exact next commands.
     hints: &'a [String],
-    /// For a failed call of an agent: the refs that can be gone on from.
+    /// For a failed call of an agent: refs that can be continued.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<&'a PriorRefs>,
 }

@@ -62,72 +62,72 @@ macro_rules! takes {
 pub(super) const COMMANDS: [Command; 7] = [
     Command {
         name: "next",
-        says: "Name the role that is due, and why, with the ticket its report may carry. Call this first. When nobody is \
-due it says what the work waits for; commands that are the user's alone are for the user to type.",
+        says: "Show which role must work next and why, with the ticket for its report. Call this first. If no role is due, the \
+answer names what the work waits for; user-only commands are for the user to type.",
         line: &["next"],
         takes: &[],
         reads: true,
     },
     Command {
         name: "prompt",
-        says: "The whole prompt of the role that is due: what to do, what to look at, and the form of the report.",
+        says: "Print the complete prompt of the role that is due: its task, its inputs and the form of its report.",
         line: &["next", "--prompt"],
         takes: &[],
         reads: true,
     },
     Command {
         name: "record",
-        says: "Hand in a role's report. cook checks its form, measures the repository, and takes it or refuses it with a \
-code and the next command. `check` only says what would refuse it. A question to the user stands in the report.",
+        says: "Hand in a role's report. cook checks its form, measures the repository, and records it, or refuses it with a \
+code and the next command. `check` checks it without recording. Put a question to the user into the report.",
         line: &["record"],
         takes: takes! {
-            role Role "The role that was due" required;
-            report Input "The whole report, as the prompt asks for it" required;
-            ticket Text "The ticket that `next` gave";
-            session Text "The session that the report came from";
-            check Flag "Say what would refuse it; run and write nothing";
-            dry_run Flag "Everything but writing";
-            repair_prompt Flag "Answer with what has to be repaired in the report";
+            role Role "Role that was due" required;
+            report Input "Complete report, in the form that the prompt asks for" required;
+            ticket Text "Ticket that `next` gave";
+            session Text "ID of the session that wrote the report";
+            check Flag "Check the report without running or writing anything";
+            dry_run Flag "Check the report and run its gates, but record nothing";
+            repair_prompt Flag "Answer with a prompt that asks to correct the report";
         },
         reads: false,
     },
     Command {
         name: "check",
-        says: "Is what was just claimed true of HEAD's commit? Runs the gates in a clean room and compares with a base; works \
+        says: "Check whether HEAD's commit is what it claims to be: run the gates in a clean room and compare with a base. Works \
 in any repository. Needs gates that the user has trusted.",
         line: &["check"],
         takes: takes! {
             base Text "Compare with this commit";
-            gate Texts "Run these gates only";
+            gate Texts "Run only these gates";
         },
         reads: false,
     },
     Command {
         name: "status",
-        says: "Where the work stands: mission, plan, slice in work, limits, findings.",
+        says: "Show the state of the work: mission, plan, slice in work, limits, findings.",
         line: &["status"],
         takes: &[],
         reads: true,
     },
     Command {
         name: "gate",
-        says: "Run gates now and keep receipts. Needs commands that the user has trusted.",
+        says: "Run the gates (test commands), and keep receipts of the results. Needs commands that the user has trusted.",
         line: &["gate"],
         takes: takes! {
-            names Words "Gates of `cook.toml`; none = all";
-            slice Text "The commands of this slice too";
-            clean Flag "Run HEAD's commit in a clean room, as what counts is run";
-            fresh Flag "With `clean`: run even where a receipt is kept";
+            names Words "Names of the gates to run; default: all gates of `cook.toml`";
+            slice Text "Also run the verification commands of this slice";
+            clean Flag "Run in a clean room with HEAD's commit, as for a proof";
+            fresh Flag "With `clean`, run with empty caches, even if there is a receipt";
         },
         reads: false,
     },
     Command {
         name: "brief",
-        says: "What the next session must know, every claim with an anchor that is checked.",
+        says: "Print the facts that the next session needs, each claim with the result of checking its anchor.",
         line: &["brief"],
         takes: takes! {
-            max_bytes Number "At most this many bytes";
-            all Flag "All of it";
+            max_bytes Number "Print at most this many bytes; default: 8000";
+            all Flag "Print the complete brief, however long it is";
         },
         reads: true,
     },
