@@ -567,10 +567,10 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     let lines: Vec<(usize, &[u8])> = lines.take(MOST + 1).collect();
     if lines.is_empty() {
-        return Err(wrong(Code::AttestationEmpty, "no line stands in the file"));
+        return Err(wrong(Code::AttestationEmpty, "the file is empty"));
     }
     if lines.len() > MOST {
-        let what = format!("more than {MOST} statements stand in the file");
+        let what = format!("the file holds more than {MOST} statements");
         return Err(wrong(Code::AttestationMalformed, what));
     }
     let (mut verified, mut tested) = (None, None);
@@ -718,7 +718,7 @@ fn judge(
     place: &str,
 ) -> Result<Result<(String, String), Failure>, Failure> {
     let Some(blob) = blob else {
-        let what = format!("what stands as a signature in {place} is not one of SSH");
+        let what = format!("the signature in {place} is not an SSH signature");
         return Ok(Err(wrong(Code::SignatureInvalid, what)));
     };
     let key = blob.fingerprint();

@@ -473,7 +473,7 @@ impl Workspace {
             Some(record) => Err(Refusal::new(
                 Code::JudgeNotIndependent,
                 format!(
-                    "the session that did the work on `{}` is no {role} of it",
+                    "the session that did the work on `{}` cannot be its {role}",
                     record.slice_id
                 ),
             )

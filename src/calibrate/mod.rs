@@ -99,7 +99,7 @@ pub(crate) fn measure(
     let ended = calibration.run(Source::of(own, true)?, asked.cases);
     calibration.measured.seconds = begun.elapsed().as_secs_f64();
     ended.map_err(|mut failure| {
-        let hint = "what was answered is kept: `cook calibrate` goes on after it";
+        let hint = "the answers are kept: `cook calibrate` continues after them";
         failure.hints.push(hint.to_owned());
         failure
     })?;

@@ -43,7 +43,7 @@ fn choose(
         .partition(|gate| gate.place == Place::CleanRoom);
     checked.checked.extend(here.iter().map(|gate| {
         format!(
-            "`{}` was not run: it runs in the worktree, which says nothing of a commit",
+            "`{}` was not run: it runs in the worktree, so its result says nothing about a commit",
             gate.run
         )
     }));
@@ -97,8 +97,8 @@ pub(super) fn look(
     }
     if !has_tests || gates.is_empty() && replaced.is_empty() {
         let what = match gates.is_empty() {
-            true => "no gate is known here that says anything about what changed",
-            false => "no gate is known here that runs tests of what changed",
+            true => "no known gate covers the changed files",
+            false => "no known gate runs tests of the changed files",
         };
         let what = format!("{what}; the line below, in `.agent/cook.toml`, names one");
         checked.find(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
@@ -123,7 +123,7 @@ pub(super) fn look(
             checked.lines.push(red(run));
         }
         if ask.runs == Runs::Head {
-            let what = "nothing was compared with the base, as it was asked for";
+            let what = "nothing was compared with the base, as requested";
             checked.checked.push(what.to_owned());
         }
         return Ok(());
@@ -363,7 +363,7 @@ fn tell_lack(
     let (lack, show) = match (packages.is_empty(), proposed) {
         (true, _) => (needs.join("; "), show_red(gate)),
         (false, true) => (
-            format!("`{list}` is declared nowhere; the line below adds it to the requirements"),
+            format!("`{list}` is not a declared requirement; the line below adds it"),
             format!("echo {list} >> {}", gate.from_root("requirements-dev.txt")),
         ),
         (false, false) => (
@@ -435,7 +435,7 @@ fn tell_replaced(
     let (base, head) = (&checked.base.commit, &checked.head);
     let required = |gate: &GateSpec| match gate.required {
         true => "",
-        false => ", which nothing requires",
+        false => ", which is not a requirement",
     };
     let (name, was) = (&gate.name, &gate.run);
     let what = match gates.iter().find(|now| now.name == *name) {
@@ -482,7 +482,7 @@ pub(crate) fn require_green(
     };
     let gates = merge_gates(choose(workspace, &[], &mut checked)?, commands);
     if gates.is_empty() {
-        let what = "no gate is known here, so nothing could notice a defect";
+        let what = "no gate is known here, so a defect would not be noticed";
         return Err(Refusal::new(Code::GatesNotGreen, what)
             .replace_hints([
                 "run `cook init`, or name the repository's test in `[gates]` of `.agent/cook.toml`",
@@ -573,7 +573,7 @@ pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<
         Some(commit) => base(commit, "the commit before".to_owned()),
         None => base(
             head.to_owned(),
-            "itself: there is no commit before".to_owned(),
+            "itself: there is no earlier commit".to_owned(),
         ),
     }
 }

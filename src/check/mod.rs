@@ -45,7 +45,7 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     }
     match ask.runs {
         Runs::Nothing => {
-            let what = "no gate was run, as it was asked for";
+            let what = "no gate was run, as requested";
             checked.find(Code::NoGates, Weight::NotKnown, what, "cook check");
         }
         _ => gate_check::look(workspace, ask, tell, &mut checked)?,
@@ -98,7 +98,7 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
         Weight::Refuses,
         &unwatched,
         "file",
-        ("git was told not to look at ", " that HEAD has otherwise"),
+        ("git is set to ignore ", " with other content than HEAD"),
         "git ls-files -v",
     );
     Ok(())

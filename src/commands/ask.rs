@@ -171,7 +171,7 @@ impl<'a> Prepared<'a> {
         args: &'a CallArgs,
     ) -> Result<(Self, Vec<Preset>), Failure> {
         if request.say.trim().is_empty() {
-            return Err(Failure::usage("there is nothing to say"));
+            return Err(Failure::usage("the message is empty"));
         }
         let mut findings = Vec::new();
         let on = request.on.as_ref();
@@ -185,7 +185,7 @@ impl<'a> Prepared<'a> {
         let presets = presets.collect::<Result<Vec<Preset>, Failure>>()?;
         if let Some((what, prior)) = find_drift(workspace, store, on)? {
             if args.require_tree {
-                let what = format!("the worktree is not the one the conversation left: {what}");
+                let what = format!("the worktree changed after the conversation: {what}");
                 let moved = Failure::new(FailureKind::Check, Code::TreeDrift, what);
                 return Err(keeping(moved, prior));
             }
@@ -322,11 +322,11 @@ type Outcome = Result<Reply, Box<Failure>>;
 /// Asks each agent the same, none seeing another's answer; one that is named twice is asked in two sessions.
 fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallArgs) -> Answer {
     if agents.len() > MAX_MEMBERS {
-        let what = format!("at most {MAX_MEMBERS} agents are asked at once");
+        let what = format!("at most {MAX_MEMBERS} agents can be asked at once");
         return Err(Failure::usage(what));
     }
     if args.on_series.is_some() {
-        let what = "several agents cannot go on in one series; branch with `--on-episode`";
+        let what = "several agents cannot continue one series; branch with `--on-episode`";
         return Err(Failure::usage(what));
     }
     let workspace = context.workspace()?;
@@ -397,10 +397,9 @@ fn prior_refs(reply: &Reply) -> PriorRefs {
 fn accuse_nobody(mut failure: Failure, beside: bool) -> Failure {
     if beside && failure.code == Code::ReadOnlyViolated {
         failure.message.push_str(
-            "; the members were asked at once in one worktree, so which of them did it cannot be told",
+            "; the members worked in one worktree at the same time, so it is unknown which of them did it",
         );
-        let hint =
-            "look with `git status`; asking them one by one with `cook ask` tells who does it";
+        let hint = "see `git status`; ask them one by one with `cook ask` to find out which";
         failure.hints = vec![hint.to_owned()];
     }
     failure
@@ -416,7 +415,7 @@ fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -
         let Some(session) = session.filter(|session| !sessions.insert(session.clone())) else {
             return Ok(reply);
         };
-        let what = format!("session {} answered another member too", session.1);
+        let what = format!("session {} also answered for another member", session.1);
         let mut failure = Failure::new(FailureKind::Supplier, Code::JudgeNotIndependent, what);
         failure.prior = Some(Box::new(prior_refs(&reply)));
         Err(Box::new(failure))
@@ -478,7 +477,7 @@ fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> R
                 episode: named(episode, RefKind::Episode),
                 series: named(series, RefKind::Series),
             };
-            let what = "go on from an episode or from a series, not from both or neither";
+            let what = "name either an episode or a series to continue from";
             let conflict = Failure::new(FailureKind::Usage, Code::OnConflict, what);
             Err(keeping(conflict, prior))
         }
@@ -502,10 +501,10 @@ pub(super) fn find_ref(
     let missing = matches!(failure.code, Code::EpisodeNotFound | Code::SeriesNotFound);
     if missing && kind.is_none() {
         // It was to be looked at, not to be gone on from.
-        failure.hints = vec!["`cook session log` lists what there is".to_owned()];
+        failure.hints = vec!["`cook session log` lists all of them".to_owned()];
     }
     if missing && store.is_expired(text).unwrap_or(false) {
-        let expired = ": it expired and `cook session gc` let go of it";
+        let expired = ": it expired, and `cook session gc` removed it";
         failure.message.push_str(expired);
     }
     Err(failure)

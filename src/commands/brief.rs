@@ -321,7 +321,7 @@ fn read_entries(
         }
     };
     warnings.extend(ignored.into_iter().map(|path| {
-        let what = format!("`{path}` means nothing here and was passed over");
+        let what = format!("`{path}` is unknown here and was ignored");
         Finding::new(Code::ArtifactKeyUnknown, what).at(path)
     }));
     Ok(lines)
@@ -388,7 +388,7 @@ fn import(
         ("brief.done_when", &theirs.done_when, &ours.done_when),
     ] {
         if theirs != ours {
-            let what = format!("`{field}` is not taken: the documents say `{ours}`");
+            let what = format!("`{field}` was ignored: the documents say `{ours}`");
             warnings.push(Finding::new(Code::BriefNotTaken, what).at(field));
         }
     }
@@ -502,7 +502,7 @@ fn write_down(
                 operation: None.into(),
                 seq: tip.seq,
                 records: Vec::new(),
-                summary: "the brief says that already".to_owned(),
+                summary: "the brief already contains this".to_owned(),
                 written: follow(workspace, &mut findings),
                 findings,
             });
@@ -800,7 +800,7 @@ impl Show for GuideAnswer {
             page.lines(self.diff.trim_end_matches('\n'));
         }
         let what = match (self.diff.is_empty(), self.applied) {
-            (true, _) => format!("`{}` says that already", self.path),
+            (true, _) => format!("`{}` already contains this", self.path),
             (false, true) => format!("`{}` is written", self.path),
             (false, false) => format!("proposed by {}: {}", self.by, self.reason),
         };

@@ -215,10 +215,10 @@ impl JudgeRow {
         }
         if let Some(joint) = &self.joint {
             let worth = joint.worth.map_or(String::new(), |worth| {
-                format!("; they are worth {worth:.1} judges that err each by itself")
+                format!("; that equals {worth:.1} judges with independent errors")
             });
             page.line(&format!(
-                "    the judges of this role that were measured here missed {} of {} together{worth}",
+                "    together, the measured judges of this role missed {} of {}{worth}",
                 joint.missed.hits, joint.missed.of
             ));
         }

@@ -77,7 +77,7 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
         Some(checked) => answer(checked),
         None => note(
             "nothing_pushed",
-            vec!["nothing is pushed that could be checked".to_owned()],
+            vec!["the push does not contain anything to check".to_owned()],
         ),
     }
 }
@@ -102,7 +102,7 @@ fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
         let words: Vec<&str> = line.split(' ').collect();
         let [_, local, _, remote] = words[..] else {
             return Err(Failure::usage(format!(
-                "`--pushed` reads what git tells a pre-push hook, not `{line}`"
+                "`--pushed` expects the input of a pre-push hook, not `{line}`"
             )));
         };
         // A ref that is deleted brings nothing; a tag is what it points at; other things are no commit.

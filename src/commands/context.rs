@@ -99,7 +99,7 @@ pub(super) fn require_user_by(flag: &str, said: bool) -> Result<Actor, Failure> 
         (true, false) => Ok(Actor::User),
         (_, true) => Ok(Actor::Script),
         (false, false) => Err(user_only("standard input is not a terminal").hint(format!(
-            "a script of yours may say `{flag}`; the log then says that a script did it"
+            "in a script of your own use `{flag}`; the log then records that a script did it"
         ))),
     }
 }
@@ -144,10 +144,10 @@ pub(super) fn refuse_other_role(role: Role) -> Result<(), Failure> {
 
 /// Nothing is written into a worktree from a throwaway one that stands for it.
 pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
-    let what = "this place stands for another worktree, and nothing is done there from here";
+    let what = "this directory is a copy of another worktree, which cannot be changed from here";
     match workspace.from_apart {
         false => Ok(()),
-        true => Err(inside_role(what).hint("look here as much as you like")),
+        true => Err(inside_role(what).hint("you can still run commands that only read")),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
 pub(super) fn find_pauser(as_user: bool) -> Result<Actor, Failure> {
     if let Some(why) = session_marker() {
         return Err(inside_role(format!(
-            "a session that cook started does not pause the work: {why}"
+            "a session that cook started cannot pause the work: {why}"
         )));
     }
     if as_user {
@@ -242,7 +242,7 @@ pub(super) fn guard<T>(
     let written = files.put_back().map_err(failure)?;
     let finding = (!written.is_empty()).then(|| {
         let what = format!(
-            "while gates ran, something wrote what `{}` names; it was put back",
+            "while gates ran, something wrote the file of `{}`; it was restored",
             written.join("`, `")
         );
         Finding::new(Code::RunnerFilesWritten, what)

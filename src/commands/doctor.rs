@@ -64,7 +64,7 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
     let mut findings: Vec<Finding> = workspace.config_problem().cloned().into_iter().collect();
     let mut checked = vec![format!("repository {}", workspace.repo.root().display())];
     if !workspace.repo.is_open_in_libgit2() {
-        checked.push("libgit2 cannot open this repository; the git program answers".to_owned());
+        checked.push("libgit2 cannot open this repository; cook calls git instead".to_owned());
     }
     match workspace.current()? {
         (Some(tip), Some(snapshot)) => {
@@ -114,7 +114,7 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
         findings.extend(silent);
     }
     if let Some(marker) = context::agent_around() {
-        checked.push(format!("an agent is around this process ({marker}): commands that are yours alone are refused here"));
+        checked.push(format!("this process runs inside an agent ({marker}): commands that only the user may run are refused"));
     }
     answer(VerifyAnswer::new("doctor", checked, findings))
 }
@@ -233,7 +233,7 @@ impl Show for AgentsAnswer {
             } else if state == "another" {
                 let bin = &row.bin;
                 page.line(&format!(
-                    "           `{bin}` is another program of that name"
+                    "           `{bin}` is a different program with that name"
                 ));
             }
         }
@@ -350,7 +350,7 @@ fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failu
         [..] => {
             let what =
                 format!("several copies that were set aside have an id that begins with `{id}`");
-            let hint = "give more of it; `cook doctor rescue list` shows them";
+            let hint = "give more of the id; `cook doctor rescue list` shows the ids";
             Err(refuse_name(what, hint))
         }
     }

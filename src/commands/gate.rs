@@ -63,7 +63,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         }
         let mut findings = Vec::new();
         if !status.worktree.is_clean() {
-            let what = "the worktree is not clean: the clean room held HEAD's commit, without what is not committed";
+            let what = "the worktree is not clean: the clean room held HEAD's commit, without the uncommitted changes";
             findings.push(Finding::new(Code::DirtyWorktree, what));
         }
         return answer(GateAnswer { gates, findings });
@@ -429,9 +429,7 @@ pub(super) fn trust_written(
     });
     if !left.is_empty() {
         let left = left.join(" · ");
-        lines.push(format!(
-            "not trusted, because a program is not here: {left}"
-        ));
+        lines.push(format!("not trusted, because a program is missing: {left}"));
     }
     if commands.is_empty() {
         return Ok(());

@@ -58,7 +58,7 @@ pub(super) fn goal(context: &Context, args: &GoalArgs) -> Answer {
             "a goal needs a command that says whether it is reached: `--check 'COMMAND'`",
         )),
         None if !args.check.is_empty() => Err(Failure::usage(
-            "say in words what the goal is: `cook goal 'WORDS' --check 'COMMAND'`",
+            "describe the goal in words: `cook goal 'WORDS' --check 'COMMAND'`",
         )),
         None => look(context, args),
     }
@@ -93,12 +93,12 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
 /// Installs the hook of the agent that was named; of one without hooks, what still holds.
 fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>, Failure> {
     let line = match agent {
-        None => "hold an agent by it: `cook hooks install AGENT --check`".to_owned(),
+        None => "to hold an agent to the goal: `cook hooks install AGENT --check`".to_owned(),
         Some(name) if cook_agents::hooks::Agent::parse(name).is_some() => {
             return hooks::install_check(workspace, name);
         }
         Some(name) => format!(
-            "`{name}` takes no hooks: `{ASK_GOAL}` asks by hand, `cook hooks install git --check` holds each push, and `cook verify --from REMOTE --rerun` says it in CI"
+            "`{name}` does not support hooks: check the goal by hand with `{ASK_GOAL}`, before each push with `cook hooks install git --check`, or in CI with `cook verify --from REMOTE --rerun`"
         ),
     };
     Ok(vec![line])
@@ -277,7 +277,7 @@ impl Show for GoalAnswer {
         if let Some(commit) = &self.commit {
             let place = match self.is_head {
                 true => format!("at {}", short(commit)),
-                false => "in the worktree, which holds what no commit has".to_owned(),
+                false => "in the worktree, which holds uncommitted changes".to_owned(),
             };
             page.add_toned_line(Tone::Dim, &format!("  {place}"));
         }
@@ -297,7 +297,7 @@ impl Show for GoalAnswer {
         show_lines(page, &self.lines);
         if self.is_green() && !self.is_head {
             page.add_toned(Tone::Dim, "        next: ");
-            page.line("commit it: a commit alone reaches the goal");
+            page.line("commit it: only a commit can reach the goal");
         }
     }
 

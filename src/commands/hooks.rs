@@ -83,7 +83,7 @@ fn changes(
     if args.agent == GIT {
         if !args.check || args.shared {
             let command = if install { "install" } else { "remove" };
-            let what = "git's hook is for the check, in this clone alone";
+            let what = "the git hook runs only the check, and only in this clone";
             return Err(Failure::usage(what).hint(format!("cook hooks {command} git --check")));
         }
         return Ok(vec![install::change_pre_push(workspace, install)?]);
@@ -115,7 +115,7 @@ fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
         let known = Agent::all().map(Agent::name).collect::<Vec<_>>().join(", ");
         let name = &args.agent;
         Failure::usage(format!(
-            "`{name}` is not an agent that takes hooks; those are {known}"
+            "`{name}` is not an agent with hooks; the agents with hooks are {known}"
         ))
     })
 }
@@ -164,7 +164,7 @@ fn write_hooks(
         lines.push(format!("yours to do: git add {paths}, and commit: from then on everybody who works in this repository has these hooks; they do nothing where `cook` is not installed"));
     }
     lines.extend(find_others(workspace, args).map(|(path, flags)| {
-        format!("`{path}` has these hooks as well: `cook hooks remove {flags}` leaves one of both")
+        format!("`{path}` also has these hooks: `cook hooks remove {flags}` removes the duplicates")
     }));
     if let Some(agent) = Agent::parse(&args.agent) {
         let advice = agent.hooks().install.advice.iter();
@@ -189,10 +189,10 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     if !args.shared {
         install::hide_from_status(workspace, &changes, false)?;
     }
-    let mut lines = describe_changes(&changes, "taken out", "nothing of cook's in it");
+    let mut lines = describe_changes(&changes, "taken out", "it does not contain hooks of cook");
     lines.extend(find_others(workspace, args).map(|(path, flags)| {
         format!(
-            "`{path}` has them as well, and keeps them: `cook hooks remove {flags}` takes those out"
+            "`{path}` has these hooks too, and keeps them: `cook hooks remove {flags}` removes them"
         )
     }));
     note("hooks_removed", lines)
@@ -254,7 +254,7 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     }
     if let Some((path, flags)) = find_others(workspace, args) {
         checked.push(format!(
-            "{path} has them as well: `cook hooks check {flags}`"
+            "{path} has these hooks too: `cook hooks check {flags}`"
         ));
     }
     if args.agent == GIT {
@@ -271,7 +271,7 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
         match install::last_called(workspace, agent) {
             Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
             None => {
-                let mut what = format!("{} has not called here yet", agent.name());
+                let mut what = format!("{} has not called a hook here yet", agent.name());
                 // A folder that is not trusted keeps some from it.
                 if args.shared {
                     what = format!("{what}: {}", agent.hooks().install.advice.join("; "));

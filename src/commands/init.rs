@@ -68,7 +68,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let (workspace, was_lost) = crate::run::open_whole(&context.dir)?;
     context::not_apart(&workspace)?;
     if was_lost {
-        let what = "the log was gone, and is put back from the copy that a killed run left";
+        let what = "the log was missing; it is restored from the copy that a killed run left";
         context.screen.note(what);
     }
     let user = context::require_user(args.as_user.as_user);
@@ -109,14 +109,14 @@ pub(super) fn repair(workspace: &Workspace, dry_run: bool) -> Answer {
     let (dispatch, _) = service::dispatch_now(workspace, snapshot.as_ref())?;
     if dispatch.rule != Rule::Bootstrap {
         let (rule, reason) = (dispatch.rule, dispatch.reason);
-        let what = format!("rule {rule} answers, not the bootstrapper's: {reason}");
+        let what = format!("rule {rule} applies, not the bootstrapper's: {reason}");
         return Err(Refusal::new(Code::NotYourTurn, what).into());
     }
     if dry_run {
         let what = "cook would set the contract up".to_owned();
         return note("bootstrap", vec![what]);
     }
-    let user = Refusal::new(Code::UserOnly, "a repair takes no settings in").into();
+    let user = Refusal::new(Code::UserOnly, "a repair cannot accept changed settings").into();
     let mut done = SetUp::new(workspace, Err(user));
     done.is_repair = true;
     let event = done.prepare(None, None, None, false)?;
@@ -216,7 +216,7 @@ impl<'a> SetUp<'a> {
         let settings = self.take_settings(&snapshot, settings);
         if profile != snapshot.profile && context::agent_around().is_some() {
             let what =
-                "the profile differs from the log's; only a person's `cook init` takes it in";
+                "the profile differs from the log's; only a person can accept it, with `cook init`";
             let finding = Finding::new(Code::ContractEdited, what);
             self.findings.push(finding.at(".agent/profile.json"));
             profile = snapshot.profile.clone();
@@ -250,7 +250,7 @@ impl<'a> SetUp<'a> {
         self.lines.push(exchanges.describe().to_owned());
         // A contract that came with the history was set up by somebody, whose log a remote may hold.
         if is_complete && service::has_remotes(workspace)? {
-            self.lines.push("the contract was here already: where a remote holds the log of this branch, `cook cancel --as-user`, then `cook pull`, takes that one in".to_owned());
+            self.lines.push("the contract was already here: if a remote holds the log of this branch, run `cook cancel --as-user` and then `cook pull` to use that log".to_owned());
         }
         Ok(())
     }
@@ -267,7 +267,7 @@ impl<'a> SetUp<'a> {
             let what = "`.agent/profile.json` cannot be used";
             let mut failure = Failure::state(Code::DocumentInvalid, what);
             failure.findings = contract.findings;
-            let hint = "mend it, or move it away and run `cook init` again";
+            let hint = "repair it, or move it away, and run `cook init` again";
             return Err(failure.replace_hints([hint]));
         };
         self.findings.extend(contract.findings.iter().cloned());
@@ -276,7 +276,7 @@ impl<'a> SetUp<'a> {
             (FileOutcome::Updated, "updated"),
             (
                 FileOutcome::KeptHandMade,
-                "kept as somebody edited it, so not made from the gates:",
+                "kept because it was edited, so it is not generated from the gates:",
             ),
         ] {
             let files = contract.files.iter();
@@ -312,7 +312,7 @@ impl<'a> SetUp<'a> {
                 if found.source == MISSION && found.text.trim() != given.trim() =>
             {
                 let what = format!("`{MISSION}` states another mission");
-                let hint = format!("run `cook init` to take that one, or change `{MISSION}` first");
+                let hint = format!("run `cook init` to use that one, or change `{MISSION}` first");
                 Err(Refusal::new(Code::DoesNotApply, what).hint(hint).into())
             }
             (None, Some(found)) => {
@@ -359,13 +359,13 @@ impl<'a> SetUp<'a> {
         }
         if self.user.is_err() {
             let what = format!(
-                "{} not as the user left it; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, takes that in as the user's",
+                "{} different from the user's version; to accept the change, run `cook init` in the user's own terminal, or `cook init --as-user` in the user's script",
                 list_with_verb(&edited)
             );
             self.findings.push(Finding::new(Code::ContractEdited, what));
             return None;
         }
-        let line = format!("took in {} as you left it", edited.join(", "));
+        let line = format!("accepted {} as it is now", edited.join(", "));
         self.lines.push(line);
         Some(now)
     }
@@ -387,7 +387,7 @@ impl<'a> SetUp<'a> {
         let Some(event) = event else {
             if self.lines.is_empty() {
                 self.lines.push(match self.findings.is_empty() {
-                    true => "nothing to do: contract files, log and scripts are in place, and the settings are as they were taken in".to_owned(),
+                    true => "nothing to do: contract files, log and scripts are in place, and the settings are unchanged".to_owned(),
                     false => "nothing was recorded".to_owned(),
                 });
             }
@@ -437,7 +437,7 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
         return Ok(None);
     }
     context.screen.note(
-        "What is this repository to become? Say it in a line; an empty one leaves it for later.",
+        "What should this repository become? Answer in one line, or leave it empty for later.",
     );
     let mut line = String::new();
     let read = std::io::stdin().lock().take(MAX_LINE).read_line(&mut line);
@@ -455,11 +455,11 @@ fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
     // One that cannot be opened is what another is begun for.
     if let Ok(Some(store)) = Store::open(place.clone()) {
         let id = store.id();
-        let what = format!("this worktree has a log, `{id}`, and a worktree has one");
+        let what = format!("this worktree has the log `{id}`, and can have only one");
         return Err(Refusal::new(Code::DoesNotApply, what)
             .replace_hints([
-                "run `cook plan refocus --mission TEXT` for another mission, after `cook cancel` first `cook resume`",
-                "run `git worktree add PATH`, and `cook init` there, for a log beside it",
+                "for another mission, run `cook plan refocus --mission TEXT` (after `cook cancel`, first `cook resume`)",
+                "for a second log, run `git worktree add PATH`, and `cook init` there",
             ])
             .into());
     }
@@ -503,19 +503,17 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     let items = ticked.items.iter();
     let items = items.map(|item| format!("ticked in {path}: {item}"));
     let back = ticked.taken_back.iter();
-    let back = back.map(|(item, why)| format!("took the tick back in {path}: {item}: {why}"));
+    let back = back.map(|(item, why)| format!("removed the tick in {path}: {item}: {why}"));
     let mut lines: Vec<String> = items.chain(back).collect();
     if lines.is_empty() && ticked.untold.is_empty() {
-        lines.push(format!("nothing to tick in {path}: what holds is ticked"));
+        lines.push(format!("nothing to tick in {path}: it is up to date"));
     }
     let left = ticked.left.iter();
     lines.extend(left.map(|(item, why)| format!("left as it is in {path}: {item}: {why}")));
     let untold = ticked.untold.iter();
-    lines.extend(
-        untold.map(|item| {
-            format!("left, as it stands in {path} no longer, or more than once: {item}")
-        }),
-    );
+    lines.extend(untold.map(|item| {
+        format!("left unchanged, because {path} no longer has it or has it twice: {item}")
+    }));
     note("init", lines)
 }
 
@@ -527,7 +525,7 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
             plan.import.layout, plan.tasks, plan.ticked
         );
         format!(
-            "a plan is here, and was not taken in: {what}; `cook init --from {}` takes it in while nothing has begun",
+            "found a plan that was not imported: {what}; `cook init --from {}` imports it as long as work has not begun",
             quote_word(&path)
         )
     })
@@ -547,12 +545,12 @@ pub(super) fn begin_anew(
     let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
     if has_plan || is_begun || service::check_unseen(workspace).is_err() {
         let what =
-            format!("the workflow has begun with a plan of its own: `{from}` is not taken in");
+            format!("the workflow already has a plan of its own, so `{from}` is not imported");
         let mission = format!("Do what {from} lists; its boxes are claims, not proof");
         let mission = quote_word(&mission);
         let hints = [
             format!("let the next re-ground plan it: `cook plan refocus --mission {mission}`"),
-            "or begin with it beside this work: `git worktree add PATH`, and `cook init --from` there".to_owned(),
+            "or start a second workflow with it: `git worktree add PATH`, and `cook init --from` there".to_owned(),
         ];
         return Err(Refusal::new(Code::DoesNotApply, what)
             .replace_hints(hints)
@@ -561,7 +559,7 @@ pub(super) fn begin_anew(
     as_user.as_ref().map_err(Clone::clone)?;
     let kept = service::leave_workflow(workspace, tip)?;
     Ok(format!(
-        "nothing had begun, so the log begins again with the plan; what `cook init` recorded before is kept as `{kept}`"
+        "work had not begun, so the log starts again with the plan; the earlier record of `cook init` is kept as `{kept}`"
     ))
 }
 
@@ -571,7 +569,7 @@ const BOOTSTRAPPED: &str = "bootstrapped";
 /// Older state and a plan are both there.
 pub(super) fn refuse_two() -> Failure {
     let what = "`.agent/` holds the plan of an older workflow, and `--from` names another";
-    let hint = "run `cook init` without `--from` to go on with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first";
+    let hint = "run `cook init` without `--from` to continue with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first";
     Refusal::new(Code::PlanAmbiguous, what)
         .replace_hints([hint])
         .into()
@@ -584,7 +582,7 @@ pub(super) fn describe(taken: &plans::TakenPlan) -> String {
     let tasks = count_noun(taken.tasks as u64, "task");
     let claimed = match taken.ticked {
         0 => String::new(),
-        ticked => format!("; {ticked} ticked there, which nothing proves yet"),
+        ticked => format!("; {ticked} ticked there, still without proof"),
     };
     let slices = import
         .plan

@@ -20,7 +20,7 @@ pub(super) fn free_text(text: &str) -> Result<String, String> {
     let word = text.strip_prefix("--").unwrap_or_default();
     let begins = word.starts_with(|c: char| c.is_ascii_alphabetic());
     if begins && !text.contains(char::is_whitespace) {
-        return Err("it reads as an option; put a word before it".to_owned());
+        return Err("it looks like an option; put a word before it".to_owned());
     }
     Ok(text.to_owned())
 }
@@ -127,7 +127,7 @@ pub(super) fn require_outside_git(dir: &Path, target: &Path) -> Result<(), Failu
         .filter_map(|own| own.canonicalize().ok())
         .any(|own| parent.starts_with(own));
     if is_in || parent.components().any(|part| part.as_os_str() == ".git") {
-        let what = format!("`{}` lies in git's own directory", target.display());
+        let what = format!("`{}` is in git's own directory", target.display());
         return Err(Failure::usage(what).hint("name a file elsewhere"));
     }
     Ok(())

@@ -320,7 +320,7 @@ impl Show for EntryAnswer {
         page.newline();
         let before = seq.saturating_sub(1);
         let text = format!(
-            "log commit {operation}; what it changed in the documents: `cook log {before}..{seq}`; all of it: `cook log {seq} --json`"
+            "log commit {operation}; `cook log {before}..{seq}` shows its changes of the documents, `cook log {seq} --json` everything"
         );
         page.add_toned_line(Tone::Dim, &text);
     }
@@ -457,7 +457,7 @@ pub(crate) fn summarize(event: &Event) -> String {
             let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
             format!("the edited plan is taken in, {slices}")
         }
-        Event::BranchAdopted => "the workflow goes on on the branch checked out".to_owned(),
+        Event::BranchAdopted => "the workflow continues on the branch checked out".to_owned(),
         Event::Restored => "edited documents are as the log has them".to_owned(),
         Event::GoalSet { goal, .. } => format!("the goal is: {}", fold(&goal.words)),
         Event::GoalAsked => "the goal's checks were asked of HEAD".to_owned(),
@@ -466,7 +466,7 @@ pub(crate) fn summarize(event: &Event) -> String {
             to_seq, operations, ..
         } => {
             let taken = count_noun(operations.len() as u64, "transition");
-            format!("{taken} taken back, to #{}", to_seq.0)
+            format!("{taken} undone, back to #{}", to_seq.0)
         }
         Event::CriterionAmended {
             slice_id,

@@ -204,7 +204,7 @@ pub fn main() -> ExitCode {
     let screen = Screen::new(format, cli.quiet, cli.verbose, cli.color).of_command(command);
     if let (true, Some(other)) = (cli.json, named.filter(|named| *named != Format::Json)) {
         let other = format!("{other:?}").to_lowercase();
-        let what = format!("`--json` and `--format {other}` ask for two answers");
+        let what = format!("`--json` and `--format {other}` cannot be combined");
         return screen.failure(&Failure::usage(what)).into();
     }
     let context = Context {
@@ -305,7 +305,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Run(args) => run::run(context, &args),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Session(args) => session::session(context, &args),
-        Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
+        Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent has no global options")),
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => push::pull(context, &args),
         Command::Report(args) => report::report(context, &args),

@@ -42,7 +42,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     {
         let lowest = snapshot.assurance();
         dispatch.reason.push_str(&format!(
-            "; under `{lowest}` `cook run` re-grounds here without a session, where nothing else stands against it"
+            "; with the assurance `{lowest}`, `cook run` re-grounds here without a session unless something else prevents it"
         ));
     }
     let head = service::find_head(&facts)?;
@@ -112,7 +112,7 @@ struct NextAnswer {
 fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
     match (dispatch.rule, dispatch.role) {
         (Rule::Implement, _) if is_goal => {
-            Some("work on it and commit; `cook goal` asks its checks".to_owned())
+            Some("work on it and commit; `cook goal` runs its checks".to_owned())
         }
         (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
         // There is no prompt before they ran.

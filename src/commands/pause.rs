@@ -8,7 +8,7 @@ use cook_protocol::model::{
     Actor, CANCELLED_BY_HAND, Count, Event, Limits, PAUSED_BY_HAND, Resume, WaitingKind,
 };
 
-const UNHEARD: &str = "paused; what you gave as the reason binds nobody: no person is at a terminal, and `--as-user` was not said";
+const UNHEARD: &str = "paused; your reason is not binding, because it came neither from a person at a terminal nor with `--as-user`";
 
 #[derive(Debug, Default, Args)]
 pub(super) struct PauseArgs {
@@ -139,7 +139,7 @@ fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
                 limits.wall = Some(value.to_owned());
             }
             _ => {
-                let known = "unknown budget; steps, attempts, cost and wall exist";
+                let known = "unknown budget; the budgets are steps, attempts, cost and wall";
                 return Err(wrong(known));
             }
         }
@@ -207,7 +207,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         count_noun(operations.len() as u64, "transition"),
         target.seq,
     );
-    let summary = format!("{taken} taken back to #{seq}{later}");
+    let summary = format!("{taken} undone, back to #{seq}{later}");
     let event = Event::Undone {
         to: Box::new(target.snapshot),
         to_seq: Count(target.seq),

@@ -51,7 +51,7 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
         return recorded::record(&workspace, &Event::BranchAdopted, actor, done);
     }
     if args.discard {
-        let done = "the log's version is back; the edit is kept (`cook doctor rescue list`)";
+        let done = "the log's version is restored; the edit is kept (`cook doctor rescue list`)";
         return recorded::record(&workspace, &Event::Restored, actor, done);
     }
     let edits = workspace.outside_edits()?;
@@ -62,13 +62,13 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     if let Some(other) = edits.iter().find(|edit| edit.file != "plan.json") {
         let file = &other.file;
         let what =
-            format!("only an edited `plan.json` can be taken in; `.agent/{file}` differs too");
+            format!("only an edited `plan.json` can be adopted; `.agent/{file}` differs too");
         return Err(Refusal::new(Code::AdoptIllegal, what)
-            .replace_hints(["run `cook plan adopt --discard` to put every file back"])
+            .replace_hints(["run `cook plan adopt --discard` to restore every file"])
             .into());
     }
     let plan = read_edited_plan(&workspace)?;
-    let done = "the edited plan is taken in";
+    let done = "the edited plan is adopted";
     recorded::record(&workspace, &Event::Adopted { plan }, actor, done)
 }
 

@@ -95,7 +95,7 @@ pub(super) fn pull_request(context: &Context, args: &PrArgs) -> Answer {
     };
     if let Some(forge) = forge {
         let Some(branch) = workspace.repo.head()?.branch else {
-            return Err(Failure::usage("no branch is checked out to ask for"));
+            return Err(Failure::usage("no branch is checked out for a request"));
         };
         let made = forge.create(&workspace.repo, &branch, args.into.as_deref(), &told)?;
         told.created = Some(made);
@@ -166,12 +166,12 @@ fn write_body(
         let _ = writeln!(text, "{others}\n");
     }
     let how = match results.list_failing().is_empty() {
-        false => "What fails is in the tables above.",
-        true => "Nothing above rests on an agent's word alone but what is `recorded`.",
+        false => "The tables above list the failures.",
+        true => "Only lines marked `recorded` rest on an agent's word alone.",
     };
     let _ = writeln!(
         text,
-        "{how} To make all of it again in a clone: `cook verify --from origin --rerun --trust-repo`"
+        "{how} To verify everything again in a clone: `cook verify --from origin --rerun --trust-repo`"
     );
     Ok(cut(text, LONGEST))
 }
@@ -256,7 +256,7 @@ impl Forge {
                 .and_then(|made| made["web_url"].as_str().map(str::to_owned)),
         };
         let address = address.filter(|address| !address.is_empty());
-        address.ok_or_else(|| self.report_failure("it ended well and named no request"))
+        address.ok_or_else(|| self.report_failure("it succeeded but did not name the request"))
     }
 
     fn report_failure(self, why: &str) -> Failure {
@@ -377,7 +377,7 @@ pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches, Failure> {
     let unheeded = (unheeded > 0).then(|| {
         let rejections = count_noun(unheeded, "rejection");
         format!(
-            "{rejections} changed nothing: what was named was planned already, was answered in words, or waits."
+            "{rejections} changed nothing: the point was already planned, was answered with a reason, or is still waiting."
         )
     });
     Ok(Catches { caught, unheeded })

@@ -145,7 +145,7 @@ fn confirm(
     let mut summary = planned.summary();
     if !is_named {
         summary.push_str(
-            "; nobody has pushed this log there from here yet, and only the settings name it",
+            "; this clone has not pushed its log there before, and only the settings name this remote",
         );
     }
     let refused = || Failure::from(Refusal::new(Code::PushUnconfirmed, summary.clone()));
@@ -302,10 +302,10 @@ impl Show for PushAnswer {
         }
         if self.withheld_commits > 0 {
             let commits = count_noun(self.withheld_commits, "commit");
-            page.line(&format!("  {commits} that the log cites and the branch does not hold: kept here, and what rests on them alone nobody elsewhere can verify; `cook push` without `--no-keep` sends them"));
+            page.line(&format!("  {commits} that the log cites and the branch does not contain stay here, so proofs that rest on them cannot be verified elsewhere; `cook push` without `--no-keep` sends them"));
         }
         if self.pushed && is_alone {
-            page.line("  the log alone: the repository's `pre-push` hook was not run");
+            page.line("  only the log was pushed: the repository's `pre-push` hook did not run");
         }
     }
 }
@@ -435,7 +435,7 @@ impl PullAnswer {
         let (from, of) = (shell_words::quote(&remote), shell_words::quote(&branch));
         if let Some(there) = pulled.branch.filter(|there| Some(there.as_str()) != head) {
             let what = format!(
-                "branch `{branch}` of `{remote}` stands at {there:.12}, and HEAD does not: `git pull --no-rebase {from} {of}`, or `cook push`; where it was rewritten there and nothing here is yours: `git fetch {from} {of}`, then `git reset --keep FETCH_HEAD`"
+                "branch `{branch}` of `{remote}` is at {there:.12}, and HEAD is elsewhere: run `git pull --no-rebase {from} {of}`, or `cook push`; if the branch was rewritten there and you do not need the commits here: `git fetch {from} {of}`, then `git reset --keep FETCH_HEAD`"
             );
             findings.push(Finding::new(Code::BranchElsewhere, what));
         }

@@ -55,7 +55,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         // Whoever waits is told what for.
         let most = config.strength.mutants;
         let time = count_noun(config.strength.minutes.into(), "minute");
-        context.screen.note(&format!("once the gates are green, defects are planted in the change (`[rules] strength`): {most} at most, for {time} at most"));
+        context.screen.note(&format!("once the gates are green, cook plants at most {most} defects in the change, for at most {time} (`[rules] strength`)"));
     }
     let mut findings = match args.dry_run {
         true => Vec::new(),
@@ -241,7 +241,7 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
     };
     Err(Refusal::new(Code::HeadMoved, what)
         .replace_hints([format!(
-            "look at what came (`git log -p`): where the report speaks of this HEAD too, hand it in with the ticket that `cook next` prints, `cook record {} FILE --ticket TICKET`; otherwise give the role a new session with `cook next --prompt`",
+            "look at the new commits (`git log -p`): if the report also fits this HEAD, record it with the ticket that `cook next` prints, `cook record {} FILE --ticket TICKET`; otherwise start a new session of the role with `cook next --prompt`",
             role.short()
         )])
         .into())
@@ -301,14 +301,14 @@ impl Show for CheckAnswer {
             finding_line(page, finding);
         }
         if let Some(state) = &self.report.against {
-            page.line(&format!("held against {state}"));
+            page.line(&format!("compared with {state}"));
         }
         if let Some(why) = &self.report.not_held {
-            page.line(&format!("its form alone: {why}"));
+            page.line(&format!("only its form was checked: {why}"));
         }
         if !self.report.assumed.is_empty() {
             let assumed = self.report.assumed.join(", ");
-            page.line(&format!("not run, taken for green: {assumed}"));
+            page.line(&format!("not run, assumed green: {assumed}"));
         }
     }
 

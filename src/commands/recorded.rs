@@ -38,7 +38,7 @@ pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) 
         Ok(path) => note(
             "queued",
             vec![format!(
-                "queued: this session may not write the log; `{path}` is taken in by the next hook or cook command outside"
+                "queued: this session may not write the log; the next hook or cook command outside it records `{path}`"
             )],
         ),
         Err(_) => Err(failure),
@@ -374,7 +374,7 @@ fn run_all(
     }
     let is_red = |trial: &Trial| trial.outcome == TrialOutcome::Red;
     if trials.iter().any(is_red) && !workspace.repo.status()?.worktree.is_clean() {
-        let what = "the clean room held HEAD's commit, without what is not committed";
+        let what = "the clean room held HEAD's commit, without the uncommitted changes";
         findings.push(Finding::new(Code::DirtyWorktree, what));
     }
     Ok(trials)
@@ -421,7 +421,7 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
     let why = match (outcome, &run.problem) {
         (TrialOutcome::Green, _) => Vec::new(),
         (TrialOutcome::Slow, _) => vec![format!(
-            "not done after {}; `cook gate --clean` runs it to its end",
+            "not finished after {}; `cook gate --clean` runs it to the end",
             humantime::format_duration(patience)
         )],
         (_, Some(problem)) => vec![problem.clone()],

@@ -140,7 +140,7 @@ fn is_free(target: &Path) -> Result<(), Failure> {
     if found.is_some_and(|found| found.permissions().readonly()) {
         let failure = Failure::state(Code::NotWritable, format!("`{shown}` is read-only"));
         return Err(failure
-            .replace_hints(["let it be written, name another file, or `-` for standard output"]));
+            .replace_hints(["make it writable, name another file, or `-` for standard output"]));
     }
     let dir = target.parent().filter(|dir| *dir != Path::new(""));
     if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
@@ -180,8 +180,8 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
     let catches = list_catches(workspace)?;
     let (cost, put_back) = match workspace.log_from {
         Some(_) => (
-            html! { p { "The record of calls stays where the work was done; a fetched log holds none." } },
-            html! { p.dim { "Copies of what was put back stay where the work was done; a fetched log holds none." } },
+            html! { p { "The record of calls stays where the work was done; a fetched log does not hold it." } },
+            html! { p.dim { "Copies of reverted changes stay where the work was done; a fetched log does not hold them." } },
         ),
         None => (list_calls(workspace)?, list_put_back(workspace)?),
     };
@@ -193,7 +193,7 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
     };
     let caught = html! {
         @match catches.caught.is_empty() {
-            true => p { "No report was refused, and no no changed anything." },
+            true => p { "No report was refused, and no rejection changed anything." },
             false => (caught.of(&catches.caught, |one| html! {
                 td.number { "#" (one.seq) }
                 td { (sign(&one.subject)) }
@@ -239,7 +239,7 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
             ("timeline", "Timeline", list_log(&snapshot, &log)),
             (
                 "checked",
-                "What was looked at",
+                "What was examined",
                 list_checks(verified, branch),
             ),
         ],
@@ -280,11 +280,11 @@ fn list_figures(
     let looked_up = "criteria looked up or run again, and true";
     let figures = [
         ("", format!("{good} of {all}"), looked_up),
-        ("warn", said.to_string(), "on somebody's word"),
+        ("warn", said.to_string(), "on an agent's word alone"),
         (
             "bad",
             bad.to_string(),
-            "lost, other, or not to be made again",
+            "lost, different, or not reproducible",
         ),
         ("warn", open.to_string(), "of slices that are not done"),
         ("", format!("{done} of {planned}"), "slices done"),
@@ -303,7 +303,7 @@ fn list_findings(results: &Results) -> Markup {
         return html! { p { "Nothing." } };
     }
     let table = Table {
-        caption: "Findings, those first that the work fails by",
+        caption: "Findings, starting with those that fail the work",
         heads: &["Weight", "Code", "What", "What to do"],
         room: 40_000,
         rest: "`cook verify` lists all of them.",
@@ -351,7 +351,7 @@ fn list_criteria(judged: &[Criterion], open: &[Criterion]) -> Markup {
         return html! { p { "No slice has criteria yet." } };
     }
     let table = Table {
-        caption: "Each criterion, where its proof is, and what it is worth now",
+        caption: "Each criterion, the place of its proof, and its state now",
         heads: &["Proof", "Slice", "Criterion", "Evidence", "What was seen"],
         room: 250_000,
         rest: "`cook verify --json` has all of them.",
@@ -416,7 +416,7 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
     });
     let events: Vec<_> = events.collect();
     let tries = Table {
-        caption: "What was reported of each slice, oldest first",
+        caption: "The reports of each slice, oldest first",
         heads: &["Slice", "Transition", "What", "What it says"],
         room: 110_000,
         rest: LOG,
@@ -516,11 +516,11 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
     };
     html! {
         @if !judges.is_empty() {
-            h3 { "Whose word it is, and how many planted faults that judge caught" }
+            h3 { "The judges, and how many planted faults each of them caught" }
             (list(judges))
         }
         @match votes.is_empty() {
-            true => p { "No judge was heard yet." },
+            true => p { "No judge has voted yet." },
             false => (table.of(&votes, |((seq, verdicts, submission), number)| html! {
                 td.number { "#" (seq) }
                 td {
@@ -548,10 +548,10 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
 fn list_put_back(workspace: &Workspace) -> Result<Markup, Failure> {
     let copies = workspace.store()?.rescue_list()?;
     if copies.is_empty() {
-        return Ok(html! { p { "Nothing had to be put back." } });
+        return Ok(html! { p { "Nothing had to be reverted." } });
     }
     let table = Table {
-        caption: "What sessions changed without a right to, or was edited outside: kept, then put back",
+        caption: "Forbidden changes of sessions and edits from outside: kept, then reverted",
         heads: &["Copy", "When", "Why", "Files"],
         room: 20_000,
         rest: "`cook doctor rescue list` lists all of them.",
@@ -596,7 +596,7 @@ fn list_calls(workspace: &Workspace) -> Result<Markup, Failure> {
         return Ok(html! { p { "No agent was called through cook for this work." } });
     }
     let table = Table {
-        caption: "What agents took, by role and agent",
+        caption: "The cost, by role and agent",
         heads: &["Role", "Agent", "Calls", "Failed", "Time", "Cost"],
         room: 20_000,
         rest: "`cook status --cost` lists all of them.",
@@ -640,7 +640,7 @@ fn list_log(snapshot: &Snapshot, log: &[Moment]) -> Markup {
 /// What the verification looked at.
 fn list_checks(verified: &VerifyAnswer, branch: Option<&str>) -> Markup {
     let table = Table {
-        caption: "What was looked at, and found as it should be where nothing else is said",
+        caption: "What was examined; it is in order unless something else is said",
         heads: &["What"],
         room: 20_000,
         rest: "`cook verify` lists all of it.",

@@ -169,13 +169,13 @@ impl RunAnswer {
                 (Policy::Done, _) | (_, "") => describe_policy(policy).to_owned(),
                 (_, reason) => format!("{}: {reason}", describe_policy(policy)),
             },
-            Ended::Steps => "as many sessions as were asked for were held".to_owned(),
+            Ended::Steps => "the requested number of sessions was held".to_owned(),
             Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what,
             Ended::Asked => match cut {
                 Some(role) => format!(
-                    "an end was asked for, and the session of the {role} was ended before it reported"
+                    "stopped on request; the session of the {role} was ended before it reported"
                 ),
-                None => "an end was asked for, and no session was cut off".to_owned(),
+                None => "stopped on request, after the last session had ended".to_owned(),
             },
         };
         Self {
@@ -219,13 +219,13 @@ fn goes_on(held: &Held) -> Option<String> {
         (Ended::Policy(Policy::Done), _) => return None,
         (Ended::Asked, Some(role)) => {
             let kept = match role {
-                Role::Implementer => "; what it left in the worktree, and its commits, stay",
+                Role::Implementer => "; its commits and its changes in the worktree stay",
                 _ => "",
             };
             format!("`{again}` begins the step of the {role} again, and no attempt is spent{kept}")
         }
         (Ended::Agents(_), _) => format!(
-            "`cook doctor agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `{again}`"
+            "`cook doctor agents` lists the installed agents and `cook doctor --probe` those that answer; log in where needed, then run `{again}`"
         ),
         (_, _) => match next.role {
             Some(role) => format!("`{again}` resumes with the {role}"),
@@ -234,7 +234,7 @@ fn goes_on(held: &Held) -> Option<String> {
     };
     if matches!(outcome.ended, Ended::Asked) && uncommitted > 0 {
         text.push_str(&format!(
-            "; it refuses while {} not committed, unless you say `--yes` or `--park-changes`",
+            "; it refuses while {} not committed, unless you add `--yes` or `--park-changes`",
             paths_are(uncommitted)
         ));
     }
@@ -275,7 +275,7 @@ impl Show for RunEstimate {
             page.add_toned(Tone::Strong, &format!("{:<12}", row.role.short()));
             let sessions = count_noun(row.sessions, "session");
             let by = match row.tokens_by {
-                "record" => "what calls of this role have taken",
+                "record" => "earlier calls of this role",
                 _ => "the size of its prompt now",
             };
             let tokens = row.prompt_tokens;
@@ -290,14 +290,14 @@ impl Show for RunEstimate {
         );
         let unknown = count_noun(self.cost_unknown, "session");
         let cost = match (self.cost_usd, self.cost_unknown) {
-            (None, _) => "unknown: no call has told its cost yet".to_owned(),
+            (None, _) => "unknown: the cost of earlier calls was not reported".to_owned(),
             (Some(cost), 0) => format!("{cost:.2} US dollars"),
             (Some(cost), _) => format!("{cost:.2} US dollars, and {unknown} of unknown cost"),
         };
         page.row("cost", &cost);
         page.row(
             "counts",
-            "every verdict a yes, no red gate, no report asked for twice",
+            "if every verdict is yes, every gate is green, and every report is accepted the first time",
         );
     }
 }
@@ -427,7 +427,7 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
         }
         RunEvent::Repairs(findings) => {
             let rules = count_noun(findings.len() as u64, "rule");
-            let text = format!("the report breaks {rules}, and is asked for once more");
+            let text = format!("the report breaks {rules}, so cook asks for it once more");
             (Tone::Warn, "  ", text)
         }
         RunEvent::Recovered { role, breach } => {
@@ -435,7 +435,7 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             let (tone, did) = match breach.is_none() {
                 true => (
                     Tone::Dim,
-                    " was ended; its report was not taken, so".to_owned(),
+                    " was ended; its report was not recorded, so".to_owned(),
                 ),
                 false => (Tone::Warn, format!(": {};", describe_violation(breach))),
             };
@@ -445,29 +445,29 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
         }
         RunEvent::Beside(copies) => {
             let kept = describe_kept(copies);
-            let text = format!("the worktree was changed beside the session; {kept}");
+            let text = format!("something outside the session changed the worktree; {kept}");
             (Tone::Warn, "  ", text)
         }
         RunEvent::Breached { role, breach } => {
             let what = describe_violation(breach);
-            let text = format!("the {role} {what}; its report is not taken");
+            let text = format!("the {role} {what}; its report is not recorded");
             (Tone::Bad, "  ", text)
         }
         RunEvent::CaughtUp(recovery) => {
             let mut text = "`.agent/` was behind the log and shows it now".to_owned();
             if let Some(id) = &recovery.displaced {
-                text.push_str(&format!("; what stood there is kept as {id}"));
+                text.push_str(&format!("; the earlier content is kept as {id}"));
             }
             (Tone::Dim, "", text)
         }
         RunEvent::Unlocked(locks) => {
             let names = locks.iter().map(|lock| lock.display().to_string());
             let names = names.collect::<Vec<_>>().join(", ");
-            let text = format!("locks of a git that was ended are removed: {names}");
+            let text = format!("removed the locks of a git process that was ended: {names}");
             (Tone::Warn, "  ", text)
         }
         RunEvent::CameToNothing { why, .. } => {
-            (Tone::Warn, "  ", format!("came to nothing: {why}"))
+            (Tone::Warn, "  ", format!("the session failed: {why}"))
         }
         RunEvent::Recorded {
             applied,
@@ -516,16 +516,16 @@ fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
 }
 
 fn describe_violation(breach: &Violation) -> String {
-    let mut text = format!("did what its role may not: {}", breach.what.join("; "));
+    let mut text = format!("exceeded its role: {}", breach.what.join("; "));
     if !breach.copies.is_empty() {
         let copies = breach.copies.join("`, `cook doctor rescue show ");
-        text.push_str("; put back, a copy is kept (`cook doctor rescue show ");
+        text.push_str("; reverted, a copy is kept (`cook doctor rescue show ");
         text.push_str(&format!("{copies}`)"));
     }
     for path in &breach.moved {
         let path = path.display();
         text.push_str(&format!(
-            "; put back, too large for a copy, moved to `{path}`"
+            "; reverted; it was too large for a copy and was moved to `{path}`"
         ));
     }
     if !breach.refs.is_empty() {
@@ -550,7 +550,7 @@ fn describe_later(breach: &Violation) -> String {
     }
     if breach.is_none() && !breach.refs.is_empty() {
         let refs = breach.refs.join(", ");
-        text.push_str(&format!("; what they named before stays at {refs}"));
+        text.push_str(&format!("; their earlier commits stay at {refs}"));
     }
     if !breach.before.is_empty() {
         text.push_str(&format!("; {}", describe_kept(&breach.before)));
@@ -560,9 +560,7 @@ fn describe_later(breach: &Violation) -> String {
 
 fn describe_kept(copies: &[String]) -> String {
     let copies = copies.join("`, `cook doctor rescue show ");
-    format!(
-        "what stood there before and is in no commit is kept (`cook doctor rescue show {copies}`)"
-    )
+    format!("the earlier uncommitted content is kept (`cook doctor rescue show {copies}`)")
 }
 
 /// One line of so many characters at most.
@@ -715,16 +713,16 @@ impl LiveLine {
     pub fn end_is_asked(&self, times: usize) -> String {
         let whose = self.at_work().next().map(|held| held.role);
         match (times, whose) {
-            (..=1, Some(role)) => format!(
-                "an end is asked for: the session of the {role} is finished first, and then the run ends; a second Ctrl-C ends it now"
-            ),
+            (..=1, Some(role)) => {
+                format!("stopping after the session of the {role}; press Ctrl-C again to stop now")
+            }
             (..=1, None) => {
-                "an end is asked for: what is under way is finished first; a second Ctrl-C ends it now".to_owned()
+                "stopping after the current work; press Ctrl-C again to stop now".to_owned()
             }
             (_, Some(role)) => format!(
-                "the session of the {role} is ended now; the next `cook run` begins its step again"
+                "stopping the session of the {role} now; the next `cook run` begins its step again"
             ),
-            (_, None) => "what is under way is ended now".to_owned(),
+            (_, None) => "stopping now".to_owned(),
         }
     }
 }
@@ -953,13 +951,13 @@ mod tests {
         let mut line = one();
         let first = line.end_is_asked(1);
         assert!(
-            first.contains("the completion-implementer is finished first"),
+            first.contains("after the session of the completion-implementer"),
             "{first}"
         );
-        assert!(first.contains("a second Ctrl-C ends it now"), "{first}");
+        assert!(first.contains("press Ctrl-C again to stop now"), "{first}");
         let second = line.end_is_asked(2);
         assert!(second.contains("begins its step again"), "{second}");
         ends(&mut line, 0, &Spent::default(), 20);
-        assert!(line.end_is_asked(1).contains("what is under way"));
+        assert!(line.end_is_asked(1).contains("after the current work"));
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
 fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
     let name = find_ref(store, name, None, &mut Vec::new())?;
     if reads_as_ref(label) {
-        let what = "a name that reads as a ref would be taken for it";
+        let what = "this name looks like a ref, so it would be mistaken for one";
         return Err(Failure::usage(what));
     }
     let before = match store.find_labelled(label) {
@@ -123,8 +123,8 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
     };
     store.label(label, name)?;
     let moved = before.filter(|before| *before != name.to_string());
-    let lines = std::iter::once(format!("{label} stands for {name}"))
-        .chain(moved.map(|before| format!("it stood for {before} before")));
+    let lines = std::iter::once(format!("{label} now means {name}"))
+        .chain(moved.map(|before| format!("it meant {before} before")));
     note("session_named", lines.collect())
 }
 
@@ -270,7 +270,7 @@ fn import(
     let taken = taken.map_err(refuse_file)?;
     let aside = taken.aside.iter().map(|aside| {
         let aside = aside.display();
-        format!("what was damaged here is mended, and lies in {aside}")
+        format!("the damaged objects here were replaced; they are kept in {aside}")
     });
     let name = format!("took in {}", taken.name);
     note(
@@ -305,8 +305,8 @@ fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) ->
     let now = workspace.clock.now();
     let cleared = clear(store, since, &cited, &now, dry_run)?;
     let verb = match dry_run {
-        true => "would let go of",
-        false => "let go of",
+        true => "would remove",
+        false => "removed",
     };
     let refs = count_noun(cleared.expired.len() as u64, "ref");
     let objects = count_noun(cleared.objects as u64, "object");
@@ -317,7 +317,7 @@ fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) ->
         format!("{kept} stay"),
     ];
     for (what, why) in &cleared.unreadable {
-        lines.push(format!("{what} cannot be read and may hold any ref, so none was let go of ({why}): `cook session verify`"));
+        lines.push(format!("{what} cannot be read and may name any ref, so its refs were not removed ({why}): `cook session verify`"));
     }
     note("session_gc", lines)
 }
@@ -363,7 +363,7 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
         let changed = changed.map_or_else(String::new, |changed| format!("; {changed}"));
         let what = format!("`{supplier}` on {name} ended with: {status}{changed}");
         let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
-        return Err(failure.hint("nothing was recorded; what it said stands above"));
+        return Err(failure.hint("nothing was recorded; its output is above"));
     }
     let ended = std::iter::once(format!("{supplier} ended: {status}"));
     note("session_opened", ended.chain(changed).collect())
@@ -371,7 +371,7 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
 
 fn no_interface(supplier: &str, name: Ref) -> Failure {
     let mut failure = no_continuation(supplier);
-    failure.message = format!("`{supplier}` left no record of {name} that it could open");
+    failure.message = format!("`{supplier}` has no session of {name} that it could open");
     failure.hints = vec![format!("read it: `cook session show {name}`")];
     failure
 }

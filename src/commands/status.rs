@@ -161,7 +161,7 @@ fn watch(context: &Context) -> Answer {
         ));
     }
     let patience = Patience::begin(None).map_err(|error| {
-        Failure::state(Code::OutputUnwritable, "signals cannot be heeded").with_cause(&error)
+        Failure::state(Code::OutputUnwritable, "signals cannot be handled").with_cause(&error)
     })?;
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     match stdout().is_terminal() && !is_dumb {
@@ -546,7 +546,7 @@ impl Show for StatusAnswer {
         for role in &self.unfinished {
             page.row(
                 "unfinished",
-                &format!("a session of the {role}, whose cook is gone; `cook run --steps 0` ends it and puts back what it may not have changed: best before you go on working here"),
+                &format!("a session of the {role} whose `cook run` has ended; run `cook run --steps 0` before you continue here: it ends the session and reverts its forbidden changes"),
             );
         }
         if let Some(run) = &self.run {
@@ -605,7 +605,7 @@ fn ready(context: &Context) -> Answer {
         let unrun: Vec<String> = unrun.collect();
         (!unrun.is_empty()).then(|| {
             let what = format!(
-                "slice `{id}` can be selected only if what it waits for still holds at HEAD, where it has not run: {}",
+                "slice `{id}` can be selected only if the slices that it waits for still hold at HEAD, where these proofs have not run: {}",
                 unrun.join(", ")
             );
             Finding::new(Code::ProofStale, what).at(id.clone())

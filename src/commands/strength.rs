@@ -130,7 +130,7 @@ impl StrengthAnswer {
     ) -> Self {
         let mut findings: Vec<Finding> = written.into_iter().collect();
         if measured.planted.reverted == Reverted::Unnoticed {
-            let what = "no gate notices when the whole change is taken back";
+            let what = "the gates stay green when the whole change is reverted";
             findings.push(Finding::new(Code::ProvesNothing, what));
         }
         let unread = measured.unread.into_iter();
@@ -183,7 +183,7 @@ impl StrengthAnswer {
         let Some(strength) = self.strength else {
             page.add_toned(tone, "strength unknown");
             let also = match self.reverted {
-                Reverted::Noticed => "; a gate notices when the change is taken back",
+                Reverted::Noticed => "; a gate fails when the change is reverted",
                 _ => "",
             };
             page.line(&format!("  no defect was tried{also}"));
@@ -202,7 +202,7 @@ impl StrengthAnswer {
             line.push_str(&format!("; {} more did not build", self.unbuildable));
         }
         if let Some(minimum) = self.minimum.filter(|_| self.is_below()) {
-            line.push_str(&format!("; at least {minimum} is asked for"));
+            line.push_str(&format!("; at least {minimum} is required"));
         }
         page.line(&line);
     }

@@ -124,7 +124,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         }
         (VerifyScope::Slice, Some(id)) => id.as_str(),
         (_, Some(id)) => {
-            let what = format!("`{id}` means nothing here; a slice is asked about by `slice {id}`");
+            let what = format!("`{id}` is unknown here; to verify a slice, use `slice {id}`");
             return Err(Failure::usage(what));
         }
         (_, None) => "",
@@ -142,7 +142,7 @@ pub(super) fn ask(
 ) -> Result<(Workspace, VerifyAnswer), Failure> {
     if scope == VerifyScope::Stop && (args.from.is_some() || args.base.is_some()) {
         return Err(Failure::usage(
-            "`verify stop` asks about the log and the contract that are here",
+            "`verify stop` uses the log and the contract of this worktree, so `--from` and `--base` do not fit",
         ));
     }
     let mut workspace = context.workspace()?;
@@ -298,8 +298,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
         VerifyScope::All,
         "",
     )?;
-    let nothing =
-        "nothing was attested: only a verification that passed is, and this one is strict";
+    let nothing = "nothing was attested: the verification must pass, and `cook attest` verifies with `--strict`";
     if !verified.has_passed() {
         context.screen.note(nothing);
         return answer(verified);
@@ -403,7 +402,7 @@ fn about(context: &Context, named: Option<&str>) -> Result<About, Failure> {
     let repo = match Repo::discover(&context.dir) {
         Ok(repo) => repo,
         Err(failure) => {
-            let hint = "outside of a repository name the whole id: `--commit ID`";
+            let hint = "outside a repository, give the full id: `--commit ID`";
             return unseen.ok_or_else(|| failure.hint(hint));
         }
     };

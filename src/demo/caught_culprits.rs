@@ -151,7 +151,7 @@ fn of_role<T>(seen: &[(Role, T)], role: Role) -> Option<&(Role, T)> {
 fn is_put_back(workspace: &Workspace, breach: &Violation) -> Result<(), String> {
     let said = |failure: Failure| failure.to_string();
     if !breach.left.is_empty() || breach.log_moved {
-        return Err("not all of it could be put back".to_owned());
+        return Err("some of it could not be restored".to_owned());
     }
     if breach.copies.is_empty() {
         return Err("nothing of it was kept".to_owned());
@@ -435,7 +435,7 @@ mod tests {
             &workspace,
             &misdeed,
             &make_seen(left),
-            "not all of it could be put back",
+            "some of it could not be restored",
         );
         let forged = Violation {
             copies: vec!["01".to_owned()],

@@ -100,7 +100,7 @@ impl Demo {
         };
         // In a sandbox nobody could be caught at what it shows.
         let keeping = Keeping::Measured {
-            why: "it shows what is measured".to_owned(),
+            why: "it shows the measurements".to_owned(),
         };
         let outcome = Driver::new(&self.root, cast, limits, keeping, &mut recorder)?.run()?;
         let took = started.elapsed();

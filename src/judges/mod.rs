@@ -397,7 +397,7 @@ impl Kept {
         held.ok_or_else(|| {
             let what = "another `cook calibrate` is at work here";
             Failure::new(FailureKind::Held, Code::LeaseHeld, what)
-                .replace_hints(["wait until it ends; what it measured counts here too"])
+                .replace_hints(["wait until it ends; its results count here too"])
         })
     }
 }

@@ -83,7 +83,7 @@ impl World<'_> {
             let is_kept = rests_on.is_some_and(|receipt| receipt.caches != Caches::Empty);
             if is_kept && matches!(answer.verdict, Verdict::Verified | Verdict::Moved) {
                 answer.verdict = Verdict::Stale;
-                answer.why = "nobody could run it again without what earlier runs left".to_owned();
+                answer.why = "it cannot be run again without files of earlier runs".to_owned();
             }
             answers.insert(question.key(), answer);
         }

@@ -172,7 +172,7 @@ impl World<'_> {
             return Ok(None);
         };
         if !self.holds_settings(&commit)? {
-            let why = "`.agent/cook.toml` is not committed as it stands in the worktree";
+            let why = "the worktree's `.agent/cook.toml` is not committed";
             return Ok(Some(RoomCheck {
                 tree,
                 red: vec![why.to_owned()],

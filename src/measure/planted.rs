@@ -548,7 +548,7 @@ impl World<'_> {
             return Ok(Some(note));
         }
         if note.not_applicable.take().is_some() {
-            note.problem = Some("nothing is planted in what the gates' commands name".to_owned());
+            note.problem = Some("nothing is planted in files that the gates name".to_owned());
             return Ok(Some(note));
         }
         let greens = list_green(runs);
@@ -651,7 +651,7 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     // A gate can print the words of a compiler: it alone says that nothing builds.
     if note.unbuildable.0 > 0 {
         note.problem = Some(format!(
-            "by what the gates print, none of the {} defects that were tried builds",
+            "according to the gates' output, none of the {} planted defects builds",
             note.unbuildable.0
         ));
     } else if planted.left_out > 0 {

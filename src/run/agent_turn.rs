@@ -215,7 +215,7 @@ impl Driver<'_> {
                 return Ok(vec![step]);
             }
             if breach.user_spoke {
-                let why = "the user said something meanwhile: whoever judges hears it first; its report is in `cook session log`";
+                let why = "the user said something meanwhile, which the judge must hear first; its report is in `cook session log`";
                 self.observe_nothing(role, why);
                 return Ok(vec![Step::Moved]);
             }
@@ -489,7 +489,7 @@ impl Driver<'_> {
             );
             return Err(Refusal::new(Code::StaleFacts, what).into());
         }
-        let why = format!("it did what its role may not: {}", breach.what.join("; "));
+        let why = format!("it exceeded its role: {}", breach.what.join("; "));
         let workspace = self.open()?;
         self.spend((&workspace, role), list_one(Code::AuthorityBreached), why)
     }
@@ -536,7 +536,7 @@ impl Driver<'_> {
             && let (_, snapshot) = workspace.require()?
             && let Some(vote) = self.twin(&snapshot, reply)?
         {
-            let why = format!("its session is the one that gave vote {vote} already");
+            let why = format!("its session already gave vote {vote}");
             return self.refuse(at, list_one(Code::JudgeNotIndependent), why);
         }
         let provenance = Provenance {

@@ -33,7 +33,7 @@ const LINKED: [&str; 5] = [
 /// Where the copy says which event of the sessions was the newest.
 const RECORD: &str = "log.git/refs/sessions/record";
 /// How its loss is told.
-pub(super) const TAKEN: &str = "what cook keeps in the git dir was taken away";
+pub(super) const TAKEN: &str = "cook's files in the git directory were removed";
 /// How deep directories are followed.
 const DEPTH: usize = 12;
 
@@ -348,7 +348,7 @@ pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>, Failu
         return Ok(Box::new(move || {
             let lost = mirror.put_log_back(tip.as_deref())?;
             mirror.note_settled();
-            let told = format!("{TAKEN}, and is put back");
+            let told = format!("{TAKEN}, and are restored");
             Ok(Some(lost.then_some(told).into_iter().collect()))
         }));
     }
@@ -393,8 +393,8 @@ fn name_changes(breach: &Violation) -> Vec<String> {
     }
     let mut lines = breach.what.clone();
     lines.push(match breach.left.as_slice() {
-        [] => "all of it is put back".to_owned(),
-        left => format!("put back but for {}", left.join(", ")),
+        [] => "everything is restored".to_owned(),
+        left => format!("restored, except for {}", left.join(", ")),
     });
     let copies = breach
         .copies
@@ -407,7 +407,7 @@ fn name_changes(breach: &Violation) -> Vec<String> {
         .map(|path| format!("`{}`", path.display()));
     let kept: Vec<String> = copies.chain(refs).chain(moved).collect();
     if !kept.is_empty() {
-        lines.push(format!("what was there is kept: {}", kept.join(", ")));
+        lines.push(format!("the earlier content is kept: {}", kept.join(", ")));
     }
     lines
 }

@@ -102,7 +102,7 @@ pub(super) fn before(
     require_calibrated(workspace, cast)?;
     if workspace.repo.identity()?.is_none() {
         operator.warn(
-            "git knows no name and address for commits here, and the implementer makes some: run `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
+            "git does not have a name and an address for the implementer's commits: run `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
         );
     }
     let (_, snapshot) = workspace.require()?;
@@ -112,7 +112,7 @@ pub(super) fn before(
     require_trust(workspace, &gates, &dispatch)?;
     for name in workspace.repo.list_parked(workspace.store_id())? {
         operator.note(&format!(
-            "an earlier run left changes parked as `{name}`; they are put back when this one ends"
+            "an earlier run left changes parked as `{name}`; they are restored when this run ends"
         ));
     }
     let worktree = workspace.repo.status()?.worktree;
@@ -130,7 +130,7 @@ pub(super) fn before(
     if rest > 0 {
         operator.show(&format!("  and {rest} more"));
     }
-    let question = "they stay as they are, and roles that need a clean worktree will stop at them. Go on? [y/N]";
+    let question = "they stay as they are, but roles that need a clean worktree will stop because of them. Continue? [y/N]";
     if operator.agrees(question) {
         return Ok(false);
     }
@@ -141,7 +141,7 @@ pub(super) fn before(
             paths_are(worktree.dirty.len() as u64 + worktree.more)
         ),
     )
-    .replace_hints(["commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them"])
+    .replace_hints(["commit them, or use `--park-changes` to set them aside for the run, or `--yes` to continue with them in place"])
     .into())
 }
 
@@ -163,7 +163,7 @@ pub(super) fn require_agents(
             let why: Vec<String> = lacking.into_iter().flatten().collect();
             let what = format!("no agent can play the {role}: {}", why.join("; "));
             let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
-            let hint = "`cook doctor agents` lists those that cook knows and finds";
+            let hint = "`cook doctor agents` lists the agents that cook knows and finds";
             return Err(failure.replace_hints([hint]));
         }
     }
@@ -189,15 +189,13 @@ pub(super) fn require_calibrated(
             let rate = known.map_or(0.0, |known| known.caught.rate().unwrap_or(0.0));
             let (code, how) = match known {
                 Some(known) if rate >= least && known.tells_apart() => continue,
-                Some(known) => (Code::JudgeMissesMuch, format!("which {}", known.words())),
+                Some(known) => (Code::JudgeMissesMuch, format!("{who} {}", known.words())),
                 None => (
                     Code::JudgeUncalibrated,
-                    "and nobody measured how much it catches".to_owned(),
+                    format!("{who} has no measured catch rate"),
                 ),
             };
-            let what = format!(
-                "the {role} would be {who}, {how}; `[rules] min_catch_rate` asks for {least}"
-            );
+            let what = format!("{how}; `[rules] min_catch_rate` requires {least} of the {role}");
             let measure = format!(
                 "run `cook calibrate --role {} --agent {name}`",
                 role.short()
@@ -370,7 +368,7 @@ fn describe_going_on(
     Some(match last.reset_at.as_deref() {
         Some(until) if until > now => {
             let agent = last.supplier.as_deref().unwrap_or("the agent");
-            format!("resumes the wait for the limit of {agent}, which holds until {until}")
+            format!("continues to wait until {until}, when the limit of {agent} ends")
         }
         _ if cut && of == Some(role.short()) => format!(
             "begins the step of the {role} again, because its session was ended before it reported; no attempt is spent"
@@ -459,11 +457,10 @@ impl Keeping {
     pub fn summary(&self) -> String {
         match self {
             Self::Kernel { .. } => {
-                "in force: agents run in bubblewrap, and cannot write what they have no right to"
-                    .to_owned()
+                "in force: agents run in bubblewrap and can write only what they may".to_owned()
             }
             Self::Measured { why } => format!(
-                "not in force ({why}): what a session changes without a right to is measured afterwards and put back"
+                "not in force ({why}): forbidden changes of a session are detected afterwards and reverted"
             ),
         }
     }
@@ -476,11 +473,11 @@ impl Keeping {
                 "a re-grounder, reviewer, auditor or judge can write a checkout of its own that is thrown away, `.agent/inbox/` and `.agent/tmp/`; not the worktree or `.git`",
                 "an agent can write its own directories but for settings that start programs later, and a private `/tmp`; nothing else of this machine",
                 "an agent can read what you can, reach the network, and sockets without a path; not other processes, nor sockets with a path",
-                "measured after a session and put back: `commondir`, `config.worktree`, packed replacement refs, alternates, the `.git` of a submodule or a nested repository",
+                "detected after a session and reverted: changes of `commondir`, `config.worktree`, packed replacement refs, alternates, the `.git` of a submodule or a nested repository",
             ],
             Self::Measured { .. } => &[
-                "an agent can write whatever you can, the log and the list of trusted commands among it",
-                "measured after a session and put back: what `docs/run.md` lists; an agent that takes care can rewrite the log unseen",
+                "an agent can write everything that you can, including the log and the list of trusted commands",
+                "detected after a session and reverted: the changes that `docs/run.md` lists; a careful agent can rewrite the log unnoticed",
             ],
         };
         lines.iter().map(|line| (*line).to_owned()).collect()
@@ -549,7 +546,7 @@ pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found
         .collect();
     let mut answers = find(&asked, workspace.repo.root(), &cache)?.into_iter();
     for found in here.iter_mut().filter(|found| found.problem.is_none()) {
-        *found = answers.next().unwrap_or_else(|| absent("it was not asked"));
+        *found = answers.next().unwrap_or_else(|| absent("not probed"));
     }
     Ok(here)
 }

@@ -65,7 +65,7 @@ impl Driver<'_> {
                     self.tally.failures += 1;
                     if self.tally.failures >= FAILURES {
                         break Ended::Stalled(self.block(format!(
-                            "{FAILURES} sessions in a row came to nothing; the last one: {why}"
+                            "{FAILURES} sessions in a row failed; the last one: {why}"
                         ))?);
                     }
                 }

@@ -274,7 +274,7 @@ impl Watch {
             return Ok(());
         };
         if store.lock(LOCK_WAIT)?.forward(begun)? {
-            let what = "the log was set back, which went on from there again";
+            let what = "the log was set back; it is restored";
             breach.what.push(what.to_owned());
             return Ok(());
         }
@@ -283,7 +283,7 @@ impl Watch {
             store.lock(LOCK_WAIT)?.back(begun)?;
             let made_up = now.unwrap_or_default();
             breach.what.push(format!(
-                "the log went on with what its events do not produce, commit {made_up} there, and was set back: {what}"
+                "the log had a commit that its events do not produce, {made_up}, and was set back: {what}"
             ));
             return Ok(());
         }
@@ -336,7 +336,7 @@ impl Watch {
             }
             _ => None,
         }));
-        let why = format!("it stood there before {}", self.whose());
+        let why = format!("the content before {}", self.whose());
         let kept = rescue_keep(&workspace.place(), &before, &why)?;
         breach.before.extend(kept);
         Ok(())

@@ -129,7 +129,7 @@ pub(super) fn settle_first(
 ) -> Result<(), Failure> {
     if was_lost {
         operator.note(
-            "what cook keeps in the git dir was gone, and is put back as the last run left it",
+            "cook's files in the git directory were gone; they are restored as the last run left them",
         );
     }
     let workspace = Workspace::open(dir)?;
@@ -238,7 +238,7 @@ pub fn hold_once(
             is_asked_to_end: driver.is_asked_to_end(),
         });
     }
-    let why = format!("{}: its limit does not end", agent.preset.name());
+    let why = format!("{}: its limit has no known end", agent.preset.name());
     Err(Failure::state(Code::SupplierFailed, why))
 }
 
@@ -274,7 +274,7 @@ pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result
         .rev()
     {
         match workspace.repo.unpark(&name)? {
-            Unparked::PutBack => operator.note("what was parked is in the worktree again"),
+            Unparked::PutBack => operator.note("the parked changes are back in the worktree"),
             Unparked::Stay(why) => {
                 operator.warn(&format!("parked changes stay where they are, because {why}: `git stash apply --index {name}` puts them back, then `git update-ref -d {name}`"),
                 );
@@ -532,14 +532,14 @@ impl Worker<'_> {
 
     fn report_diverged(&self, branch: &str) -> Failure {
         let what = format!(
-            "branch `{branch}` of `{}` and this one have commits that the other lacks",
+            "branch `{branch}` of `{}` and the local branch have diverged",
             self.remote
         );
         let (remote, of) = (shell_words::quote(self.remote), shell_words::quote(branch));
         let hints = [
             format!("bring them together: `git pull --no-rebase {remote} {of}`"),
             format!(
-                "where it was rewritten there and nothing here is yours: `git fetch {remote} {of}`, then `git reset --keep FETCH_HEAD`"
+                "if the branch was rewritten there and you do not need the commits here: `git fetch {remote} {of}`, then `git reset --keep FETCH_HEAD`"
             ),
         ];
         Refusal::new(Code::RemoteAhead, what)
@@ -572,7 +572,7 @@ impl Worker<'_> {
             self.follow_branch(workspace, &branch, &there, Commits::Go)?;
         }
         self.forget_begun(workspace)?;
-        let what = format!("somebody else was first: {}", lost.message);
+        let what = format!("another run was first: {}", lost.message);
         let failure = Failure::new(FailureKind::Held, Code::StepOvertaken, what);
         Ok(failure.replace_hints([format!(
             "run `cook run --once --from {}` again",

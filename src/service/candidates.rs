@@ -95,7 +95,7 @@ impl Context<'_> {
         }
         let _ = writeln!(
             self.text,
-            "what can prove the criteria (it holds at HEAD; one anchor serves one criterion, and one of them at least must be new since the basis):"
+            "anchors that can prove the criteria (they hold at HEAD; use each for one criterion only, and at least one must be new since the basis):"
         );
         let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
         let first = criteria.next().unwrap_or_default();
@@ -122,7 +122,7 @@ impl Context<'_> {
             shown.extend(fitting.iter().map(|one| one.anchor.clone()));
             let fitting: Vec<String> = fitting.into_iter().map(Candidate::describe).collect();
             let fitting = match fitting.is_empty() {
-                true => "none shares a word with it: see the others".to_owned(),
+                true => "no anchor shares a word with it: see the others".to_owned(),
                 false => fitting.join(" | "),
             };
             let _ = writeln!(self.text, "  criterion {}: {fitting}", number + 1);

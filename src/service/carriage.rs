@@ -72,7 +72,7 @@ pub(crate) fn push_known(
     let remote = remote(workspace, named, &branch, Side::Push, workspace.attended)?;
     if named.is_none() && !remote.is_expected(&branch)? {
         let what = format!(
-            "nobody has pushed this log to `{}` from here yet, and no command names it",
+            "this clone has not pushed its log to `{}` before, and the command does not name that remote",
             remote.show()
         );
         let hint = "look at where it goes: `cook push --dry-run`, then run `cook push --yes`";
@@ -178,7 +178,7 @@ pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<(), Failu
         let places = failure.findings.iter().filter_map(|one| one.place.clone());
         let places: Vec<String> = places.collect();
         failure.message = format!(
-            "they hold what looks like a secret ({}); `cook push` tells how to go on",
+            "they seem to hold a secret ({}); `cook push` explains how to continue",
             places.join("; ")
         );
         failure
@@ -192,8 +192,7 @@ pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<(), Failu
 pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<(), Failure> {
     let public = look_between(workspace.store()?, Some(known), to)?;
     check_secrets(&public, &[]).map_err(|failure| {
-        failure
-            .replace_hints(["take it out of what was to be recorded, then run the command again"])
+        failure.replace_hints(["remove it from the report, then run the command again"])
     })
 }
 
@@ -226,18 +225,18 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
         .filter_map(|finding| finding.message.get(..ID))
         .collect();
     hints.push(format!(
-        "where none of it is one: `cook push --allow-secret {}`",
+        "if it is not a secret: `cook push --allow-secret {}`",
         ids.join(" --allow-secret ")
     ));
     if public.kept > 0 {
         hints.push(
-            "where a commit holds it that the branch holds no more: `cook push --no-keep` lets those commits stay here"
+            "if only a commit outside the branch holds it: `cook push --no-keep` keeps such commits here"
                 .to_owned(),
         );
     }
     Err(Refusal::new(
         Code::SecretFound,
-        "nothing was pushed: what would leave holds what looks like a secret",
+        "nothing was pushed: the push seems to contain a secret",
     )
     .replace_hints(hints)
     .with(findings)

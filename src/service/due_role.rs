@@ -182,12 +182,12 @@ pub(super) fn require_true_end(workspace: &Workspace, snapshot: &Snapshot) -> Re
     let log = workspace.place().log_dir();
     let mut failure = Failure::state(
         Code::LogNotDerivable,
-        format!("the log calls the project done, and nothing in it brought that about: {what}"),
+        format!("the log marks the project done, but its events do not lead to that: {what}"),
     );
     failure.hints = vec![
         "`cook verify control-plane` runs the whole log again".to_owned(),
         format!(
-            "`git --git-dir={} update-ref {} {} {}` takes that transition away",
+            "`git --git-dir={} update-ref {} {} {}` removes that transition",
             quote(&log.to_string_lossy()),
             store.branch(),
             before.commit,
@@ -292,18 +292,18 @@ pub fn tell_uncommitted(
         Role::Bootstrapper => return None,
         Role::Regrounder if is_told => return None,
         Role::Regrounder => format!(
-            "the worktree is not clean: {paths}; before the user commits or removes that, no slice can be selected or accepted"
+            "the worktree is not clean: {paths}; a slice can be selected or accepted only after the user commits or removes these changes"
         ),
         Role::Implementer => format!(
-            "not committed: {paths}; what of it lies on the slice's surfaces belongs into its commit, else the slice comes back; the rest is somebody else's"
+            "not committed: {paths}; commit the changes on the slice's surfaces with the slice, or it is reopened; leave the other changes as they are"
         ),
         Role::Reviewer | Role::Auditor | Role::StopJudge => {
             let named = match is_told {
                 true => None,
-                false => Some(format!("not committed, and no part of any commit: {paths}")),
+                false => Some(format!("not committed, so not what you judge: {paths}")),
             };
             let moved = needs_ticket(snapshot, worktree).then(|| {
-                "the worktree changed since the last transition: a report is taken with the ticket that `cook next` prints now, and with no other".to_owned()
+                "the worktree changed since the last transition: a report is accepted only with the ticket that `cook next` prints now".to_owned()
             });
             let parts: Vec<String> = named.into_iter().chain(moved).collect();
             match parts.is_empty() {

@@ -173,7 +173,7 @@ pub(crate) fn set_goal(
     let Some(base) = head.commit else {
         return Err(
             Refusal::new(Code::UnbornHead, "the repository has no commit yet")
-                .replace_hints(["commit what is there, then set the goal: `git commit`"])
+                .replace_hints(["commit the files, then set the goal: `git commit`"])
                 .into(),
         );
     };
@@ -254,7 +254,7 @@ fn require_none(
         },
         Err(_) => {
             lines.push(format!(
-                "`{}` does not answer: whether it holds a goal of this branch is not known",
+                "`{}` does not answer, so it is unknown whether it holds a goal of this branch",
                 remote.show()
             ));
             Ok(())
@@ -331,10 +331,10 @@ fn place_hidden(
                 found.map(|path| (run.clone(), path))
             };
             let Some((run, beside)) = draft.checks.iter().find_map(of_kind) else {
-                let what = format!("no check names a file beside which `{name}` could lie");
+                let what = format!("no check names a file next to which `{name}` can go");
                 return Err(Refusal::new(Code::HiddenUnfit, what)
                     .replace_hints([format!(
-                        "name where it is to lie in a check: `--check 'PROGRAM tests/{name}'`"
+                        "name its place in a check: `--check 'PROGRAM tests/{name}'`"
                     )])
                     .into());
             };
@@ -405,7 +405,7 @@ fn freeze(
     let loose = specs.iter().filter(|gate| !bundle.holds_of(gate));
     lines.extend(loose.map(|gate| {
         let run = clean(&gate.run, Lines::Fold);
-        format!("nothing that `{run}` runs is frozen: `--freeze PATH` holds a file as it is")
+        format!("the files that `{run}` runs are not frozen: `--freeze PATH` freezes a file")
     }));
     let named = specs.iter().flat_map(|gate| list_paths(&gate.run));
     let mut open: Vec<String> = named
@@ -415,7 +415,7 @@ fn freeze(
     open.dedup();
     lines.extend(open.iter().map(|path| {
         let path = clean(path, Lines::Fold);
-        format!("not frozen, because it is code: {path}; `--freeze {path}` holds it as it is")
+        format!("not frozen, because it is code: {path}; `--freeze {path}` freezes it")
     }));
     Ok(())
 }

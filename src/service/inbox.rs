@@ -347,7 +347,7 @@ fn note(
             applied.step.snapshot.ledger.seq.0
         ))),
         Err(failure) if failure.code == Code::BriefUnchanged => {
-            Ok(Some("the brief says that already".to_owned()))
+            Ok(Some("the brief already contains this".to_owned()))
         }
         Err(failure) => Err(failure),
     }

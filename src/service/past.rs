@@ -252,13 +252,13 @@ impl Context<'_> {
         let of_regrounds = self.list_deviations(past);
         if self.role != Role::Regrounder {
             let title =
-                "what implementers told of the plan and of risks (judge whether each is settled):";
+                "remarks of implementers on the plan and on risks (judge whether each is settled):";
             self.add_told(title, &self.list_remarks(past));
         }
         let title =
-            "what re-grounds told as blockers or deviations (judge whether each is settled):";
+            "blockers and deviations that re-grounds named (judge whether each is settled):";
         self.add_told(title, &of_regrounds);
-        let title = "what re-grounds named as missing and what became of it:";
+        let title = "gaps that re-grounds named, and their outcome:";
         self.add_told(title, &self.list_cleared(past));
     }
 
@@ -292,7 +292,7 @@ impl Context<'_> {
             let status = match (is_earlier, status) {
                 (true, _) => "of an earlier mission",
                 (false, Some(status)) => status,
-                (false, None) => "no more in the plan",
+                (false, None) => "no longer in the plan",
             };
             lines.push(format!(
                 "slice {} ({status}), in {}{}: {}",
@@ -354,7 +354,7 @@ impl Context<'_> {
                     take(&mut named, GAP, block.high_value_gaps.as_ref(), seq);
                     let why = list_items(&submission.report, HANDOFF).join("; ");
                     match why.is_empty() {
-                        true => format!("the re-ground {seq}, which says nothing of why"),
+                        true => format!("the re-ground {seq}, without a reason"),
                         false => format!("the re-ground {seq}, which says: {}", words(&why, seq)),
                     }
                 }
@@ -451,7 +451,7 @@ impl Context<'_> {
             }
             lines.push(line);
         }
-        let title = "commits since the job began that are no work of a slice that is done or in work (`git show ID` shows what one changed):";
+        let title = "commits since the job began that do not belong to a slice that is done or in work (`git show ID` shows one):";
         self.add_lines(title, &lines, others, BY_GIT);
         if accepted > 0 {
             let _ = writeln!(
@@ -472,7 +472,7 @@ impl Context<'_> {
         let Some(whose) = whose else {
             let id = clean(commit.slice.as_deref()?, Lines::Fold);
             return Some(format!(
-                "its trailer names slice `{id}`, no report of it does"
+                "its trailer names slice `{id}`, but the slice's reports do not name the commit"
             ));
         };
         let id = clean(&whose.slice, Lines::Fold);
@@ -485,10 +485,10 @@ impl Context<'_> {
         let of = match (whose.is_of_earlier_mission, undone, status) {
             (true, _, _) => format!("slice `{id}` of an earlier mission"),
             (false, Some(seq), _) => {
-                format!("reported for slice `{id}` in {seq}, which was taken back with `cook undo`")
+                format!("reported for slice `{id}` in {seq}, which was undone with `cook undo`")
             }
             (false, None, Some(status)) => format!("slice `{id}`, {status}"),
-            (false, None, None) => format!("slice `{id}`, no more in the plan"),
+            (false, None, None) => format!("slice `{id}`, no longer in the plan"),
         };
         let [review, audit] = past.find_looks(whose);
         let reviewed = match review {
@@ -501,7 +501,7 @@ impl Context<'_> {
         });
         let accepted = whose
             .accepted
-            .map(|seq| format!("; accepted in {seq}, before it was taken up again"));
+            .map(|seq| format!("; accepted in {seq}, before it was reopened"));
         let more = [audited, accepted]
             .into_iter()
             .flatten()
@@ -562,7 +562,7 @@ fn words(what: &str, seq: u64) -> String {
 
 fn mark_undone(past: &Past, seq: u64) -> &'static str {
     match past.is_undone(seq) {
-        true => " (taken back with `cook undo`)",
+        true => " (undone with `cook undo`)",
         false => "",
     }
 }

@@ -205,7 +205,7 @@ impl Context<'_> {
                 continue;
             }
             let proofs = match known.is_empty() {
-                true => "no proof is given".to_owned(),
+                true => "without proof".to_owned(),
                 false => {
                     let proofs = known.iter();
                     let proofs =
@@ -218,11 +218,11 @@ impl Context<'_> {
         if standing > 0 {
             let _ = writeln!(
                 self.text,
-                "proofs that simply stand: {standing} (`cook brief check` lists all)"
+                "proofs that hold: {standing} (`cook brief check` lists all)"
             );
         }
         if !shown.is_empty() {
-            let _ = writeln!(self.text, "criteria and what their proof is worth now:");
+            let _ = writeln!(self.text, "criteria and the present state of their proof:");
             self.text.push_str(&shown);
         }
         Ok(())
@@ -275,7 +275,7 @@ impl Context<'_> {
         if !gone.is_empty() {
             let _ = writeln!(
                 self.text,
-                "reported for slice {id} and not on HEAD any more, so nothing of it counts as committed: {}",
+                "reported for slice {id} but no longer on HEAD, so these commits do not count: {}",
                 gone.join(", ")
             );
         }
@@ -587,7 +587,7 @@ impl Context<'_> {
         let worth = |offer: &Offer| {
             let answer = question(offer).and_then(|asked| answers.get(&asked.key()));
             let Some(answer) = answer else {
-                return "not looked at".to_owned();
+                return "not examined".to_owned();
             };
             let mut worth = answer.verdict.id().to_owned();
             if !answer.is_new {
@@ -597,7 +597,7 @@ impl Context<'_> {
         };
         let _ = writeln!(
             self.text,
-            "what the implementer says proves each criterion, and what that is worth now:"
+            "the implementer's proof of each criterion, and its present state:"
         );
         for criterion in &slice.acceptance_criteria {
             let given = offered.iter().filter(|offer| offer.criterion == *criterion);
@@ -605,7 +605,7 @@ impl Context<'_> {
                 .map(|offer| format!("{} ({})", offer.anchor, worth(offer)))
                 .collect();
             let shown = match given.is_empty() {
-                true => "nothing is given".to_owned(),
+                true => "without proof".to_owned(),
                 false => given.join(", "),
             };
             let _ = writeln!(self.text, "  {criterion}: {shown}");
@@ -675,7 +675,7 @@ impl Context<'_> {
         let others = list_others_since(self.logged, self.facts).into_iter();
         let others = others.map(|commit| commit.id.clone());
         let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
-        let title = "commits of nobody's slice since the last re-ground (`git show ID` shows one):";
+        let title = "commits outside any slice since the last re-ground (`git show ID` shows one):";
         self.list_commits(title, &others)
     }
 
@@ -736,7 +736,7 @@ fn add_diff(
         }
         let path = clean(&edit.change.path, Lines::Fold);
         let Some((before, after)) = &edit.texts else {
-            left.push(format!("{path} (no text, or too much of it)"));
+            left.push(format!("{path} (not text, or too long)"));
             continue;
         };
         let one = make_unified_diff(
@@ -796,7 +796,7 @@ const OUTPUT: usize = 40;
 /// What a reviewer may say of defects that no gate notices.
 fn how_to_waive(note: &StrengthNote) -> String {
     let whole = match note.proves_nothing || note.problem.is_some() {
-        true => format!("; `{WHOLE}` stands for the change as a whole"),
+        true => format!("; `{WHOLE}` means the change as a whole"),
         false => String::new(),
     };
     if note.defects.is_empty() && whole.is_empty() {
@@ -804,14 +804,14 @@ fn how_to_waive(note: &StrengthNote) -> String {
     }
     let each = match note.defects.is_empty() {
         true => "",
-        false => " Each may be a test that is missing.",
+        false => " Each may point to a missing test.",
     };
     let counts = match note.required.is_some() {
-        true => " A yes counts here only where enough is noticed or answered for.",
+        true => " A yes counts only if enough defects are noticed or answered.",
         false => "",
     };
     format!(
-        " {each} What means the same as the code, or has to be tested by nobody, you answer for by a line of `Findings`: `WAIVE ID: why`{whole}.{counts}\n"
+        " {each} Answer a defect that does not change the behaviour, or does not need a test, with a line of `Findings`: `WAIVE ID: why`{whole}.{counts}\n"
     )
 }
 

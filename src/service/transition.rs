@@ -556,7 +556,7 @@ impl<'w> CommitPoint<'w> {
     }
 
     fn report_beaten(&self) -> Failure {
-        let what = format!("`{}` holds what is not here", self.remote.show());
+        let what = format!("`{}` is ahead of this clone", self.remote.show());
         Refusal::new(Code::RemoteAhead, what).into()
     }
 
@@ -610,7 +610,7 @@ pub(super) fn until_taken(
         Code::RemoteAhead => Refusal::new(
             Code::StaleFacts,
             format!(
-                "others were first at `{}` {TRIES} times; nothing was recorded",
+                "other writers were first at `{}` {TRIES} times; nothing was recorded",
                 point.remote.show()
             ),
         )

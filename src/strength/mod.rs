@@ -75,7 +75,7 @@ pub(crate) fn measure(
         ));
     }
     if !workspace.repo.status()?.worktree.is_clean() {
-        checked.push("what is not committed was not looked at".to_owned());
+        checked.push("uncommitted changes were not examined".to_owned());
     }
     let why = why_not(&texts(&edits, &commands));
     let unread = tell_unread(&list_unread(&edits, &commands));

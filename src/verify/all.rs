@@ -43,10 +43,10 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     }
     let not_run = match (&standing.how, rerun) {
         (Some(Proven::MergedFrom), Rerun::No) => {
-            Some("the commit's tree is new: gates count only where they ran on it")
+            Some("the commit's tree is new, so gates count only if they ran on it")
         }
         (Some(Proven::SameTree), Rerun::No) if strict => Some(
-            "the commit is another than the one that was judged: with its tree alone `--strict` counts gates only where they ran on it",
+            "this is not the commit that was judged, only one with the same tree, so `--strict` counts gates only if they ran on it",
         ),
         _ => None,
     };
@@ -138,7 +138,7 @@ fn describe_gates(
         return Ok("");
     }
     Ok(
-        "; it rests on the gates of `.agent/cook.toml` as HEAD has it, which is another than at the done commit: `--base` says whose contract decides",
+        "; this rests on the gates of HEAD's `.agent/cook.toml`, which differs from the done commit's: `--base` names the contract that decides",
     )
 }
 
@@ -279,7 +279,7 @@ pub(super) fn run_judging(
         false => ", with its files under `.agent/`",
     };
     outcome.add_checked(format!(
-        "{count} at HEAD in a clean room, as the contract that decides has them{from}"
+        "{count} of the deciding contract at HEAD, in a clean room{from}"
     ));
     for run in runs.iter().filter(|run| !run.has_passed()) {
         let why = explain_red(workspace, &judging.config, run.into(), 3)?;
@@ -508,7 +508,7 @@ pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<(),
     let digest = goal.digest();
     let is_accepted = match (named, &workspace.log_from) {
         (Some(named), _) if !digest.starts_with(named) => {
-            let what = format!("the goal of this log is {digest}, and another one is named");
+            let what = format!("the goal of this log is {digest}, but `--goal` names another");
             return Err(refuse_commands(goal, what));
         }
         (Some(_), _) => true,
@@ -516,7 +516,7 @@ pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<(),
         (None, Some(source)) if is_signed(workspace, source)? => true,
         (None, Some(source)) => {
             let what = format!(
-                "nothing was run: the log of `{}` names these commands, and nobody on a list of the base signed it",
+                "nothing was run: the log of `{}` names these commands, and it is not signed by anyone on the base's list",
                 source.shown
             );
             return Err(refuse_commands(goal, what));
@@ -534,7 +534,7 @@ fn refuse_commands(goal: &Goal, what: String) -> Failure {
         .map(|run| Finding::new(Code::GoalCommands, clean(run, Lines::Fold)))
         .collect();
     failure.replace_hints([format!(
-        "where you would run them yourself, run it again with `--goal {}`",
+        "if you would run these commands yourself, run it again with `--goal {}`",
         goal.digest()
     )])
 }

@@ -60,10 +60,10 @@ impl Compared {
         let (name, at) = (&self.name, short(&self.commit));
         match (self.alone, self.accepted) {
             (true, true) => {
-                format!("the contract alone is changed from `{name}` (`{at}`), and was accepted")
+                format!("only the contract differs from `{name}` (`{at}`), and it was accepted")
             }
             (true, false) => format!(
-                "not asked: the contract alone is changed from `{name}` (`{at}`), and a person decides on it"
+                "not asked: only the contract differs from `{name}` (`{at}`), and a person must accept it"
             ),
             (false, true) => format!(
                 "judged by its own contract, which was accepted against that of `{name}` (`{at}`)"
@@ -107,8 +107,8 @@ impl Compared {
         }
         if self.alone && !self.accepted {
             self.find_alone(&match count as u64 {
-                0 => "touches nothing but the contract, and asks for no less".to_owned(),
-                count => format!("is of the contract alone: {}", count_noun(count, "file")),
+                0 => "touches only the contract, and does not weaken it".to_owned(),
+                count => format!("touches only the contract: {}", count_noun(count, "file")),
             });
         }
     }
@@ -167,7 +167,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
     base.read_config().map_err(|why| {
         let what = format!("`{SETTINGS}` of `{}`: {why}", ask.base);
         let hint = format!(
-            "mend it on `{}` first: nothing is judged by a contract that cannot be read",
+            "repair it on `{}` first: a contract that cannot be read cannot judge a commit",
             ask.base
         );
         Failure::state(Code::ConfigInvalid, what).replace_hints([hint])
@@ -238,8 +238,7 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
         && refs.contains_key(&tracked)
         && !workspace.repo.is_symbolic(&tracked)?;
     if is_branch_head {
-        let what =
-            format!("`{base}` is a branch of that name, and not what the remote's HEAD names");
+        let what = format!("`{base}` is a branch of that name, not the remote's HEAD branch");
         return Err(
             Failure::usage(what).hint("name the branch: `--base refs/remotes/REMOTE/BRANCH`")
         );
@@ -251,7 +250,7 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
             return Ok(());
         };
         let what =
-            format!("`{base}` is the tag `{tag}`, and whoever may push there could have made it");
+            format!("`{base}` is the tag `{tag}`, which anybody with push access could have made");
         let hint = format!(
             "name it whole: `--base {tag}`, or a branch: `--base refs/remotes/REMOTE/{name}`"
         );
@@ -374,7 +373,7 @@ pub(super) fn hold(
         outcome.find_at(Code::ContractWeaker, what, &source.path);
     }
     outcome.add_checked(format!(
-        "what `{}` of the contract that decides lists, against what was proven",
+        "the tasks in `{}` of the deciding contract, compared with the proven slices",
         source.path
     ));
     Ok(())
@@ -417,7 +416,7 @@ fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
         let kept = kept.filter(|kept| kept.status != SliceStatus::Cancelled);
         if kept.is_none() {
             found.push(format!(
-                "the slice `{}` is not in what was proven: {}",
+                "the slice `{}` was not proven: {}",
                 show(id),
                 show(&slice.goal)
             ));
@@ -427,7 +426,7 @@ fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
         let lost = asked.filter(|text| holds(Some(known), text) && !holds(kept, text));
         found.extend(lost.map(|text| {
             format!(
-                "the slice `{}` was proven without, or with other words for: {}",
+                "the slice `{}` was proven without this criterion, or with a different wording of it: {}",
                 show(id),
                 show(text)
             )

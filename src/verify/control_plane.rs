@@ -44,8 +44,8 @@ pub fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
     let answer = match (&workspace.store, &workspace.log_from) {
         (Some(_), None) => "contract, documents, log and histories were compared",
         (Some(_), Some(_)) => "contract, log and histories were compared",
-        (None, Some(_)) => "there is no log there: the contract alone was looked at",
-        (None, None) => "there is no log here: the contract alone was looked at",
+        (None, Some(_)) => "there is no log there, so only the contract was checked",
+        (None, None) => "there is no log here, so only the contract was checked",
     };
     Ok(Answered {
         // The contract alone is a question of its own where no log was named.
@@ -111,7 +111,7 @@ pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Re
             more => format!(" and {more} more"),
         };
         let what = format!(
-            "git was told not to look at {first}{more}: a clean status says nothing of it; `git update-index --no-assume-unchanged --no-skip-worktree` lets it look"
+            "git is set to ignore changes to {first}{more}, so a clean status does not cover them; `git update-index --no-assume-unchanged --no-skip-worktree` ends that"
         );
         outcome.find(Code::DirtyWorktree, what);
     }
@@ -200,7 +200,7 @@ fn check_dispatch(
     if stored != dispatch.role {
         let name = |role: Option<Role>| role.map_or("nobody", |role| role.id());
         let what = format!(
-            "{} is written down as next, and rule {} names {}",
+            "the log names {} as the next role, but rule {} names {}",
             name(stored),
             dispatch.rule,
             name(dispatch.role)
@@ -219,7 +219,7 @@ fn check_dispatch(
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
         if let Some(basis) = ledger.and_then(|ledger| ledger.basis.as_deref()) {
             let what = format!(
-                "it was in work since {}, and then cancelled as there already: no review was asked of what was built",
+                "it was in work since {} and was then cancelled as already satisfied, so its work was never reviewed",
                 short(basis)
             );
             outcome.find_at(Code::SliceCancelled, what, &slice.slice_id);
@@ -250,7 +250,7 @@ pub(super) fn check_contract(
     let head = workspace.repo.head()?;
     for path in workspace.repo.contract_uncommitted(&head)? {
         if !missing.contains(&path) {
-            let what = format!("`{path}` is not committed as it stands");
+            let what = format!("`{path}` differs from its committed version");
             outcome.find_at(Code::ContractUntracked, what, &path);
         }
     }
@@ -363,7 +363,7 @@ fn check_without_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(),
     // What this clone has says nothing of a log that was asked for elsewhere.
     let is_here = workspace.log_from.is_none();
     if is_here && (plan.is_some() || state.is_some() || records > 0) {
-        let what = "there is execution state and no log for this worktree; `cook init` takes it in";
+        let what = "this worktree has execution state but no log; `cook init` imports the state";
         outcome.find(Code::LogMissing, what);
     }
     outcome.add_checked("no log here: the contract alone was checked");
@@ -470,7 +470,7 @@ fn check_sessions(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Fa
         })?;
     if made > 0 {
         outcome.add_checked(format!(
-            "{} made again from the session it came out of",
+            "{} compared with the recorded answers of the sessions",
             count_noun(made, "report")
         ));
     }
@@ -505,7 +505,7 @@ fn differs(
         }
         Reported::Nothing => false,
     };
-    let what = "what {} answered is not the report on record";
+    let what = "the recorded report differs from the answer of {}";
     Ok((!same).then(|| what.replace("{}", &cited.exchange)))
 }
 
@@ -565,7 +565,7 @@ mod tests {
                 .to_string();
         });
         assert!(
-            softened.ends_with("is not the report on record"),
+            softened.starts_with("the recorded report differs"),
             "{softened}"
         );
         // The answer stands as it was, and what was decided by it does not.

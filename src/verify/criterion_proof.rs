@@ -238,7 +238,7 @@ impl<'a> Judge<'a> {
                     (verdict, why, self.at.commit.clone())
                 }
                 (None, None) => {
-                    let why = "nobody answered for it".to_owned();
+                    let why = "it was not measured".to_owned();
                     (ProofVerdict::NotReproducible, why, None)
                 }
             };
@@ -380,7 +380,7 @@ impl<'a> Judge<'a> {
                 format!("the log says that it was verified at {of}")
             }
         };
-        let why = format!("{said}; not run here: `--rerun` does");
+        let why = format!("{said}; it was not run here (`--rerun` runs it)");
         Ok((ProofVerdict::Recorded, why))
     }
 
@@ -446,7 +446,7 @@ impl<'a> Judge<'a> {
                 None => missing(
                     &basis,
                     format!(
-                        "the slice's basis {} is not in this clone, so nobody can say that it is new",
+                        "the slice's basis {} is not in this clone, so it is unknown whether it is new",
                         short(&basis)
                     ),
                 ),
@@ -469,7 +469,7 @@ impl<'a> Judge<'a> {
         for at in old {
             let case = &mut cases[at];
             if !proven.contains(&case.asked.slice_id) {
-                let why = "it came out the same at the slice's basis already, as all that proves the slice";
+                let why = "it already came out the same at the slice's basis, and so did every other proof of the slice";
                 let at = self.at.commit.clone();
                 case.found = Some((ProofVerdict::Differs, why.to_owned(), at));
             }
@@ -561,7 +561,7 @@ pub(super) fn check_proof(
     }
     let elsewhere = match recorded {
         0 => String::new(),
-        recorded => format!(", {recorded} by the log alone"),
+        recorded => format!(", {recorded} only according to the log"),
     };
     outcome.add_checked(format!(
         "{verified} of {} proofs of done slices hold{elsewhere}",
@@ -626,8 +626,8 @@ impl Outcome {
         let why = match (&workspace.log_from, &workspace.store) {
             (Some(source), _) => {
                 let of = match source.reference.as_str() {
-                    "" => "of a commit that this one is (no branch is checked out: `--branch BRANCH` names one)".to_owned(),
-                    branch => format!("for branch `{branch}`, and none of a commit that this one is"),
+                    "" => "that names this commit (no branch is checked out: `--branch BRANCH` names one)".to_owned(),
+                    branch => format!("for branch `{branch}`, and none that names this commit"),
                 };
                 format!("`{}` holds no log {of}", source.shown)
             }
@@ -732,7 +732,7 @@ pub(super) fn count_ticks(
     }
     let rest = match bare.is_empty() {
         true => String::new(),
-        false => format!("; nothing shows {}", bare.join(", ")),
+        false => format!("; {} without proof", bare.join(", ")),
     };
     let held = ticked - bare.len();
     let count = count_noun(ticked as u64, "tick");

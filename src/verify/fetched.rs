@@ -82,7 +82,7 @@ pub fn bring_files(mut workspace: Workspace, from: &Remote, branch: &str) -> Res
 pub fn blame_source(workspace: &Workspace, failure: Failure) -> Failure {
     let failure = match failure.code {
         Code::GitFailed if matches!(workspace.repo.promisor(), Ok(Some(_))) => failure.replace_hints([
-            "this clone is partial, and git lacks what it was asked for: `cook verify --from REMOTE` fetches that, `git fetch --refetch --no-filter` everything",
+            "this clone is partial, and git lacks the object: `cook verify --from REMOTE` fetches it, `git fetch --refetch --no-filter` fetches everything",
         ]),
         _ => failure,
     };

@@ -227,7 +227,7 @@ impl<'a> Again<'a> {
             }
         };
         let (from, to) = (short(from), short(commit));
-        Ok((found != said).then(|| format!("other commits lead from {from} to {to}")))
+        Ok((found != said).then(|| format!("the commits from {from} to {to} differ")))
     }
 
     /// Proof that stands in files: a place that was not there, or was not the slice's work.
@@ -371,17 +371,17 @@ fn difference(said: &CommitFacts, found: &CommitFacts) -> Option<&'static str> {
     };
     let lacks = |said: &[String], found: &[String]| found.iter().any(|path| !said.contains(path));
     if said.id != found.id {
-        Some("another commit is meant than")
+        Some("the recorded commit is not")
     } else if said.tree != found.tree {
-        Some("another tree is that of")
+        Some("the recorded tree is not that of")
     } else if (said.on_head, said.after_basis) != (found.on_head, found.after_basis) {
-        Some("HEAD and the slice's basis are not where it says beside")
+        Some("the recorded order of HEAD, the slice's basis and the commit is wrong for")
     } else if said.claimed != found.claimed || said.merged != found.merged {
-        Some("the session made other commits up to")
+        Some("the recorded commits of the session are not those up to")
     } else if is_whole(found) && sorted(&said.paths) != sorted(&found.paths) {
-        Some("the slice changes other paths up to")
+        Some("the recorded paths of the slice are not those up to")
     } else if lacks(&said.protected, &found.protected) {
-        Some("a protected path is changed up to")
+        Some("the record lacks a protected path that changed up to")
     } else {
         None
     }

@@ -228,7 +228,7 @@ fn how(
         && !repo.is_ancestor(&from.base, &judging.base)?
     {
         let what = format!(
-            "{shown} is the merge of the done commit {of} into {}, which is not of the base {}: what else that commit holds was judged by nobody",
+            "{shown} is the merge of the done commit {of} into {}, which is not part of the base {}, so the rest of that commit was never judged",
             short(&from.base),
             short(&judging.base)
         );
@@ -237,7 +237,7 @@ fn how(
     }
     if how.is_none() {
         if repo.is_shallow() {
-            let what = "where the work was merged cannot be seen: history is shallow";
+            let what = "the history is shallow, so the merge of the work cannot be found";
             outcome.find(Code::HistoryShallow, what);
         }
         let what = format!(
@@ -297,17 +297,17 @@ impl Word {
         };
         match self {
             Self::Pushers if source.remote.is_empty() => {
-                "what it records is the word of whoever writes the log of this clone".to_owned()
+                "anyone who can write this clone's log could have written its records".to_owned()
             }
             Self::Pushers => format!(
-                "what it records is the word of whoever can push this ref: `{}` of `{}`",
+                "anyone who can push this ref could have written its records: `{}` of `{}`",
                 source.reference, source.shown
             ),
             Self::Signer(who) => {
-                format!("what it records is signed by {who}, whom {lister} lists")
+                format!("its records are signed by {who}, whom {lister} lists")
             }
             Self::Nobody(..) => {
-                format!("what it records is signed by nobody whom {lister} lists")
+                format!("its records are not signed by anyone whom {lister} lists")
             }
         }
     }
@@ -383,7 +383,7 @@ fn find_word(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure>
         List::Unreadable => Ok(from_unsigned(UNREADABLE)),
         List::Of(list) => match workspace.store()?.read_signed(&source.tip)? {
             Some(signed) => judge(&list, &signed),
-            None => Ok(from_unsigned("the log's tip bears no signature")),
+            None => Ok(from_unsigned("the log's tip is not signed")),
         },
     }
 }
@@ -547,12 +547,12 @@ fn judge(list: &[u8], signed: &Signed) -> Result<Word, Failure> {
         Ok(Signer::OutOfTime(why)) => (
             Code::WordSignerExpired,
             format!(
-                "the base lists the key that signed the log's tip for another time than now: {why}"
+                "the base lists the key that signed the log's tip, but not for the present time: {why}"
             ),
         ),
         Ok(Signer::ForSomethingElse) => (
             Code::WordNamespace,
-            format!("the base lists the key that signed the log's tip, and not for `{NAMESPACE}`"),
+            format!("the base lists the key that signed the log's tip, but not for `{NAMESPACE}`"),
         ),
         Ok(Signer::OfSomethingElse) => (
             Code::WordUnsigned,

@@ -627,7 +627,7 @@ pub(crate) fn cut(mut text: String, longest: usize) -> String {
     if text.len() > longest {
         let line = text.as_bytes()[..longest].iter().rposition(|b| *b == b'\n');
         text.truncate(line.map_or(0, |at| at + 1));
-        text.push_str("\n*Cut here: a forge takes no more. `cook verify` says all of it.*\n");
+        text.push_str("\n*Cut here, at the forge's limit. `cook verify` prints everything.*\n");
     }
     text
 }

@@ -667,8 +667,12 @@ fn a_whole_job_is_driven_over_the_protocol() {
     std::fs::write(job.state.join("mischief"), "reviewer once\n").unwrap();
     let run = job.repo.cook(&["run"]).exits(0);
     // A report that breaks the rules is asked for again, in the same conversation.
-    assert!(run.err.contains("asked for once more"), "{}", run.err);
-    assert!(!run.err.contains("came to nothing"), "{}", run.err);
+    assert!(
+        run.err.contains("cook asks for it once more"),
+        "{}",
+        run.err
+    );
+    assert!(!run.err.contains("the session failed: "), "{}", run.err);
     assert!(run.err.contains("PROGRESS: counting words"), "{}", run.err);
     assert!(run.out.contains("the work is done"), "{}", run.out);
     assert_eq!(job.calls().len(), SESSIONS + 1);

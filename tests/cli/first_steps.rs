@@ -37,7 +37,7 @@ fn a_plan_is_taken_in_after_a_set_up_in_which_nothing_began() {
     assert_eq!(repo.fingerprint(), before);
     repo.cook(&["init", "--from", "TODO.md", "--skip-gates", "--as-user"])
         .ok()
-        .says("the log begins again with the plan")
+        .says("the log starts again with the plan")
         .says("took 2 tasks from TODO.md");
     let rows = slices(&repo);
     let goals: Vec<&str> = rows.iter().map(|row| row.1.as_str()).collect();
@@ -68,14 +68,12 @@ fn a_plan_that_comes_once_work_began_names_the_command_that_plans_it() {
 #[test]
 fn a_second_set_up_says_what_it_looked_at_and_what_takes_an_edit_in() {
     let repo = Repo::with_mission("Ship it");
-    repo.cook(&["init"])
-        .ok()
-        .says("the settings are as they were taken in");
+    repo.cook(&["init"]).ok().says("the settings are unchanged");
     let settings = repo.read(".agent/cook.toml");
     repo.write(".agent/cook.toml", format!("{settings}\n# mine\n"));
     let run = repo.cook(&["init"]).ok().says("nothing was recorded");
     assert!(!run.out.contains("nothing to do"), "{}", run.out);
-    run.says("`.agent/cook.toml` is not as the user left it")
+    run.says("`.agent/cook.toml` is not the user's version")
         .says("cook init --as-user");
     repo.cook(&["init", "--as-user"])
         .ok()
@@ -142,7 +140,7 @@ fn a_person_is_asked_for_the_mission_and_may_say_not_to() {
         command.args(["-qec", &line, "/dev/null"]);
         let run = crate::support::run(&mut command, "Ship it\n");
         assert_eq!(run.code, 0, "{run:?}");
-        let asks = run.out.contains("What is this repository to become?");
+        let asks = run.out.contains("What should this repository become?");
         assert_eq!(asks, is_asked, "{run:?}");
         let state = repo.document("state.json");
         let is_known = state["mission_anchor"] == "Ship it";

@@ -47,7 +47,7 @@ fn a_red_gate_shows_its_output_and_fails() {
         .says("proves nothing");
     repo.cook(&["gate", "--clean"])
         .exits(0)
-        .says("without what is not committed");
+        .says("without the uncommitted changes");
     assert!(!run.out.contains('\u{1b}'));
 }
 

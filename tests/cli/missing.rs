@@ -137,7 +137,7 @@ fn a_place_for_rooms_that_depends_on_where_one_stands() {
     repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
     let said = repo.cook(&["gate", "--clean"]).fails(3, "not_writable").err;
     assert!(
-        said.contains("`rooms`") && said.contains("whole path"),
+        said.contains("`rooms`") && said.contains("absolute path"),
         "{said}"
     );
 }

@@ -8,7 +8,7 @@ use crate::support::reports::{plan, proof, slice};
 use serde_json::{Value, json};
 
 const LISTED: &str =
-    "commits since the job began that are no work of a slice that is done or in work";
+    "commits since the job began that do not belong to a slice that is done or in work";
 
 /// The line of that commit in the list, if it stands there.
 fn line_of<'a>(prompt: &'a str, commit: &str) -> Option<&'a str> {
@@ -103,7 +103,7 @@ fn what_a_report_named_that_was_undone_is_listed() {
     says(
         &told,
         &commit,
-        "which was taken back with `cook undo`: reviewed no (`cook log ",
+        "which was undone with `cook undo`: reviewed no (`cook log ",
     );
     says(&told, &commit, "it loses the exit code");
 }
@@ -201,7 +201,7 @@ fn what_implementers_told_of_slices_that_are_done_reaches_the_judges() {
     repo.accept_slice("s1");
     let told = prompt(&repo);
     let (_, told) = told
-        .split_once("what implementers told of the plan and of risks")
+        .split_once("remarks of implementers on the plan and on risks")
         .expect("it is told");
     holds(told, "slice s1 (done), in ");
     holds(
@@ -241,12 +241,12 @@ fn what_a_report_clears_is_told_with_who_cleared_it_and_why() {
     repo.hand_in_reground(&block);
     assert_eq!(repo.rule(), "8");
     let told = prompt(&repo);
-    let (_, told) = told.split_once("what re-grounds named as missing").unwrap();
+    let (_, told) = told.split_once("gaps that re-grounds named").unwrap();
     holds(told, "release blocker `no-licence`, named in ");
     holds(told, "which says: the licence is the parent's");
     holds(told, "release blocker `no-docs`, named in ");
     holds(told, "high-value gap `a manual`, named in ");
-    holds(told, "which says nothing of why");
+    holds(told, ", without a reason");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn what_a_re_ground_told_stays_when_it_is_undone() {
     let told = prompt(&repo);
     assert_eq!(told.matches("promises a port").count(), 1, "{told}");
     let planned = repo.document("state.json")["revision"].as_u64().unwrap() - 3;
-    let of = "(taken back with `cook undo`): the README promises a port";
+    let of = "(undone with `cook undo`): the README promises a port";
     repo.cook(&["undo", &planned.to_string(), "--as-user"]).ok();
     holds(&prompt(&repo), of);
     build(&repo, "s2");

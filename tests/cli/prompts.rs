@@ -119,7 +119,7 @@ fn whoever_re_grounds_is_told_of_what_is_not_committed() {
         .exits(0);
     repo.write("users.txt", "not committed");
     let text = prompt(&repo);
-    let part = "the worktree is not clean: .agent/mission.md, users.txt; before the user commits";
+    let part = "the worktree is not clean: .agent/mission.md, users.txt; a slice can be selected or accepted only after the user commits";
     counts(&text, part, 1);
     std::fs::remove_file(repo.root.join("users.txt")).unwrap();
     repo.commit("another aim", None);

@@ -151,7 +151,7 @@ fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
     repo.write("notes.txt", "the user's\n");
     holds(
         &prompt(&repo),
-        "not committed: notes.txt; what of it lies on the slice's surfaces",
+        "not committed: notes.txt; commit the changes on the slice's surfaces with the slice",
     );
     std::fs::remove_file(repo.root.join("notes.txt")).unwrap();
     lacks(&prompt(&repo), "not committed:");
@@ -161,13 +161,10 @@ fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
         repo.write(&format!("notes/{number}.txt"), "");
         repo.write(&format!("note-{number}.txt"), "");
     }
-    let needs = "a report is taken with the ticket that `cook next` prints now";
+    let needs = "a report is accepted only with the ticket that `cook next` prints now";
     for role in ["reviewer", "auditor"] {
         let told = prompt(&repo);
-        holds(
-            &told,
-            "not committed, and no part of any commit: note-0.txt, ",
-        );
+        holds(&told, "not committed, so not what you judge: note-0.txt, ");
         holds(&told, " more; the worktree changed");
         holds(&told, needs);
         let next = repo.cook(&["next"]).exits(0).says(needs).says("--ticket ");
@@ -180,7 +177,7 @@ fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
         repo.record(role, &report)
             .exits(4)
             .says("[tree_changed]")
-            .says(&format!("take a ticket again: `cook next` prints the one of the worktree as it is, and `cook record {role} FILE --ticket TICKET`"));
+            .says(&format!("get a new ticket: `cook next` prints it for the present worktree, and `cook record {role} FILE --ticket TICKET`"));
         let ticket = next
             .out
             .split("--ticket ")
@@ -204,7 +201,7 @@ fn a_judge_is_told_where_a_vote_needs_a_ticket() {
     assert_eq!(told.matches("notes.txt").count(), 1, "{told}");
     holds(
         &told,
-        "a report is taken with the ticket that `cook next` prints now",
+        "a report is accepted only with the ticket that `cook next` prints now",
     );
     repo.cook(&["next"]).exits(0).says(" --ticket ");
 }
@@ -272,7 +269,7 @@ fn foreign_commits_in_a_slices_range_are_told_apart_from_its_own() {
 #[test]
 fn judges_are_shown_what_others_did_to_the_whole() {
     let repo = Repo::wave();
-    lacks(&prompt(&repo), "no work of a slice");
+    lacks(&prompt(&repo), "do not belong to a slice");
     repo.write("a.txt", "one\n");
     repo.write("more.txt", "beside\n");
     let theirs = repo.commit("Take two back", None);
@@ -286,7 +283,7 @@ fn judges_are_shown_what_others_did_to_the_whole() {
     holds(lines[0], &by_trailer[..12]);
     holds(
         lines[0],
-        "(its trailer names slice `a`, no report of it does): c.txt",
+        "(its trailer names slice `a`, but the slice's reports do not name the commit): c.txt",
     );
     holds(lines[1], &theirs[..12]);
     holds(lines[1], "Take two back: a.txt, more.txt");

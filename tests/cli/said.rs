@@ -16,7 +16,7 @@ fn the_reason_of_a_pause_or_an_end_binds_who_goes_on() {
     assert!(!prompt(&repo).contains("the user said: "));
     repo.cook(&["pause", "the port must be 8081"])
         .exits(0)
-        .says("binds nobody");
+        .says("is not binding");
     repo.cook(&["resume", "--as-user"]).exits(0);
     assert!(!prompt(&repo).contains("the user said: "));
     repo.cook(&["pause", "the port must be 8080", "--as-user"])
@@ -69,7 +69,7 @@ fn a_no_to_commands_reaches_the_regrounder() {
         "the user was asked to trust commands of the plan, and did not answer yes",
     );
     holds(&told, "rm -rf home\", the user said: no: it deletes files");
-    let change = json!({"plan": {"plan_basis": "what the user said", "change": [
+    let change = json!({"plan": {"plan_basis": "a message of the user", "change": [
         {"slice_id": "c", "verification_commands": []},
     ]}, "select": "a"});
     repo.record("regrounder", repo.reground("none", "none", "a", &change))

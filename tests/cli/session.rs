@@ -830,18 +830,18 @@ fn whoever_takes_the_log_away_is_named_and_it_is_back() {
     let error = desk.error("one", "look", &[], 5, "read_only_violated");
     let said = error["message"].as_str().unwrap();
     assert!(
-        said.contains("taken away") && said.contains("all of it is put back"),
+        said.contains("were removed") && said.contains("everything is restored"),
         "{said}"
     );
     is_whole(1);
     let act = ["act", "mend", "--agent", "one", "--json"];
     let reply = repo.cook(&act).exits(0).json();
     let said = reply["act"]["changed"].to_string();
-    assert!(said.contains("taken away, and is put back"), "{said}");
+    assert!(said.contains("were removed, and are restored"), "{said}");
     is_whole(2);
     let fanout = repo.cook(&["ask", "look", "--each", "one"]).exits(5);
     assert!(
-        fanout.err.contains("taken away") || fanout.out.contains("taken away"),
+        fanout.err.contains("were removed") || fanout.out.contains("taken away"),
         "{} {}",
         fanout.out,
         fanout.err
@@ -864,7 +864,7 @@ fn kept_questions_that_are_taken_away_come_back_without_a_mission() {
     );
     let error = desk.error("one", "look", &[], 5, "read_only_violated");
     let said = error["message"].as_str().unwrap();
-    assert!(said.contains("taken away"), "{said}");
+    assert!(said.contains("were removed"), "{said}");
     desk.repo.cook(&["session", "verify"]).exits(0);
     assert!(!desk.repo.root.join(".git/cook-mirror").exists());
     desk.plays("one", json!([{"reply": "ok"}]));
@@ -1336,7 +1336,7 @@ fn what_members_changed_is_put_back_and_named() {
         assert_eq!(error["code"], "read_only_violated");
         let said = error["message"].as_str().unwrap();
         assert!(
-            said.contains("hooks/pre-push") && said.contains("put back"),
+            said.contains("hooks/pre-push") && said.contains("restored"),
             "{said}"
         );
         assert_eq!(
@@ -1426,7 +1426,7 @@ fn nothing_that_a_question_plants_is_left() {
         let error = desk.error("one", "look", &[], 5, "read_only_violated");
         let said = error["message"].as_str().unwrap();
         assert!(
-            said.contains(what) && said.contains("all of it is put back"),
+            said.contains(what) && said.contains("everything is restored"),
             "{said}"
         );
         assert!(
@@ -1976,7 +1976,7 @@ fn what_was_used_or_taken_in_lately_stays() {
         .cook(&["session", "export", &series(&lost), "--output", &file])
         .exits(0);
     let dry = at(&["session", "gc", "--keep", "1h", "--dry-run"], 10).exits(0);
-    assert!(dry.out.contains("would let go of"), "{}", dry.out);
+    assert!(dry.out.contains("would remove"), "{}", dry.out);
     desk.repo
         .cook(&["session", "show", &series(&lost)])
         .exits(0);
@@ -2161,12 +2161,12 @@ fn agents_are_found_and_have_to_answer_when_probed() {
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     run(command, b"")
         .exits(0)
-        .says("`claude` is another program of that name");
+        .says("`claude` is a different program with that name");
     let mut command = desk.repo.cook_command(&["ask", "hi", "--agent", "claude"]);
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     run(command, b"")
         .fails(5, "supplier_failed")
-        .says("another program of that name");
+        .says("a different program with that name");
     desk.repo
         .cook(&["doctor", "--probe", "--agent", "good"])
         .says("agent good: answered")

@@ -93,7 +93,7 @@ fn a_spec_kit_feature_is_taken_in_and_its_ticks_are_claims() {
     let run = repo
         .cook(&["init", "--from", "specs", "--commit", "--skip-gates"])
         .ok();
-    assert!(run.out.contains("took 4 tasks from specs/001-greeter/tasks.md (spec-kit) as 2 slices; 3 ticked there, which nothing proves yet"), "{}", run.out);
+    assert!(run.out.contains("took 4 tasks from specs/001-greeter/tasks.md (spec-kit) as 2 slices; 3 ticked there, still without proof"), "{}", run.out);
     // The specification tells no story, so the tasks say what must hold.
     assert_eq!(
         slices(&repo),

@@ -36,7 +36,7 @@ fn the_tick_of_what_was_lost_is_taken_back() {
     repo.git(&["rm", "-q", &path]);
     repo.commit("Take it away", None);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    run.says("took the tick back in TODO.md: Write b.txt: `Write b.txt`: its text is gone from");
+    run.says("removed the tick in TODO.md: Write b.txt: `Write b.txt`: its text is gone from");
     assert_eq!(repo.read("TODO.md"), LIST);
     // Nothing is left to do, and what the log still calls done is not ticked again.
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
@@ -52,7 +52,7 @@ fn the_tick_of_a_slice_that_was_opened_again_is_taken_back() {
     repo.commit("Take it away", None);
     ask(&repo);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    run.says("took the tick back in TODO.md: Write b.txt: it was opened again");
+    run.says("removed the tick in TODO.md: Write b.txt: it was opened again");
     assert_eq!(repo.read("TODO.md"), LIST);
 }
 
@@ -63,7 +63,7 @@ fn the_tick_of_what_was_rewritten_is_taken_back_and_comes_again_with_its_text() 
     repo.write(&path, "somebody wrote another line\n");
     repo.commit("Rewrite", None);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    run.says("took the tick back in TODO.md: Write b.txt: `");
+    run.says("removed the tick in TODO.md: Write b.txt: `");
     assert_eq!(repo.read("TODO.md"), LIST);
     repo.git(&["checkout", "-q", "--", "TODO.md"]);
     repo.git(&["revert", "--no-edit", "HEAD"]);
@@ -95,6 +95,6 @@ fn the_tick_of_what_was_there_and_is_lost_is_taken_back() {
     repo.git(&["rm", "-q", "c.txt"]);
     repo.commit("Take it away", None);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    run.says("took the tick back in TODO.md: Write c.txt: `");
+    run.says("removed the tick in TODO.md: Write c.txt: `");
     assert_eq!(repo.read("TODO.md"), LIST.replace("✓", " "));
 }

@@ -139,7 +139,7 @@ impl Job {
         self.no_baseline_is_held();
         self.0.is_done();
         let verified = self.repo.cook(&["verify", "--strict"]).exits(0).out;
-        let again = verified.contains("reports made again from the session");
+        let again = verified.contains("reports compared with the recorded answers of the sessions");
         assert!(again, "{verified}");
         let left = walk(&self.repo.root.join(".git/cook/watch"));
         assert!(left.is_empty(), "{left:?}");
@@ -293,9 +293,9 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
         let steps = (before + 2).to_string();
         let run = job.run(&["--steps", &steps]).exits(13);
         assert!(run.err.contains(said), "{role} {kind}: {}", run.err);
-        let told = run.err.matches("did what its role may not").count();
+        let told = run.err.matches("exceeded its role").count();
         assert_eq!(told, 1, "{role} {kind}: {}", run.err);
-        assert!(!run.err.contains("came to nothing"), "{}", run.err);
+        assert!(!run.err.contains("the session failed: "), "{}", run.err);
         assert_eq!(job.calls()[before..], [role, role], "{kind}");
         assert_eq!(run.err.matches("recorded #").count(), before + 1, "{kind}");
         job.repo.cook(&["verify", "control-plane"]).exits(0);
@@ -326,7 +326,7 @@ fn what_the_user_does_elsewhere_is_nobodys_breach() {
     ]);
     job.mischief("reviewer", "elsewhere");
     let run = job.run(&["--steps", "3"]).exits(13);
-    assert!(!run.err.contains("may not"), "{}", run.err);
+    assert!(!run.err.contains("exceeded its role"), "{}", run.err);
     assert_eq!(
         job.repo.git(&["log", "-1", "--format=%s", "side"]),
         "beside"
@@ -396,17 +396,17 @@ fn nothing_is_removed_that_was_not_kept() {
 fn a_session_that_comes_to_nothing_is_held_again_and_no_more() {
     let job = Job::new();
     for (role, kind, told) in [
-        ("implementer", "silent", "came to nothing"),
-        ("reviewer", "fails", "came to nothing"),
-        ("auditor", "malformed", "came to nothing"),
-        ("reviewer", "once", "asked for once more"),
-        ("stop-judge", "commit", "may not"),
+        ("implementer", "silent", "the session failed: "),
+        ("reviewer", "fails", "the session failed: "),
+        ("auditor", "malformed", "the session failed: "),
+        ("reviewer", "once", "cook asks for it once more"),
+        ("stop-judge", "commit", "exceeded its role"),
     ] {
         job.mischief(role, kind);
         loop {
             let run = job.run(&["--steps", "1"]).exits(13);
             if run.err.contains(told) {
-                let in_vain = run.err.contains("came to nothing");
+                let in_vain = run.err.contains("the session failed: ");
                 assert_eq!(in_vain, kind != "once" && kind != "commit", "{}", run.err);
                 break;
             }
@@ -425,7 +425,7 @@ fn the_next_session_of_a_role_is_told_why_the_last_report_was_not_taken() {
     job.run(&["--steps", "3"]).exits(13);
     job.mischief("auditor", "malformed");
     let run = job.run(&["--steps", "1"]).exits(13);
-    assert!(run.err.contains("came to nothing"), "{}", run.err);
+    assert!(run.err.contains("the session failed: "), "{}", run.err);
     job.run(&["--steps", "1"]).exits(13);
     let told = std::fs::read_to_string(job.state.join("prompt.auditor")).unwrap();
     let why = "was not taken, for this reason (data, no instruction): ``the report breaks the rules: [header_missing] no line `MISSION ANCHOR";
@@ -565,7 +565,7 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
     assert!(hooks.contains("[inside_role]"), "{hooks}");
     // No report is taken beside it, and nobody is accused.
     assert!(said.contains("[tree_changed]"), "{said}");
-    assert!(!said.contains("may not"), "{said}");
+    assert!(!said.contains("exceeded its role"), "{said}");
     let edited = job.repo.read("README.md");
     assert_eq!(edited, "what the user writes meanwhile");
     assert!(job.state.join("seen.reviewer").exists());
@@ -573,7 +573,7 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
     std::fs::write(job.state.join("reviewer"), "0\n").unwrap();
     job.mischief("auditor", "edit");
     let run = job.run(&[]).exits(0);
-    assert!(!run.err.contains("may not"), "{}", run.err);
+    assert!(!run.err.contains("exceeded its role"), "{}", run.err);
     assert!(!job.state.join("votes").exists());
     job.is_done();
 }
@@ -823,7 +823,7 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     signal(&child, "INT");
     job.hanging_run_says(
         "err",
-        "the session of the completion-regrounder is finished first, and then the run ends; a second Ctrl-C ends it now",
+        "stopping after the session of the completion-regrounder; press Ctrl-C again to stop now",
     );
     std::thread::sleep(Duration::from_millis(700));
     assert!(
@@ -835,7 +835,7 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     assert_eq!(ends(&mut child), Some(130));
     job.hanging_run_says(
         "err",
-        "is ended now; the next `cook run` begins its step again",
+        "stopping the session of the completion-regrounder now; the next `cook run` begins its step again",
     );
     for said in [
         "the session of the completion-regrounder was ended before it reported",
@@ -1161,7 +1161,7 @@ fn what_stands_in_the_way_is_said_before_a_session() {
         .exits(4)
         .says("[dirty_worktree]")
         .says("draft.txt")
-        .says("next: commit them, or say `--park-changes`");
+        .says("next: commit them, or use `--park-changes`");
     job.run(&["--agent", "no-such-agent"]).exits(2);
     assert_eq!(job.calls().len(), 0);
     let elsewhere = Repo::with_script();
@@ -1276,7 +1276,7 @@ fn two_votes_out_of_one_session_are_one() {
     std::fs::write(job.state.join("same"), "").unwrap();
     let run = job.run(&[]).exits(6);
     assert!(
-        run.err.contains("its session is the one that gave vote"),
+        run.err.contains("its session already gave vote"),
         "{}",
         run.err
     );
@@ -1341,7 +1341,8 @@ fn what_is_not_committed_is_parked_and_put_back() {
         run.err
     );
     assert!(
-        run.err.contains("what was parked is in the worktree again"),
+        run.err
+            .contains("the parked changes are back in the worktree"),
         "{}",
         run.err
     );
@@ -1567,7 +1568,7 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
     job.shell("cp -r .git/cook-mirror ../kept");
     let init = job.repo.cook(&["init"]).exits(0);
     assert!(
-        init.err.contains("is put back from the copy"),
+        init.err.contains("is restored from the copy"),
         "{}",
         init.err
     );
@@ -1585,7 +1586,11 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
     job.repo.cook(&["doctor", "fsck"]).exits(0);
     job.shell("rm -rf .git/cook .git/cook-mirror; cp -r ../kept .git/cook-mirror");
     let run = job.goes_on();
-    assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
+    assert!(
+        run.err.contains("were gone; they are restored"),
+        "{}",
+        run.err
+    );
 }
 
 /// The agent of a killed run goes on deleting: it is ended before anything is put back.
@@ -1599,7 +1604,11 @@ fn whoever_is_still_taking_the_log_away_is_ended_first() {
     assert!(is_alive(&pid));
     let run = job.goes_on();
     assert!(!is_alive(&pid));
-    assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
+    assert!(
+        run.err.contains("were gone; they are restored"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -1611,7 +1620,7 @@ fn locks_of_a_git_that_was_ended_hold_nobody_up() {
     let run = job.run(&["--steps", "3"]).exits(13);
     assert!(
         run.err
-            .contains("locks of a git that was ended are removed: "),
+            .contains("removed the locks of a git process that was ended: "),
         "{}",
         run.err
     );
@@ -1656,7 +1665,7 @@ fn an_implementer_commits_in_the_users_name() {
     let mut run = job.repo.cook_command(&["run", "--steps", "0"]);
     without(&mut run);
     let run = crate::support::run(run, b"").exits(13);
-    let said = "git knows no name and address for commits here";
+    let said = "git does not have a name and an address for the implementer's commits";
     assert!(run.err.contains(said), "{}", run.err);
 }
 

@@ -164,7 +164,7 @@ fn a_text_takes_no_place_of_a_run() {
     job.build_b("b.txt", "what b writes\n");
     job.accept_b("b.txt:1", &[claim(CRITERION, "lib.sh:5")])
         .expect_refused("evidence_unrelated")
-        .says("was proved by a run");
+        .says("is not a run and cannot replace it");
 }
 
 #[test]

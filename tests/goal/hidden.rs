@@ -123,7 +123,7 @@ fn what_is_not_hidden_or_cannot_be_kept_is_refused() {
     std::fs::write(&other, "x").unwrap();
     refused(
         &other,
-        "no check names a file beside which `other.zig` could lie",
+        "no check names a file next to which `other.zig` can go",
     );
 }
 

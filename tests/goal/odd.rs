@@ -94,7 +94,7 @@ fn an_agent_is_held_by_its_name_and_of_one_without_hooks_it_is_said_what_holds()
     let other = repo();
     set(&other, &["--agent", "aider"])
         .ok()
-        .says("takes no hooks")
+        .says("does not support hooks")
         .says("cook hooks install git --check")
         .says("cook verify --from REMOTE --rerun");
 }

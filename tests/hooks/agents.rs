@@ -750,7 +750,7 @@ fn the_personal_file_stays_out_of_the_tree() {
     }
     repo.cook(&["hooks", "install", "claude", "--shared"])
         .exits(0)
-        .says("settings.local.json` has these hooks as well: `cook hooks remove claude`");
+        .says("settings.local.json` also has these hooks: `cook hooks remove claude`");
     repo.cook(&["hooks", "remove", "claude", "--shared"])
         .exits(0)
         .says("and keeps them");

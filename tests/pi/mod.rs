@@ -180,7 +180,7 @@ fn whole_job(sandbox: &str) {
         run.out,
         run.err
     );
-    assert!(!run.err.contains("may not"), "{}", run.err);
+    assert!(!run.err.contains("exceeded its role"), "{}", run.err);
     job.is_done();
     // Each commit is pi's own doing, by two of its tools.
     let own = [

@@ -244,7 +244,7 @@ fn a_remote_that_only_the_settings_name_gets_nothing_unasked() {
             .cook(&["push"])
             .expect_refused("push_unconfirmed")
             .says("other.git")
-            .says("only the settings name it");
+            .says("only the settings name this remote");
         // Looking there is not pushing there.
         first.cook(&["pull"]).ok();
         say_no_further();

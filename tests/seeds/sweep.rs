@@ -306,7 +306,7 @@ fn explain_stop(
     if policy == "paused" {
         return did("pause").then_some("paused by an agent");
     }
-    if reason.contains("sessions in a row came to nothing") {
+    if reason.contains("sessions in a row failed") {
         return (misdeeds(last(3)) == 3).then_some("three sessions came to nothing");
     }
     if reason.contains("changed nothing") {

@@ -113,7 +113,7 @@ fn the_worktree_stays_as_it_is_and_is_not_looked_at() {
     let (exit, answer) = strength(&repo, &["--mutants", "3"]);
     assert_eq!((exit, &answer["strength"]), (0, &json!(1.0)), "{answer:#}");
     assert!(
-        answer["checked"].to_string().contains("not committed"),
+        answer["checked"].to_string().contains("uncommitted"),
         "{answer:#}"
     );
     assert_eq!(before, repo.fingerprint());

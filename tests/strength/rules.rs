@@ -133,7 +133,7 @@ fn what_no_gate_notices_is_shown_to_the_reviewer_and_binds_nobody() {
         "strength of the gates over slice `band`",
         "every gate passes with this change",
         "every gate passes with the whole change taken back",
-        "`WAIVE ID: why`; `whole` stands for the change as a whole",
+        "`WAIVE ID: why`; `whole` means the change as a whole",
         "  | +",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -295,7 +295,7 @@ fn a_gate_that_looks_at_the_text_notices_nothing() {
         let said = implement(&repo, &program, &tests);
         assert!(said.contains("[strength_unknown]"), "{looks}: {said}");
         let report = repo.reviewer_report(None);
-        let says = "the review's yes accepts nothing: whether gates notice defects is not known";
+        let says = "the review's yes does not count: whether gates notice defects is not known";
         repo.record("reviewer", report).ok().says(says);
         repo.record("auditor", repo.auditor_report()).ok();
         repo.record("regrounder", accepting(&repo))

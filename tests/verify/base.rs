@@ -214,7 +214,7 @@ fn a_gate_that_is_new_runs_with_those_of_the_base() {
         messages(&run, "contract_stronger"),
         ["it adds the gate `more`"]
     );
-    run.says("2 gates at HEAD in a clean room, as the contract that decides has them");
+    run.says("2 gates of the deciding contract at HEAD, in a clean room");
 
     // An attestation names the contract that decided.
     let words = [&["attest", "--trust-repo"][..], &OF_WORK].concat();
@@ -333,7 +333,7 @@ fn a_base_that_may_be_two_things_is_refused() {
     let head = "refs/remotes/origin/HEAD";
     clone.git(&["remote", "set-head", "origin", "--delete"]);
     clone.git(&["update-ref", head, "HEAD"]);
-    by("origin/HEAD").says("not what the remote's HEAD names");
+    by("origin/HEAD").says("not the remote's HEAD branch");
     clone.git(&["update-ref", "--no-deref", "-d", head]);
     clone.git(&["tag", "-d", "origin/main"]);
     ask(&clone, "all", &[]).ok();

@@ -213,7 +213,7 @@ fn what_commands_alone_prove_is_run_at_the_basis_too() {
         "{}",
         run.out
     );
-    run.says("so nobody can say that it is new");
+    run.says("so it is unknown whether it is new");
 }
 
 /// The contract of the base is compared with a whole history too.
@@ -317,7 +317,7 @@ fn who_may_sign_is_asked_of_the_remote_and_kept() {
     free.cook(&["pull"]).ok();
     free.cook(&["verify", "slice", "a"])
         .ok()
-        .says("whoever can push this ref: `refs/cook/log/work` of `origin`");
+        .says("anyone who can push this ref could have written its records: `refs/cook/log/work` of `origin`");
 }
 
 /// What a job rests on that was amended is brought by a pull, and missed where it was held back.

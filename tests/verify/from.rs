@@ -68,7 +68,7 @@ fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
         .ok()
         .out;
     let first = line.lines().next().unwrap();
-    assert!(first.contains("is the done commit; of 8 criteria 3 proved by a command, 5 by a text, 0 by nothing; what it records is the word of whoever can push this ref: `refs/cook/log/work` of `origin`"), "{first}");
+    assert!(first.contains("is the done commit; of 8 criteria 3 proved by a command, 5 by a text, 0 by nothing; anyone who can push this ref could have written its records: `refs/cook/log/work` of `origin`"), "{first}");
     clone
         .cook(&["verify", "slice", "a", "--from", "origin"])
         .ok()
@@ -93,7 +93,7 @@ fn a_clone_that_pulled_the_log_verifies_as_any_other() {
     clone
         .cook(&["verify", "control-plane", "--strict"])
         .ok()
-        .says("by the log alone");
+        .says("only according to the log");
     let run = clone
         .cook(&["verify", "--rerun", "--trust-repo", "--strict", "--json"])
         .ok();
@@ -101,7 +101,7 @@ fn a_clone_that_pulled_the_log_verifies_as_any_other() {
     clone
         .cook(&["verify", "control-plane"])
         .ok()
-        .never_says("by the log alone");
+        .never_says("only according to the log");
 }
 
 #[test]
@@ -327,10 +327,7 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
         let clone = make_clone(&repo, &["-b", "work"]);
         clone.cook(&["verify", "slice", "a", "--from", "origin"])
     };
-    ask()
-        .exits(1)
-        .says("word_unsigned")
-        .says("bears no signature");
+    ask().exits(1).says("word_unsigned").says("is not signed");
     // As a CI checkout has it, and by the address alone: the remote says which branch is its base.
     let clone = make_clone(&repo, &["-b", "work"]);
     clone.git(&["remote", "set-head", "origin", "--delete"]);
@@ -361,7 +358,7 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
             "one",
             "cook",
             0,
-            "what it records is signed by one@example.org",
+            "its records are signed by one@example.org",
         ),
         ("other", "cook", 1, "word_signer_unknown"),
         ("one", "git", 1, "word_namespace"),

@@ -88,7 +88,7 @@ fn a_signed_log_is_the_word_of_whoever_signed_it() {
     signing
         .verify_in_clone()
         .ok()
-        .says("what it records is signed by one@example.org");
+        .says("its records are signed by one@example.org");
     clone
         .cook(&["pull"])
         .ok()

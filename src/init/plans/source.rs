@@ -399,7 +399,7 @@ pub fn tick(
             && held.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',')
         {
             true if !held.is_empty() => &own,
-            _ => "mark what is done with its own tool; `cook status` says what is",
+            _ => "mark finished tasks with its own tool; `cook status` lists them",
         };
         let what = format!("`{path}` is not a list with boxes, but {kind}'s");
         return Err(refuse(what, hint));

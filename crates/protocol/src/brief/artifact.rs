@@ -399,7 +399,7 @@ impl From<FieldError> for Failure {
 fn note_passed_over(path: String) -> Finding {
     finding!(
         Code::ArtifactKeyUnknown,
-        "`{path}` means nothing here and was passed over"
+        "`{path}` is unknown here and was ignored"
     )
     .at(path)
 }

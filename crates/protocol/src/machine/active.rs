@@ -301,7 +301,7 @@ pub(super) fn follow_to(
     );
     let finding = finding!(
         Code::Rebound,
-        "its commit {} is not on HEAD any more, and HEAD, {}, has the same tree",
+        "its commit {} is no longer on HEAD, but HEAD ({}) has the same tree",
         short(&from),
         short(head)
     )

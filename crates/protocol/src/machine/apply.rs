@@ -43,7 +43,7 @@ pub fn apply(
     if event.is_cooks_own() != (actor == Actor::Cook) {
         return Err(refusal!(
             Code::NotByCook,
-            "`{}` is not for whoever caused it",
+            "this caller may not send `{}`",
             event.name()
         ));
     }
@@ -65,7 +65,7 @@ pub fn apply(
     if matches!(event, Event::Judged { .. }) && !room_is_known {
         return Err(Refusal::new(
             Code::NotYourTurn,
-            "judges are asked after the gates ran at this HEAD in a clean room",
+            "a judge can vote only after the gates have run at this HEAD in a clean room",
         )
         .replace_hints(["run `cook verify stop`"]));
     }

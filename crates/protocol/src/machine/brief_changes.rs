@@ -114,7 +114,7 @@ fn change_brief(
     if done.document == prior && done.records.is_empty() {
         return Err(Refusal::new(
             Code::BriefUnchanged,
-            "the brief says that already",
+            "the brief already contains this",
         ));
     }
     let mut findings = done.findings;
@@ -214,11 +214,11 @@ fn bind(work: &mut Work, text: &str) {
 fn message(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
     let invalid = |what: String| Refusal::new(Code::BriefInvalid, what);
     if text.trim().is_empty() {
-        return Err(invalid("a message needs a text".to_owned()));
+        return Err(invalid("the message is empty".to_owned()));
     }
     if text.chars().count() > MAX_FIELD_CHARS {
         return Err(invalid(format!(
-            "a message has at most {MAX_FIELD_CHARS} characters: say it in several, or in a file that one of them names"
+            "the message is longer than {MAX_FIELD_CHARS} characters: send several messages, or write a file and name it in a message"
         )));
     }
     Ok(BriefRecord {

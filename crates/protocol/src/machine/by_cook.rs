@@ -42,7 +42,7 @@ pub fn derive(
             block.conclude = Some(Conclude::Stop);
             Ok((ByCook::Stop, block))
         }
-        rule => Err(format!("rule {rule} answers")),
+        rule => Err(format!("rule {rule} applies here")),
     }
 }
 
@@ -54,16 +54,16 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
     }
     if ledger.assured.by_cook.0 >= MOST_BY_COOK {
         return Err(format!(
-            "{MOST_BY_COOK} re-grounds of cook's own have followed one another"
+            "cook has already re-grounded {MOST_BY_COOK} times in a row"
         ));
     }
     match ledger.assured.remarks_seen {
         None => {
-            let what = "no model has re-grounded under this profile without a blocker or deviation, and the plan is not one that the user brought";
+            let what = "an agent has yet to re-ground under this profile without a blocker or deviation, and the plan did not come from the user";
             return Err(what.to_owned());
         }
         Some(seen) if seen.0 != ledger.remarks.len() as u64 => {
-            return Err("a remark came since the last re-ground of a model".to_owned());
+            return Err("a remark was added after an agent last re-grounded".to_owned());
         }
         Some(_) => {}
     }
@@ -75,7 +75,7 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
         return Err("a rejection or a returned slice waits for an answer".to_owned());
     }
     if ledger.answered.is_some() || ledger.stopped_for.is_some() {
-        return Err("what the user said waits for a re-ground".to_owned());
+        return Err("a message of the user is waiting for a re-ground".to_owned());
     }
     let slice = snapshot.find_slice_in_work();
     let slice_head = slice.and_then(|id| ledger.slices.get(id)?.head.as_ref());
@@ -97,7 +97,7 @@ fn find_first_in_order(snapshot: &Snapshot) -> Result<String, String> {
     let is_done = |id: &String| plan.is_done(id);
     if !slice.blocked_on.iter().all(is_done) {
         return Err(format!(
-            "slice `{}` waits for one that is not done",
+            "slice `{}` waits for a slice that is not done",
             slice.slice_id
         ));
     }
@@ -114,36 +114,36 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
             && review.follow_up.is_none()
     });
     if !accepts {
-        return Err(format!("the review of slice `{id}` leaves something open"));
+        return Err(format!("the review of slice `{id}` names an open point"));
     }
     let ledger = snapshot.find_ledger(id);
     if ledger.is_some_and(|ledger| ledger.find_unheard_no().is_some()) {
-        return Err(format!("a review of slice `{id}` said no before this one"));
+        return Err(format!("an earlier review of slice `{id}` said no"));
     }
     let audit = current_audit(snapshot);
     let is_open = audit.is_some_and(AuditNote::names_something);
     let is_last = snapshot.plan.open_slices().count() <= 1;
     if is_last && audit.is_none() && wave::open_audit(snapshot).is_some() {
-        return Err("what the last audit leaves open waits for an answer".to_owned());
+        return Err("an open point of the last audit is waiting for an answer".to_owned());
     }
     let named =
         ledger.is_some_and(|ledger| ledger.earlier_audit.is_some() || ledger.remarked.is_some());
     if is_open || named {
         return Err(format!(
-            "an audit or the implementer of slice `{id}` names something that is open"
+            "an audit or the implementer of slice `{id}` names an open point"
         ));
     }
     let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
     if offered.is_empty() {
         return Err(format!(
-            "the report of slice `{id}` gave no evidence, or not in the form that its prompt asks for"
+            "the report of slice `{id}` has no evidence in the form that its prompt asks for"
         ));
     }
     let reviewer = current_review(snapshot).and_then(|review| review.session.as_ref());
     let implementer = ledger.and_then(|ledger| ledger.offered_by.as_ref());
     if reviewer.is_none() || implementer.is_none() || reviewer == implementer {
         return Err(format!(
-            "slice `{id}` is not known to be reviewed in another session than it was implemented in"
+            "the log does not show that slice `{id}` was implemented and reviewed in two different sessions"
         ));
     }
     block.evidence = offered
@@ -165,7 +165,7 @@ fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
         && votes.all(|vote| vote.concerns.is_empty())
     {
         true => Ok(()),
-        false => Err("not every judge said yes without a concern".to_owned()),
+        false => Err("at least one judge said no or named a concern".to_owned()),
     }
 }
 
@@ -174,7 +174,7 @@ pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(
     let head = work.facts.head()?.clone();
     let derived = derive(work.before, &work.due, &head).map_err(refuse_by_cook)?;
     if derived != (kind, block.clone()) {
-        return Err(refuse_by_cook("cook derives another block".to_owned()));
+        return Err(refuse_by_cook("cook derives a different block".to_owned()));
     }
     let commands = list_named_commands(work.before, block);
     if let Some(command) = work.facts.list_untrusted(&commands)?.first() {

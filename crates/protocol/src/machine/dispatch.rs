@@ -168,7 +168,7 @@ impl Walk<'_> {
         for rule in [Rule::Bootstrap, Rule::Recover, Rule::Select] {
             self.pass(
                 rule,
-                "a goal has no contract in the worktree, and one slice",
+                "a goal has one slice and does not need a contract in the worktree",
             );
         }
         let (action, reason) = describe(pursued);
@@ -183,7 +183,7 @@ impl Walk<'_> {
         if drift.causes.is_empty() {
             self.pass(
                 Rule::Recover,
-                "the state is as the log has it, and nothing asks for a re-ground",
+                "the state matches the log, and a re-ground is not due",
             );
             return Ok(None);
         }
@@ -216,7 +216,7 @@ impl Walk<'_> {
                 named.push(format!("{more} more"));
             }
             let how = tree.contract_hint().map(|hint| format!("; {hint}"));
-            self.findings.push(finding!(Code::DirtyWorktree, "the worktree is not clean: {}; before the user commits or removes that, no slice can be selected or accepted{}",
+            self.findings.push(finding!(Code::DirtyWorktree, "the worktree is not clean: {}; a slice can be selected or accepted only after the user commits or removes these changes{}",
                     named.join(", "),
                     how.unwrap_or_default()));
         }
@@ -233,7 +233,7 @@ impl Walk<'_> {
         }
         self.findings.push(finding!(
             Code::ContractUntracked,
-            "no slice can be selected before the user commits these with `cook init --commit`: {}",
+            "a slice can be selected only after the user commits these files with `cook init --commit`: {}",
             uncommitted.join(", ")
         ));
         Ok(Some("cook init --commit".to_owned()))
@@ -347,7 +347,7 @@ impl Walk<'_> {
         }
         self.pass(
             Rule::Implement,
-            "the slice is committed and no newer commit of its own is unreported",
+            "the slice is committed, and all of its commits are reported",
         );
         let ledger = snapshot.find_ledger(id);
         let head = ledger
@@ -437,7 +437,7 @@ impl Walk<'_> {
             };
             self.findings.push(finding!(
                 Code::OtherBranchNow,
-                "on {}, the log is for {}",
+                "{} is checked out, but the log belongs to {}",
                 name(&head.branch),
                 name(&snapshot.ledger.branch)
             ));
@@ -471,7 +471,7 @@ impl Walk<'_> {
         if !changed.is_empty() {
             for path in &changed {
                 self.findings.push(
-                    finding!(Code::ContractEdited, "`{path}` is not as the user left it")
+                    finding!(Code::ContractEdited, "`{path}` is not the user's version")
                         .at(path.clone()),
                 );
             }

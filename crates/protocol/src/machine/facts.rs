@@ -530,7 +530,7 @@ impl Worktree {
 pub fn stale_stop_verifier() -> Finding {
     Finding::new(
         Code::StopVerifierStale,
-        "the stop verifier was generated from other gates than `.agent/cook.toml` has now",
+        "the stop verifier was generated from gates that differ from those in `.agent/cook.toml`",
     )
     .at(STOP_VERIFIER_SCRIPTS[0])
 }

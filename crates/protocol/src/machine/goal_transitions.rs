@@ -73,7 +73,7 @@ fn exists(before: &Snapshot) -> Refusal {
     match before.goal() {
         Some(_) => refusal!(Code::GoalExists, "this branch has a goal: {anchor}"),
         None => refusal!(Code::GoalExists, "this worktree has a mission: {anchor}")
-            .replace_hints(["run `cook next`: whoever is due works on it"]),
+            .replace_hints(["run `cook next`, which names the role that works on it"]),
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn weigh(work: &mut Work) -> Result<(), Refusal> {
     }
     let found = work.facts.goal(&pursued.goal)?.clone();
     if found.commit != head || !found.is_borne_out(&pursued.goal) {
-        let what = "what is said of the checks is not what their runs say of HEAD";
+        let what = "the stated results of the checks differ from their runs at HEAD";
         return Err(Refusal::new(Code::StaleFacts, what));
     }
     work.next.ledger.goal = Some(Box::new(GoalLedger {

@@ -115,7 +115,7 @@ fn require_declared(work: &Work) -> Result<(), Refusal> {
         return Ok(());
     }
     let what = format!(
-        "{} of the basis, or what runs them, were changed, and no commit declares it",
+        "{} of the basis, or the files that run them, were changed, and no commit declares the change",
         count_noun(undeclared.len() as u64, "test")
     );
     let findings = undeclared
@@ -124,7 +124,7 @@ fn require_declared(work: &Work) -> Result<(), Refusal> {
     let declarations = undeclared.iter().filter_map(|line| line.declaration());
     let declare = |line: String| {
         format!(
-            "mend the code; or, where the change is meant, commit (`git commit --allow-empty`) with this line in the message: {line}"
+            "fix the code; or, if the change is intended, commit (`git commit --allow-empty`) with this line in the message: {line}"
         )
     };
     Err(Refusal::new(Code::TestsUndeclared, what)
@@ -396,7 +396,7 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     if facts.paths.is_empty() {
         return Err(refusal!(
             Code::CommitEmpty,
-            "nothing differs between the slice's basis and commit {short}"
+            "commit {short} does not change anything since the slice's basis"
         ));
     }
     if let Some(ledger) = work.next.find_ledger(slice_id)
@@ -405,7 +405,7 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     {
         return Err(refusal!(
             Code::CommitAlreadyReported,
-            "commit {short} was reported, and nothing was committed since"
+            "commit {short} was already reported, and it is the newest one"
         ));
     }
     let mut others = work.next.ledger.slices.iter();
@@ -414,7 +414,7 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     {
         return Err(refusal!(Code::CommitAlreadyReported, "commit {short} was reported for slice `{other}`")
         .replace_hints([format!(
-            "commit with the trailer `Cook-Slice: {slice_id}` and report that commit; it may be empty where HEAD holds the work"
+            "make a commit with the trailer `Cook-Slice: {slice_id}` and report it; it may be empty if HEAD already contains the work"
         )]));
     }
     let surfaces = work.next.plan.surfaces(slice_id).to_vec();
@@ -426,7 +426,7 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
         .collect();
     if let Some(path) = forbidden.first() {
         return Err(refusal!(Code::ProtectedPath, "the slice's work changes `{path}`, which is protected")
-        .replace_hints(["take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook plan adopt`"]));
+        .replace_hints(["revert the change, or, if the user wants it, add the path to the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook plan adopt`"]));
     }
     Ok(id.clone())
 }
@@ -594,7 +594,7 @@ pub(super) fn ask(
     if !may_ask {
         return Err(refusal!(
             Code::NotYourTurn,
-            "the {role} reports a verdict and asks nothing"
+            "the {role} gives a verdict and cannot ask the user"
         ));
     }
     user_answers::require_new(work, question)?;

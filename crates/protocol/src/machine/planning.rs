@@ -67,7 +67,7 @@ pub(super) fn merge(
     if let Some(circle) = SliceGraph::new(&work.next.plan).cycle() {
         return Err(refusal!(
             Code::DependencyCycle,
-            "slices wait for one another in a circle: {}",
+            "slices wait for each other in a cycle: {}",
             circle.join(" waits before ")
         ));
     }
@@ -83,7 +83,7 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
     if plan.candidate_slices.len() > MAX_SLICES {
         return Err(refusal!(
             Code::PlanTooLarge,
-            "the plan has {} slices, at most {MAX_SLICES} are kept",
+            "the plan has {} slices; the limit is {MAX_SLICES}",
             plan.candidate_slices.len()
         ));
     }
@@ -103,7 +103,7 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
         if !seen.insert(id) {
             return Err(refusal!(
                 Code::SliceDuplicated,
-                "two slices are called `{id}`"
+                "two slices have the id `{id}`"
             ));
         }
         if let Some(command) = slice
@@ -114,7 +114,7 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
         {
             return Err(refusal!(
                 Code::CommandMalformed,
-                "slice `{id}` names `{command}`, which has no words or an open quote; commands run without a shell"
+                "the command `{command}` of slice `{id}` is empty or has an unclosed quote; commands run without a shell"
             ));
         }
         let distinct: BTreeSet<&String> = slice.acceptance_criteria.iter().collect();
@@ -222,7 +222,7 @@ fn revise(
         if slice.status == SliceStatus::Done && differs {
             return Err(refusal!(
                 Code::GoalChanged,
-                "slice `{id}` is {}; its goal and criteria stay",
+                "slice `{id}` is {}; its goal and criteria cannot change",
                 slice.status.id()
             ));
         }
@@ -243,13 +243,13 @@ fn revise(
         if work.next.is_committed(id) {
             return Err(refusal!(
                 Code::UnreconciledCommit,
-                "slice `{id}` is committed and not reconciled; the criterion `{criterion}` stays until then"
+                "slice `{id}` is committed and not yet reconciled; until then its criterion `{criterion}` cannot change"
             ));
         }
         if !proof::may_drop(work.before, block, id, criterion) {
             return Err(refusal!(
                 Code::CriteriaWeakened,
-                "slice `{id}` loses or rewords the criterion `{criterion}` without proof that it holds"
+                "the plan drops or rewords the criterion `{criterion}` of slice `{id}` without proof that it holds"
             ));
         }
         let anchors = proof::list_dropping_anchors(work.before, block, id, criterion);
@@ -289,7 +289,7 @@ fn next_status(
     }
     if matches!(slice.status, Done | Cancelled) && matches!(wanted, Done | Cancelled | Planned) {
         let what = format!(
-            "slice `{id}` is {}; that the plan calls it {} says nothing",
+            "slice `{id}` is {}; the status {} in the plan is ignored",
             slice.status.id(),
             wanted.id()
         );
@@ -437,7 +437,7 @@ pub(super) fn cancel(
     if let (false, Some(criterion)) = (shown.is_empty(), bare.first()) {
         return Err(refusal!(
             Code::EvidenceMissing,
-            "slice `{id}` is cancelled with proof of some criteria, and `{criterion}` has none"
+            "slice `{id}` is cancelled with proof of some criteria, but `{criterion}` is without proof"
         )
         .replace_hints(["give `evidence` for each of its criteria, or for none of them"]));
     }
@@ -495,10 +495,10 @@ fn require_other_place(work: &Work, id: &str, block: &Reground) -> Result<(), Re
         None => Ok(()),
         Some(claim) => Err(refusal!(
             Code::EvidenceUnrelated,
-            "`{}` ({}): the plan that calls it done is no proof of it",
+            "`{}` ({}): a tick in the plan does not prove the criterion",
             claim.criterion,
             claim.anchor
         )
-        .replace_hints(["point at what the repository does now, or leave the slice to be done"])),
+        .replace_hints(["cite evidence in the repository as it is now, or leave the slice open"])),
     }
 }

@@ -235,7 +235,7 @@ pub(super) fn stamp(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
         let Some(question) = fresh_question(work.before, block, claim) else {
             return Err(refusal!(
                 Code::SliceUnknown,
-                "no slice is named for the evidence of `{}`",
+                "the evidence of `{}` does not name a slice",
                 claim.criterion
             ));
         };
@@ -304,9 +304,9 @@ fn keep(
     slice.evidence.push(Evidence::Record(record));
     if let Some((old, had_run)) = replaced.filter(|_| is_accepted) {
         if had_run && !has_run {
-            return Err(refusal!(Code::EvidenceUnrelated, "`{}` of slice `{id}`, which is closed, was proved by a run ({old}); {} is none and does not take its place",
+            return Err(refusal!(Code::EvidenceUnrelated, "a run ({old}) proved `{}` of the closed slice `{id}`; {} is not a run and cannot replace it",
                 claim.criterion, claim.anchor).replace_hints([
-                "claim a test or a command, or take the slice up again with `reopen`",
+                "cite a test or a command, or open the slice again with `reopen`",
             ]));
         }
         let what = format!(
@@ -448,7 +448,7 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
     if old.len() == slice.acceptance_criteria.len() && !old.is_empty() {
         return Err(refusal!(
             Code::EvidenceNotNew,
-            "nothing that proves slice `{id}` is new since its basis: {}",
+            "every proof of slice `{id}` existed at its basis already: {}",
             old[0]
         ));
     }
@@ -603,7 +603,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                 record.held_at.clone_from(&work.facts.head()?.tree);
                 record.receipt.clone_from(&answer.receipt);
                 let what = format!(
-                    "`{}` of slice `{id}`, which is done: its test was changed as commits of the accepted slice declare, and the changed test is its proof now",
+                    "`{}` of the done slice `{id}`: commits of the accepted slice declare a change of its test, and the changed test is its proof now",
                     record.criterion
                 );
                 work.note(Code::ProofReplaced, id, what);
@@ -710,7 +710,7 @@ pub(super) fn find_lost(snapshot: &Snapshot, facts: &Facts) -> Vec<Finding> {
             SliceStatus::Done => "done",
             _ => "cancelled as there already",
         };
-        Some(finding!(Code::ProofBroken, "slice `{id}` is {was} in the log, and the proof of `{}` no longer holds: {}; any re-ground opens the slice again, and may change or cancel it",
+        Some(finding!(Code::ProofBroken, "slice `{id}` is {was} in the log, but the proof of `{}` no longer holds: {}; the next re-ground opens the slice again, and may change or cancel it",
             gone.criterion, gone.anchor).at(id.clone()))
     };
     list_closed(snapshot).filter_map(lost).collect()

@@ -51,10 +51,10 @@ fn go_on(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             return new_wave(work);
         }
         if resume.answer.is_some() {
-            return Err(refusal("nobody asked anything")
+            return Err(refusal("there is no open question to answer")
                 .replace_hints([
-                    "`cook plan refocus --mission TEXT` changes what is wanted",
-                    "`cook brief say TEXT` keeps it; `cook brief note forbid RULE --source 'user@msg-N: …'` then tells each role",
+                    "run `cook plan refocus --mission TEXT` to change the mission",
+                    "run `cook brief say TEXT` to record it; then `cook brief note forbid RULE --source 'user@msg-N: …'` shows it to each role",
                 ]));
         }
         return Err(refusal("the work is not stopped"));
@@ -105,7 +105,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             let still_there = work.facts.head()?.commit == work.before.ledger.head_seen;
             if still_there && !resume.new_wave {
                 return Err(refusal("the project is done and HEAD has not moved")
-                    .hint("run `cook plan refocus --mission TEXT` for new work, `cook brief say TEXT` where this work lacks something"));
+                    .hint("run `cook plan refocus --mission TEXT` for new work, or `cook brief say TEXT` if something is missing in this work"));
             }
             let cause = "the project was done, and the user went on with `cook resume`";
             require_reground(&mut work.next, cause.to_owned());
@@ -146,7 +146,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 return Err(refusal!(Code::TrustMissing, "`{command}` is not trusted")
                     .replace_hints([
                         format!("run `cook trust {}`", quote_word(command)),
-                        "or `cook resume --answer 'no: WHY'`, and the plan is changed".to_owned(),
+                        "or run `cook resume --answer 'no: WHY'` to change the plan".to_owned(),
                     ]));
             }
         }
@@ -259,11 +259,11 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
     }
     let Some(head) = find_reviewed_head(work.before) else {
         return Err(refusal(format!(
-            "slice `{id}` has no commit that was reviewed last"
+            "slice `{id}` does not have a reviewed commit"
         )));
     };
     if !work.facts.on_head(&head)? {
-        return Err(refusal("the reviewed commit is not on HEAD any more"));
+        return Err(refusal("the reviewed commit is no longer on HEAD"));
     }
     work.ledger(&id).head = Some(head);
     work.set_audit_aside(&id);

@@ -24,7 +24,7 @@ pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refu
             "the work is stopped already: {}",
             work.next.state.continuation_policy
         ))
-        .hint("`cook brief say TEXT` keeps what you want to say"));
+        .hint("run `cook brief say TEXT` to leave a message"));
     }
     if actor != Actor::Role && is_said(why) {
         brief_changes::hear(work, why);
@@ -73,7 +73,7 @@ pub(super) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
     let is_done = work.next.state.continuation_policy == Policy::Done;
     if is_cancelled(&work.next) || is_done && work.next.ledger.goal.is_none() {
         return Err(refusal("the workflow has ended already")
-            .hint("`cook brief say TEXT` keeps what you want to say"));
+            .hint("run `cook brief say TEXT` to leave a message"));
     }
     cancel_open(work);
     for cause in find_unheard(work.before) {
@@ -234,7 +234,7 @@ pub(super) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
         let finding = Finding::new(refusal.code, refusal.message.clone());
         return Err(refusal!(
             Code::AdoptIllegal,
-            "the edited plan cannot follow the plan of the log: {}",
+            "the log's plan cannot change to the edited plan: {}",
             refusal.message
         )
         .with(vec![finding]));
@@ -302,7 +302,7 @@ fn take_up_again(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
             (Some(is), wanted) if is != wanted => {
                 return Err(refusal!(
                     Code::AdoptIllegal,
-                    "slice `{id}` is {} and stays it",
+                    "slice `{id}` is {}, and this status cannot change",
                     is.id()
                 ));
             }
@@ -373,7 +373,7 @@ fn cook_owned_differences(edited: &Slice, taken: &Slice) -> Vec<&'static str> {
 pub(super) fn adopt_branch(work: &mut Work) -> Result<(), Refusal> {
     let branch = work.facts.head()?.branch.clone();
     if branch == work.before.ledger.branch {
-        return Err(refusal("this branch is the workflow's already"));
+        return Err(refusal("the workflow already runs on this branch"));
     }
     let name = |branch: &Option<String>| {
         let name = branch.as_deref();
@@ -418,7 +418,7 @@ pub(super) fn amend(
     if !slice.status.is_open() {
         return Err(refusal!(
             Code::SelectClosed,
-            "slice `{slice_id}` is {}; its criteria stay",
+            "slice `{slice_id}` is {}; its criteria cannot change",
             slice.status.id()
         ));
     }
@@ -433,13 +433,13 @@ pub(super) fn amend(
     {
         return Err(Refusal::new(
             Code::CriterionDuplicated,
-            "the slice has that criterion already",
+            "the slice already has that criterion",
         ));
     }
     let Some(place) = index.and_then(|index| slice.acceptance_criteria.get_mut(index)) else {
         return Err(refusal!(
             Code::SliceUnknown,
-            "slice `{slice_id}` has {count} criteria, not number {number}"
+            "slice `{slice_id}` has {count} criteria; criterion {number} does not exist"
         ));
     };
     let old = std::mem::replace(place, text.to_owned());
@@ -466,12 +466,12 @@ pub(super) fn retire(
     if reason.trim().is_empty() {
         return Err(Refusal::new(
             Code::CriteriaEmpty,
-            "to give up a proof takes a reason",
+            "giving up a proof requires a reason",
         ));
     }
     let slice = work.find_planned(slice_id)?;
     if !slice.rests_on_proof() {
-        return Err(refusal!(Code::EvidenceMissing, "slice `{slice_id}` is {}: nothing that was accepted proves it",
+        return Err(refusal!(Code::EvidenceMissing, "slice `{slice_id}` is {}, so it does not have an accepted proof",
             slice.status.id()).replace_hints([
             "correct the criterion with `cook plan criteria amend`, or cancel the slice in a re-ground",
         ]));
@@ -484,7 +484,7 @@ pub(super) fn retire(
     let Some(criterion) = index.and_then(|index| criteria.get(index)) else {
         return Err(refusal!(
             Code::SliceUnknown,
-            "slice `{slice_id}` has {count} criteria, not number {number}"
+            "slice `{slice_id}` has {count} criteria; criterion {number} does not exist"
         ));
     };
     let mut records = slice.evidence.iter_mut().filter_map(|entry| match entry {
@@ -496,7 +496,7 @@ pub(super) fn retire(
         None => {
             return Err(refusal!(
                 Code::EvidenceMissing,
-                "no proof of `{criterion}` is on record"
+                "the log does not have a proof of `{criterion}`"
             ));
         }
     }
@@ -516,7 +516,7 @@ pub(super) fn undo(
     if to_seq >= work.before.ledger.seq.0 || to.ledger.seq.0 != to_seq {
         return Err(refusal!(
             Code::UndoTooFar,
-            "transition {to_seq} is not an earlier one"
+            "transition {to_seq} is not earlier than the newest transition"
         ));
     }
     let mut current = work.before.clone();

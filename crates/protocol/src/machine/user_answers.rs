@@ -71,14 +71,14 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
         if let Some(id) = known {
             return Err(refusal!(
                 Code::SliceUnknown,
-                "no slice `{id}` in the plan, for {answer}"
+                "the plan has no slice `{id}`, which the report names for {answer}"
             ));
         }
         let mut answers = work.next.ledger.answers.iter_mut();
         let Some(kept) = answers.find(|kept| kept.id() == *answer) else {
             return Err(refusal!(
                 Code::AnswerUnknown,
-                "the user gave no answer that is called `{answer}`"
+                "the user did not give an answer with the id `{answer}`"
             ));
         };
         kept.slices.clone_from(slices);
@@ -87,7 +87,7 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
         if let Some(id) = slices.iter().find(misses) {
             let slice = work.next.plan.slice(id);
             let what = match slice.is_some_and(|slice| slice.status == SliceStatus::Cancelled) {
-                true => format!("slice `{id}` is cancelled, and {answer} would bind nobody there"),
+                true => format!("slice `{id}` is cancelled, so {answer} cannot bind it"),
                 false => format!("slice `{id}` was closed before the user gave {answer}"),
             };
             return Err(Refusal::new(Code::AnswerUnplaced, what));

@@ -106,8 +106,7 @@ fn weigh_defects(
     if verdicts.positive {
         findings.extend(unanswered.iter().cloned());
         for text in &unanswered {
-            let what =
-                format!("the review's yes accepts nothing: it does not answer for the {text}");
+            let what = format!("the review's yes does not count: it does not address the {text}");
             work.note(Code::TestChangeUnanswered, id, what);
         }
     }
@@ -116,13 +115,12 @@ fn weigh_defects(
             Some(why) => format!("whether gates notice defects is not known ({why})"),
             None => "gates notice too few of the planted defects".to_owned(),
         };
-        let what =
-            format!("the review's yes accepts nothing: {why}, and it does not answer for that");
+        let what = format!("the review's yes does not count: {why}, which it does not address");
         work.note(Code::DefectsUnnoticed, id, what);
     }
     for text in unknown {
         let what = format!(
-            "`{text}` waives nothing: no planted defect and no change of a test has that id here, or no reason is given"
+            "`{text}` has no effect: it needs the id of a planted defect or of a changed test, and a reason"
         );
         work.note(Code::WaiverUnknown, id, what);
     }
@@ -254,9 +252,9 @@ fn require_new_words(work: &mut Work, submission: &Submission) -> Result<(), Ref
     if taken.contains(&words) {
         return Err(Refusal::new(
             Code::DuplicateReport,
-            "a report in these very words was taken before, and this one comes with neither session nor ticket",
+            "an identical report was recorded before, and this one has neither a session nor a ticket",
         )
-        .replace_hints(["when it is a report of its own, hand it in with the ticket of `cook next --json`: `cook record ROLE FILE --ticket TICKET`"]));
+        .replace_hints(["if it is a new report, record it with the ticket of `cook next --json`: `cook record ROLE FILE --ticket TICKET`"]));
     }
     taken.push(words);
     let over = taken.len().saturating_sub(MAX_DIGESTS);
@@ -298,7 +296,7 @@ fn require_new_judge(work: &Work, submission: &Submission) -> Result<(), Refusal
         None => Ok(()),
         Some(vote) => Err(refusal!(
             Code::DuplicateReport,
-            "vote {} of this wave came {}; each judge answers for itself",
+            "vote {} of this wave came {}; each judge must vote independently",
             vote.seq.0,
             match (&submission.session, &submission.ticket) {
                 (Some(mine), _) if vote.session.as_ref() == Some(mine) => "from the same session",
@@ -327,7 +325,7 @@ fn require_latest_commit(work: &Work, verdicts: &Verdicts, head: &str) -> Result
     }
     Err(refusal!(
         Code::WrongCommit,
-        "the report names `{named}` as the latest completed slice's commit, it is {}",
+        "the report names `{named}` as the latest completed slice's commit, but that is {}",
         latest.as_deref().map_or("none", short)
     ))
 }
@@ -342,10 +340,10 @@ fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal
     if let Some(began) = submission.began_at.as_deref().filter(elsewhere) {
         return Err(refusal!(
             Code::TreeChanged,
-            "its session began at {}, and HEAD is {head}: it looked at another commit",
+            "its session began at {}, but HEAD is {head}: it examined another commit",
             clean(began, Lines::Fold)
         )
-        .replace_hints(["give the role that is due a new session: `cook next`"]));
+        .replace_hints(["start a new session of the role that is due: `cook next`"]));
     }
     let worktree = work.facts.worktree()?;
     let ticket = submission.ticket.as_deref();
@@ -363,9 +361,9 @@ fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal
             worktree.first_dirty())
     .replace_hints([
         format!(
-            "take a ticket again: `cook next` prints the one of the worktree as it is, and `cook record {} FILE --ticket TICKET` hands the report in with it",
+            "get a new ticket: `cook next` prints it for the present worktree, and `cook record {} FILE --ticket TICKET` records the report with it",
             submission.report.role.short()
         ),
-        "or put back what changed; a commit is looked at anew".to_owned(),
+        "or revert the changes; if you commit them, the new commit must be examined".to_owned(),
     ]))
 }

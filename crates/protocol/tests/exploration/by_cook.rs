@@ -422,7 +422,7 @@ fn what_somebody_must_weigh_is_not_cooks() {
     assert!(
         walk.by_cook()
             .unwrap_err()
-            .contains("gave no evidence, or not in the form")
+            .contains("has no evidence in the form")
     );
     // A no is never reconciled by cook.
     let mut walk = Walk::new(LITE);
@@ -515,11 +515,11 @@ fn each_thing_to_weigh_is_said() {
         ),
         (
             |(snapshot, ..)| snapshot.ledger.answered = Some("yes".to_owned()),
-            "what the user said",
+            "a message of the user",
         ),
         (
             |(snapshot, ..)| snapshot.ledger.stopped_for = Some("a question".to_owned()),
-            "what the user said",
+            "a message of the user",
         ),
         (|(.., head)| head.commit = None, "HEAD has moved"),
         (
@@ -536,14 +536,14 @@ fn each_thing_to_weigh_is_said() {
                     let slice = snapshot.ledger.slices.get_mut("a").unwrap();
                     slice.remarked = Some("C-b: open".to_owned());
                 },
-                "names something that is open",
+                "names an open point",
             ),
             (
                 |(snapshot, ..)| {
                     let slice = snapshot.ledger.slices.get_mut("a").unwrap();
                     slice.earlier_audit = open_audit();
                 },
-                "names something that is open",
+                "names an open point",
             ),
         ],
     );
@@ -557,7 +557,7 @@ fn each_thing_to_weigh_is_said() {
                 slices[0].status = SliceStatus::Cancelled;
                 slices[1].blocked_on = vec!["a".to_owned()];
             },
-            "waits for one that is not done",
+            "waits for a slice that is not done",
         )],
     );
     walk.take_by_cook(ByCook::Select);
@@ -566,7 +566,7 @@ fn each_thing_to_weigh_is_said() {
         &walk,
         &[(
             |(snapshot, ..)| snapshot.ledger.open_audit = open_audit(),
-            "what the last audit leaves open",
+            "an open point of the last audit",
         )],
     );
     walk.take_by_cook(ByCook::Accept);
@@ -579,7 +579,7 @@ fn each_thing_to_weigh_is_said() {
     });
     assert_eq!(walk.rule(), Rule::Conclude);
     let why = walk.by_cook().unwrap_err();
-    assert!(why.contains("not every judge said yes"), "{why}");
+    assert!(why.contains("at least one judge said no"), "{why}");
 }
 
 /// What cook derives here is taken, but not where the repository is found changed like that.
@@ -619,12 +619,12 @@ fn what_the_repository_says_keeps_cook_from_it() {
     is_not_taken_where(
         &walk,
         |facts| facts.contract_uncommitted = Some(vec!["x".to_owned()]),
-        "no slice can be selected before the user commits these",
+        "a slice can be selected only after the user commits these files",
     );
     is_not_taken_where(
         &walk,
         |facts| facts.stop_verifier_stale = true,
-        "the stop verifier was generated from other gates",
+        "the stop verifier was generated from gates that differ",
     );
     is_not_taken_where(
         &walk,
@@ -686,7 +686,7 @@ fn only_ten_follow_one_another() {
     walk.plan_and_select();
     walk.snapshot.ledger.assured.by_cook = Count(MOST_BY_COOK);
     walk.reach_review();
-    assert!(walk.by_cook().unwrap_err().contains("followed one another"));
+    assert!(walk.by_cook().unwrap_err().contains("times in a row"));
     walk.take(walk.report_accepted("a"));
     walk.take_by_cook(ByCook::Select);
 }
@@ -701,7 +701,7 @@ fn a_remark_asks_for_a_model() {
         code: "test_deleted".to_owned(),
         what: "a test is gone".to_owned(),
     });
-    assert!(walk.by_cook().unwrap_err().contains("a remark came"));
+    assert!(walk.by_cook().unwrap_err().contains("a remark was added"));
 }
 
 #[test]

@@ -211,7 +211,7 @@ fn a_no_to_what_the_work_was_before_is_weighed_by_a_model_and_read_by_the_judges
     let yes = walk.snapshot.ledger.seq.0;
     assert_eq!(walk.rule(), Rule::Reconcile);
     let why = walk.derive_refusal();
-    assert!(why.contains("said no before this one"), "{why}");
+    assert!(why.contains("an earlier review of slice"), "{why}");
     walk.take(walk.report_accepted("a"));
     let answer = walk.find_answer(&format!("review-{no}"));
     assert_eq!(

@@ -239,8 +239,8 @@ impl Gates<'_> {
                 let word = &argv[0];
                 let path = std::env::var_os("PATH").unwrap_or_default();
                 let how = match on_path(word, &path) {
-                    Some(_) => "`cook trust --tools` takes in the one of now, which has it",
-                    None => "nor on the one of now: install it",
+                    Some(_) => "the present PATH has it: `cook trust --tools` trusts that one",
+                    None => "nor on the present one: install it",
                 };
                 let why = format!(
                     "the program `{word}` is not on the PATH that this machine's user trusted; {how}"
@@ -295,7 +295,7 @@ impl Gates<'_> {
         let problem = match (ended.swept, changed) {
             (false, _) => Some("a process it started could not be ended".to_owned()),
             (true, Some(path)) => Some(format!(
-                "`{path}`, a file of the commit, was changed while it ran, so it shows nothing about the commit"
+                "`{path}`, a file of the commit, was changed while it ran, so the result says nothing about the commit"
             )),
             (true, None) => None,
         };

@@ -153,7 +153,7 @@ impl<'a> RunPlace<'a> {
         let rooms = crate::room::rooms_dir(settings)?;
         if own.iter().any(|own| rooms.starts_with(own)) {
             let what = format!(
-                "clean rooms would be in `{}`, within the repository",
+                "clean rooms would be in `{}`, which is inside the repository",
                 rooms.display()
             );
             let hint = "name another place: `[clean_room] dir = \"/…\"` in `.agent/cook.toml`";
@@ -242,7 +242,7 @@ impl<'a> RunPlace<'a> {
         ];
         for (path, leads_to) in std::mem::take(&mut filled.leading_out) {
             if own.iter().any(|own| leads_to.starts_with(own)) {
-                let what = format!("`{path}`: a link into this repository, which no clone has");
+                let what = format!("`{path}`: a link into this repository fails in a clone");
                 self.lacking.push(what);
             } else if filled.remarks.len() < MAX_REMARKS {
                 let to = leads_to.display();

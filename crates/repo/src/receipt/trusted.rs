@@ -156,7 +156,7 @@ impl Trust {
                     path.display()
                 );
                 Failure::state(Code::NotWritable, what)
-                    .hint("run `cook init`, which writes what is missing")
+                    .hint("run `cook init`, which writes the missing file")
             })?;
             self.list.stop_verifiers.insert(digest);
         } else {

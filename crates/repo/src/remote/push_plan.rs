@@ -434,7 +434,7 @@ impl Remote<'_> {
 
     fn report_went_on(&self, former: &str, branch: &str) -> Failure {
         let what = format!(
-            "this log was that of branch `{former}`, and there `{}` holds what is not here",
+            "this log was that of branch `{former}`, and there `{}` is ahead of this clone",
             self.show()
         );
         let (quoted, now) = (shell_words::quote(former), shell_words::quote(branch));

@@ -327,7 +327,7 @@ impl Pointer {
         let opened = disk::open_regular(&self.place(common), Links::Refuse);
         let Ok(Some(from)) = opened else {
             return Ok(Err(format!(
-                "the large file {digest} is not here: `git lfs fetch` brings it"
+                "the large file {digest} is not here: `git lfs fetch` fetches it"
             )));
         };
         let (mut hash, mut size, mut piece) = (Sha256::new(), 0, vec![0; 256 * 1024]);
@@ -345,7 +345,7 @@ impl Pointer {
         Ok(match size == self.size && is == *digest {
             true => Ok(()),
             false => Err(format!(
-                "the large file {digest} here is not what its name says"
+                "the content of the large file {digest} does not match its name"
             )),
         })
     }

@@ -235,7 +235,7 @@ impl<'a> Filling<'a> {
                 | io::ErrorKind::InvalidInput
                 | io::ErrorKind::InvalidFilename => {
                     let path = named();
-                    let why = format!("`{path}` is a link that leads nowhere: {cause}");
+                    let why = format!("`{path}` is a link that cannot be made: {cause}");
                     repository.not_reproducible(why)
                 }
                 _ => failed(cause),

@@ -159,7 +159,7 @@ impl List {
         depth: usize,
     ) -> Result<bool, String> {
         if depth > DEPTH {
-            return Err(format!("its directories lie more than {DEPTH} deep"));
+            return Err(format!("its directories are more than {DEPTH} levels deep"));
         }
         let mut is_filled = false;
         let mut names = BTreeSet::new();
@@ -170,7 +170,7 @@ impl List {
             }
             let path = join(at, &name);
             if !names.insert(name) {
-                return Err(format!("tree {tree} holds a name twice"));
+                return Err(format!("tree {tree} contains the same name twice"));
             }
             let kind = match mode & 0o170_000 {
                 0o120_000 => Kind::Link,
@@ -214,10 +214,10 @@ impl List {
 /// libgit2 takes no path that is not UTF-8.
 pub(crate) fn refuse_name(dir: &Path) -> Failure {
     let what = format!(
-        "`{}` is not UTF-8, and no clean room can be made of a repository there",
+        "the path `{}` is not UTF-8, so cook cannot make a clean room of the repository there",
         dir.display()
     );
-    let hint = "move the repository to a path of UTF-8";
+    let hint = "move the repository to a path in UTF-8";
     Failure::state(Code::NotReproducible, what).replace_hints([hint])
 }
 

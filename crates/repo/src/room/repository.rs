@@ -413,7 +413,7 @@ fn is_tag(name: &str) -> bool {
 /// By the same way as to any clone, which takes all branches: what is not sent, or not whole, is told
 /// so wherever it stands. It costs a copy of what they hold, once for each room.
 fn receive(repository: &Repository, dir: &Path, place: &Path, sent: &Refs) -> Result<(), Failure> {
-    let what = "its history, all branches and tags, cannot be cloned";
+    let what = "its history (all branches and tags) cannot be cloned";
     let fetch = Call::new(
         "fetch-pack --quiet --keep --no-progress --stdin --check-self-contained-and-connected",
     );
@@ -466,7 +466,7 @@ fn check_refs(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     let ids: Vec<&str> = repository.refs.iter().map(|(_, id)| id.as_str()).collect();
     let lines = format!("{}\n^{}", ids.join("\n"), repository.commit);
     let walk = Call::new("rev-list --objects --stdin --quiet").stdin(lines);
-    let what = "a branch, tag or stash is not whole, and no clone can be made";
+    let what = "a branch, tag or stash is incomplete, so the repository cannot be cloned";
     let walk = walk.lend(&[repository.here()]);
     repository.ask(dir, walk, what).map(drop)
 }
@@ -478,7 +478,7 @@ fn list_sent(
     place: &Path,
 ) -> Result<Vec<(String, String)>, Failure> {
     let list = Call::new("ls-remote --quiet").arg(SENDER).arg(place);
-    let listed = repository.ask(dir, list, "no clone can be made")?;
+    let listed = repository.ask(dir, list, "the repository cannot be cloned")?;
     let text = String::from_utf8_lossy(&listed);
     let listed = text.lines().filter_map(|line| line.split_once('\t'));
     // A clone passes over names that git itself would not give.
@@ -493,12 +493,12 @@ fn list_sent(
     let is_null = |id: &str| id.bytes().all(|byte| byte == b'0');
     if let Some((name, _)) = sent.iter().find(|(_, id)| is_null(id)) {
         return Err(repository.not_reproducible(format!(
-            "`{name}` names no object, and no clone can be made: remove it"
+            "`{name}` does not name an object, so the repository cannot be cloned: remove it"
         )));
     }
     if let Some((above, name)) = find_in_the_way(&sent) {
         return Err(repository.not_reproducible(format!(
-            "`{above}` and `{name}` exclude each other, and no clone can be made: remove one of them"
+            "`{above}` and `{name}` cannot both exist in a clone: remove one of them"
         )));
     }
     Ok(sent)
@@ -523,7 +523,7 @@ fn check_sender(repository: &Repository, sent: &Refs) -> Result<(), Failure> {
     match hidden.next() {
         None => Ok(()),
         Some(name) => Err(repository.not_reproducible(format!(
-            "a clone is not shown `{name}`: the repository's settings hide it (`transfer.hideRefs`, `uploadpack.hideRefs`)"
+            "a clone would not get `{name}`: the repository's settings hide it (`transfer.hideRefs`, `uploadpack.hideRefs`)"
         ))),
     }
 }

@@ -214,7 +214,7 @@ pub fn rooms_dir(settings: &CleanRoom) -> Result<PathBuf, Failure> {
         (_, named) => {
             let what = match named {
                 Some(named) => format!(
-                    "`[clean_room] dir` is `{named}`, which is neither a whole path nor begins with `~/`"
+                    "`[clean_room] dir` is `{named}`, but it must be an absolute path or begin with `~/`"
                 ),
                 None => "no directory for clean rooms: this user has no home or cache directory"
                     .to_owned(),

@@ -44,13 +44,13 @@ pub(crate) fn find_submodules<'a>(
         let module = modules.and_then(|modules| {
             let module = modules.get(path);
             module.ok_or_else(|| {
-                "no `.gitmodules` says where it comes from, or it says `update = none`".to_owned()
+                "`.gitmodules` does not name its address, or sets `update = none`".to_owned()
             })
         });
         let opened = module.and_then(|module| {
             if let Some(other) = names.iter().find(|other| lies_within(&module.name, other)) {
                 return Err(format!(
-                    "its name `{}` and that of another, `{other}`, lie in each other, which `git clone --recurse-submodules` refuses: give it another name in `.gitmodules`",
+                    "one of the submodule names `{}` and `{other}` contains the other, which `git clone --recurse-submodules` refuses: rename one in `.gitmodules`",
                     module.name
                 ));
             }
@@ -76,7 +76,7 @@ pub(crate) fn find_submodules<'a>(
 /// By path, what a `.gitmodules` says of what a clone gets; what is wrong with it otherwise.
 fn read_modules(above: &Repository) -> Result<BTreeMap<Vec<u8>, Module>, String> {
     let leaf = above.list.file(b".gitmodules");
-    let leaf = leaf.ok_or("no `.gitmodules` says where it comes from")?;
+    let leaf = leaf.ok_or("`.gitmodules` does not name its address")?;
     above.objects.require_small(leaf.id, MAX_GITMODULES)?;
     let text = above.objects.read(leaf.id, ObjectType::Blob)?;
     parse_modules(text, above.path)
@@ -93,7 +93,7 @@ fn parse_modules(text: Vec<u8>, path: &OsStr) -> Result<BTreeMap<Vec<u8>, Module
         if key == "submodule.fetchjobs" && !is_number_of_jobs(&value) {
             let value = String::from_utf8_lossy(&value).escape_debug().to_string();
             return Err(format!(
-                "`.gitmodules` sets `submodule.fetchJobs` to `{value}`, which ends `git clone --recurse-submodules`: make it a number"
+                "`.gitmodules` sets `submodule.fetchJobs` to `{value}`, with which `git clone --recurse-submodules` fails: make it a number"
             ));
         }
         let Some((name, key)) = within(&key, "submodule") else {
@@ -163,7 +163,7 @@ fn open<'a>(
     id: Oid,
 ) -> Result<(Repository<'a>, Option<String>), String> {
     let address = module.address.as_deref();
-    let address = address.ok_or("`.gitmodules` names no address for it")?;
+    let address = address.ok_or("`.gitmodules` does not name its address")?;
     let in_place = place_below(source.worktree, &join(root, path));
     let in_place = in_place.map_err(|cause| cause.to_string())?;
     let mut places = vec![above.git_dir.join("modules").join(&module.name)];
@@ -171,7 +171,7 @@ fn open<'a>(
         places.push(source.git_dir.join("modules").join(&module.name));
     }
     places.push(in_place.join(".git"));
-    let mut opened = Err("it is not here: `git submodule update --init` brings it".to_owned());
+    let mut opened = Err("it is not here: `git submodule update --init` fetches it".to_owned());
     for place in places {
         let is_there = |dir: &Path| disk::is_directory(dir);
         if opened.is_err() && is_there(&place) && is_there(&place.join("objects")) {
@@ -218,7 +218,7 @@ fn resolve(address: &[u8], above: &Repository) -> Result<Vec<u8>, String> {
             rest = below;
             let end = base.iter().rposition(|byte| matches!(byte, b'/' | b':'));
             let end = end.filter(|end| end + 1 < base.len());
-            let end = end.ok_or("its address leads above where this repository comes from")?;
+            let end = end.ok_or("its address leads out of the address of this repository")?;
             base.truncate(end + usize::from(base[end] == b':'));
         } else {
             break;
@@ -254,7 +254,7 @@ fn list_sources(git_dir: &Path, path: &OsStr) -> Result<Vec<Vec<u8>>, String> {
 fn check_place(place: &Path, repository: &Repository, id: Oid) -> Result<(), String> {
     let lacks = |what: &str| {
         let place = place.display();
-        format!("{what} is not in `{place}`, where `.gitmodules` says that it comes from")
+        format!("{what} is not in `{place}`, the address in `.gitmodules`")
     };
     let format = repository.objects.format();
     let there = find_git_dir(place).map(|dir| Objects::open(&dir.join("objects"), format));
@@ -281,7 +281,7 @@ fn check_fetched(
 ) -> Result<Option<String>, String> {
     if !is_fetched(repository, &id.to_string()) {
         return Err(format!(
-            "its commit {id} is on no branch of a remote, so no clone has it: push it, then `git -C … fetch`"
+            "its commit {id} is not on a branch of a remote, so a clone would lack it: push it, then `git -C … fetch`"
         ));
     }
     let fetched = list_sources(&repository.git_dir, repository.path)?;
@@ -292,7 +292,7 @@ fn check_fetched(
     let from = fetched.first();
     let from = from.map_or("nowhere".to_owned(), |from| text(from));
     Ok(Some(format!(
-        "was fetched from {from}, and a clone asks {}, as `.gitmodules` has it",
+        "was fetched from {from}, but a clone would fetch it from {}, the address in `.gitmodules`",
         text(address)
     )))
 }

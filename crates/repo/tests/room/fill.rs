@@ -187,7 +187,7 @@ fn an_address_of_this_machine_is_asked_whether_it_has_a_submodule_s_commit() {
     let (filled, _) = project.fill(&commit);
     let lacking = filled.lacking.first().unwrap();
     assert!(
-        lacking.why.contains("says that it comes from"),
+        lacking.why.contains("the address in `.gitmodules`"),
         "{lacking:?}"
     );
     git(&sub, &["push", "-q", "origin", "HEAD:refs/heads/side"]);
@@ -563,7 +563,7 @@ fn what_keeps_a_sender_from_sending_a_clone_is_named() {
     let cases: [(&str, &str, Setting); 11] = [
         (
             "a file of another branch that holds something else",
-            "all branches and tags, cannot be cloned",
+            "(all branches and tags) cannot be cloned",
             |project| {
                 project.git(&["checkout", "-q", "-b", "side"]);
                 project.write("side.txt", "side\n");
@@ -616,7 +616,7 @@ fn what_keeps_a_sender_from_sending_a_clone_is_named() {
         ),
         (
             "a setting that is malformed",
-            "no clone can be made",
+            "the repository cannot be cloned",
             |project| {
                 project.git(&["config", "uploadpack.keepAlive", "x"]);
             },

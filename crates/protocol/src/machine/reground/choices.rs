@@ -195,7 +195,7 @@ fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
     match lost.first() {
         None => refusal,
         Some(first) => refusal.replace_hints([format!(
-            "{} not done any more, any report opens it again: select `{first}`, or what `cook status --ready` lists",
+            "{} no longer done, and the next report opens it again: select `{first}`, or a slice that `cook status --ready` lists",
             list_with_verb(&lost)
         )]),
     }
@@ -343,7 +343,7 @@ fn note_order(work: &mut Work, id: &str) {
         && !reasoned
     {
         let what = format!(
-            "slice `{id}` is selected, `{}` is first in order of work",
+            "slice `{id}` is selected, although `{}` is first in the order of work",
             first.slice_id
         );
         work.note(Code::SelectionNotFirst, id, what);

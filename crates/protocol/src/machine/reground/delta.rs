@@ -69,7 +69,7 @@ fn apply_delta(
     if !delta.candidate_slices.is_empty() {
         return Err(Refusal::new(
             Code::PlanTwice,
-            "the plan lists every slice, and what changes as well",
+            "the plan lists both every slice and single changes; give one of the two",
         ));
     }
     require_once(delta)?;
@@ -96,7 +96,7 @@ fn apply_delta(
                 "slice `{}` is in the plan already",
                 added.slice_id
             )
-            .replace_hints(["name it in `change`, or give the new slice an id of its own"]));
+            .replace_hints(["name it in `change`, or give the new slice another id"]));
         }
         slices.push(added.clone());
     }
@@ -130,9 +130,9 @@ fn find_open<'a>(
         && !slice.status.is_open()
         && !(is_opened && slice.rests_on_proof())
     {
-        return Err(refusal!(Code::GoalChanged, "slice `{id}` is {} and stays as it is", slice.status.id())
+        return Err(refusal!(Code::GoalChanged, "slice `{id}` is {} and cannot change", slice.status.id())
         .replace_hints([
-            "take a done slice up again with `reopen`, also in the report that changes it; of a cancelled one add a new slice",
+            "open a done slice again with `reopen`, in the same report if you like; replace a cancelled slice by a new one",
         ]));
     }
     let mut slices = slices.iter_mut();
@@ -169,7 +169,7 @@ fn change(slice: &mut PlannedSlice, changed: &ChangedSlice) -> Result<(), Refusa
     if let Some(number) = dropped.iter().find(|number| !(1..=count).contains(*number)) {
         return Err(refusal!(
             Code::CriteriaWeakened,
-            "slice `{}` has criteria 1 to {count}, and no criterion {number}: `drop_criteria` holds their numbers, for example `[{count}]`",
+            "slice `{}` has criteria 1 to {count}, so criterion {number} does not exist: `drop_criteria` lists numbers, for example `[{count}]`",
             slice.slice_id
         ));
     }

@@ -44,7 +44,7 @@ pub(super) fn apply(
     } else if choices::is_to_be_reconciled(work.due.rule, work.before) && block.policy.is_none() {
         return Err(Refusal::new(
             Code::NoProgress,
-            "a committed slice waits to be reconciled: accepted or reopened",
+            "a committed slice is waiting for a decision: accept or reopen it",
         ));
     }
     let merged = match &block.plan {
@@ -125,7 +125,7 @@ fn note_other_selection(work: &mut Work, block: &Reground, submission: Option<&S
     let is_open = work.next.plan.is_open(&named);
     let active = work.active_id();
     if is_open && active.as_deref() != Some(named.as_str()) {
-        let what = format!("the report calls slice `{named}` selected, and its block selects none");
+        let what = format!("the report calls slice `{named}` selected, but its block does not");
         work.note(Code::SelectionDiffers, named, what);
     }
 }
@@ -212,11 +212,11 @@ fn require_nothing_named(
     }
     Err(refusal!(
         Code::BlockersOpen,
-        "the project would come to its end with what a re-ground names as missing: {}",
+        "the project would end although a re-ground names these as missing: {}",
         named.join(", ")
     )
     .hint(
-        "what holds nothing up is told in `Exact handoff payload`, not as a blocker or deviation",
+        "report a point that blocks nothing in `Exact handoff payload`, not as a blocker or a deviation",
     ))
 }
 
@@ -230,7 +230,7 @@ fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), 
     {
         return Err(Refusal::new(
             Code::NoProgress,
-            "no judge is asked while a gate is red at HEAD: open or reopen a slice, ask the user, or name what blocks",
+            "judges cannot vote while a gate is red at HEAD: open or reopen a slice, ask the user, or name the blocker",
         ));
     }
     let moved = changed
@@ -244,7 +244,7 @@ fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), 
     }
     Err(refusal!(
         Code::NoProgress,
-        "after this report rule {} would answer again on the same facts",
+        "this report changes nothing: rule {} would apply again to the same facts",
         work.due.rule
     ))
 }
@@ -291,10 +291,7 @@ fn once<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Refu
     let mut names = names;
     match names.find(|name| !seen.insert(*name)) {
         None => Ok(()),
-        Some(name) => Err(refusal!(
-            Code::NamedTwice,
-            "`{name}` stands twice in {list}"
-        )),
+        Some(name) => Err(refusal!(Code::NamedTwice, "{list} names `{name}` twice")),
     }
 }
 
@@ -307,7 +304,7 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     if work.next.state.continuation_policy == Policy::Done {
         return Err(Refusal::new(
             Code::ConcludeNotDue,
-            "the report concludes with stop and stops for something else",
+            "the report concludes with `stop`, so its `policy` must not stop the work for another reason",
         ));
     }
     match change {
@@ -320,7 +317,7 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
         PolicyChange::Blocked { why, .. } if !is_named(why) => {
             return Err(
                 Refusal::new(Code::BlockWithoutReason, "the work is blocked without a reason")
-                    .replace_hints(["say in `why` what blocks: `\"policy\": {\"to\": \"blocked\", \"why\": \"…\", \"exit\": \"COMMAND\"}`"]),
+                    .replace_hints(["name the blocker in `why`: `\"policy\": {\"to\": \"blocked\", \"why\": \"…\", \"exit\": \"COMMAND\"}`"]),
             );
         }
         PolicyChange::Blocked { why, exit } => {
@@ -415,7 +412,7 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
         .filter(|slice| slice.rests_on_proof() && is_open(&slice.slice_id))
         .map(|slice| {
             let id = &slice.slice_id;
-            finding!(Code::ProofBroken, "the log calls slice `{id}` {}, and what it rests on is gone: any re-ground opens it again, and may change or cancel it",
+            finding!(Code::ProofBroken, "slice `{id}` is {} in the log, but its proof is gone: the next re-ground opens it again, and may change or cancel it",
                 slice.status.id()).at(id.clone())
         })
         .collect();

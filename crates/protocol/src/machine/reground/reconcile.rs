@@ -25,9 +25,9 @@ pub(super) fn apply_reconcile(
     match reconcile.decision {
         Decision::Accepted if is_due => match reconcile.findings.iter().find(|it| is_named(it)) {
             None => Ok(Vec::new()),
-            Some(finding) => Err(refusal!(Code::BlockersOpen, "slice `{id}` is accepted, and the report finds: {finding}")
+            Some(finding) => Err(refusal!(Code::BlockersOpen, "the report accepts slice `{id}` but also names a finding: {finding}")
             .replace_hints([
-                "reopen it with these `findings`; or accept it without them, and plan what is left as a slice",
+                "reopen it with these `findings`; or accept it without them, and plan the remaining work as a slice",
             ])),
         },
         Decision::Reopened if may_send_back || status == SliceStatus::Done => {
@@ -35,7 +35,7 @@ pub(super) fn apply_reconcile(
             work.reopen(id, findings, submission);
             Ok(vec![id.clone()])
         }
-        _ => Err(refusal!(Code::ReconcileNotDue, "slice `{id}` is {} and does not wait for a reconciliation",
+        _ => Err(refusal!(Code::ReconcileNotDue, "slice `{id}` is {} and is not waiting to be accepted or reopened",
                 status.id())),
     }
 }
@@ -54,9 +54,9 @@ pub(super) fn reopen(
             && work.active_id().as_deref() == Some(id);
         let may = status == SliceStatus::Done || status.is_open() && reopen.at.is_some();
         if !may || committed {
-            return Err(refusal!(Code::ReconcileNotDue, "slice `{id}` is {}; only a done slice is reopened", status.id())
+            return Err(refusal!(Code::ReconcileNotDue, "slice `{id}` is {}; only a done slice can be reopened", status.id())
             .replace_hints([
-                "of a slice that is open name the commit that holds its work: `at`; a committed one is reconciled",
+                "for an open slice, name the commit that contains its work in `at`; for a committed slice, use `reconcile`",
             ]));
         }
         if let Some(at) = &reopen.at
@@ -64,7 +64,7 @@ pub(super) fn reopen(
         {
             return Err(refusal!(
                 Code::ReopenElsewhere,
-                "`at` of slice `{id}` names `{at}`, which is not a commit on HEAD"
+                "`at` of slice `{id}` is `{at}`, which is not a commit on HEAD"
             ));
         }
         if status == SliceStatus::Done {
@@ -92,9 +92,9 @@ fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<St
     if more.is_empty() && !review.is_some_and(ReviewNote::rejects) {
         return Err(refusal!(
             Code::ReopenWithoutReason,
-            "slice `{id}` is reopened, and nothing says what the next attempt must fix"
+            "slice `{id}` is reopened without findings that the next attempt must fix"
         )
-        .replace_hints(["say it: `\"findings\": [\"…\"]` in `reconcile`"]));
+        .replace_hints(["list them: `\"findings\": [\"…\"]` in `reconcile`"]));
     }
     add_new(&mut findings, more.into_iter().cloned());
     Ok(findings)
@@ -109,7 +109,7 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
             .is_some_and(|it| it.weak);
         let why = match is_weak {
             true => {
-                ": it does not answer for a change of a test, or for planted defects that the gates do not notice"
+                ": it leaves a changed test, or planted defects that the gates do not notice, without an answer"
             }
             false => "",
         };
@@ -126,11 +126,11 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
         slice.map(|slice| slice.acceptance_criteria.clone())
     };
     Err(match criteria(work.before) == criteria(&work.next) {
-        true => refusal!(Code::ReviewNegative, "an answer of the user's that binds slice `{id}` is another after this report, so its review does not cover that")
+        true => refusal!(Code::ReviewNegative, "this report changes the user's answers that bind slice `{id}`, so its review does not cover them")
         .replace_hints([format!(
-            "leave the answers of slice `{id}` as they are: name it in the `slices` of those that it is reviewed under, and accept it; or change them in a report that accepts nothing, and it is reviewed again"
+            "keep the answers of slice `{id}` (name the slice in the `slices` of each) and accept it; or change them in a report that does not accept it, and it is reviewed again"
         )]),
-        false => refusal!(Code::ReviewNegative, "the criteria of slice `{id}` change in this report, so its review does not cover them"),
+        false => refusal!(Code::ReviewNegative, "this report changes the criteria of slice `{id}`, so its review does not cover them"),
     })
 }
 

@@ -68,9 +68,9 @@ pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refu
         && open.as_ref().is_none_or(|no| no.id != *id)
     {
         let what =
-            format!("`answers` names `{id}`, and its slice is neither accepted nor reopened");
+            format!("`answers` names `{id}`, but the report neither accepts nor reopens its slice");
         return Err(Refusal::new(Code::AnswerUnknown, what)
-            .replace_hints(["answer it where the slice is reconciled"]));
+            .replace_hints(["answer it in the report that accepts or reopens the slice"]));
     }
     let Some(no) = open else { return Ok(()) };
     if answer_to(block, &no).is_some() {
@@ -83,7 +83,7 @@ pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refu
     }
     Err(refusal!(
         Code::NoUnanswered,
-        "no slice stays open, and {} is not answered: {}",
+        "all slices are closed, but {} is not answered: {}",
         no.id,
         no.what.join("; ")
     )
@@ -104,7 +104,7 @@ fn describe_unanswered(no: &Blocker) -> String {
 
 fn answer_shape(no: &Blocker) -> String {
     format!(
-        "add `\"answers\": [{{\"no\": \"{}\", \"reason\": …}}]`: the slice that takes it up, or why it no longer holds",
+        "add `\"answers\": [{{\"no\": \"{}\", \"reason\": …}}]`; the reason names the slice that deals with it, or says why it no longer holds",
         no.id
     )
 }
@@ -172,16 +172,16 @@ fn refuse_left(no: &Blocker, is_again: bool) -> Refusal {
     if no.is_users() {
         return refusal!(
             Code::AnswerUnplaced,
-            "no slice that is open or done holds to {id}: {what}"
+            "{id} is not assigned to any open or done slice: {what}"
         )
         .replace_hints([
-            "open a slice in the same report, which takes it up".to_owned(),
+            "open a slice for it in the same report".to_owned(),
             answer_shape(no),
         ]);
     }
     let what = match is_again {
-        true => format!("{id} was answered with a slice that this report cancels: {what}"),
-        false => format!("{id} said no to a slice that is cancelled: {what}"),
+        true => format!("the answer to {id} was a slice that this report cancels: {what}"),
+        false => format!("{id} rejected a slice that is cancelled: {what}"),
     };
     Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(no)])
 }
@@ -217,15 +217,15 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
         return Ok(());
     };
     let which = match known.is_empty() {
-        true => "none waits for an answer".to_owned(),
-        false => format!("those that wait are {}", known.join(", ")),
+        true => "nothing is waiting for an answer".to_owned(),
+        false => format!("only these are waiting for an answer: {}", known.join(", ")),
     };
     Err(refusal!(
         Code::AnswerUnknown,
-        "`answers` names `{}`, and {which}",
+        "`answers` names `{}`, but {which}",
         unknown.no
     )
-    .replace_hints(["name a rejection that the prompt lists, or leave `answers` out"]))
+    .replace_hints(["name a rejection that the prompt lists, or omit `answers`"]))
 }
 
 // The end of a full wave of judges.
@@ -246,7 +246,7 @@ pub(super) fn conclude(
         )),
         (Some(_), false) => Err(refusal!(
             Code::ConcludeNotDue,
-            "rule {} answers, so there is no wave to conclude",
+            "rule {} applies here, so there is no wave to conclude",
             work.due.rule
         )),
         (Some(Conclude::Stop), true) => stop(work).map(|()| true),
@@ -259,7 +259,7 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     if !wave::unanimous(work.before, head.commit.as_deref()) {
         return Err(Refusal::new(
             Code::StopNotUnanimous,
-            "not every judge of this wave said yes with no blocker and no gap",
+            "at least one judge of this wave said no, or named a blocker or a gap",
         ));
     }
     if let Some(open) = work.next.plan.open_slices().next() {
@@ -280,10 +280,10 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     }
     // `verify --strict` fails there.
     if let Some(path) = worktree.unwatched.first() {
-        return Err(refusal!(Code::StopDirty, "git was told not to look at {}, which HEAD has otherwise",
+        return Err(refusal!(Code::StopDirty, "git is set to ignore changes to {}, which differs from HEAD",
                 quote_word(path))
         .replace_hints([
-            "`git update-index --no-assume-unchanged --no-skip-worktree PATH` lets git look at it; then commit it or put it back",
+            "run `git update-index --no-assume-unchanged --no-skip-worktree PATH`, then commit or restore the file",
         ]));
     }
     let run = work.facts.stop_verifier(Caches::Empty)?;
@@ -312,7 +312,7 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     if run.receipt.as_ref().filter(kept).is_some() {
         return Err(Refusal::new(
             Code::StopVerifierRed,
-            "the stop verifier used what earlier runs had left",
+            "the stop verifier used files that earlier runs had left behind",
         ));
     }
     for what in run.remarks.clone() {
@@ -369,9 +369,9 @@ fn go_on(
         ));
     };
     if !wave::may_open(work.before, &head) {
-        return Err(refusal!(Code::WaveLimit, "{} waves were held at this HEAD", wave::WAVES_PER_HEAD)
+        return Err(refusal!(Code::WaveLimit, "{} waves were already held at this HEAD, which is the limit", wave::WAVES_PER_HEAD)
         .replace_hints([
-            "plan a slice, or stop with `policy` and without `conclude`; the user may run `cook resume --new-wave`",
+            "plan a slice, or stop with `policy` instead of `conclude`; the user can also run `cook resume --new-wave`",
         ]));
     }
     match block.policy {
@@ -398,7 +398,7 @@ fn require_wave_answered(
     let what = describe_unanswered(&no);
     Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
         answer_shape(&no),
-        "or one `reason` beside `go_on` that answers each of them".to_owned(),
+        "or add one `reason` to `go_on` that answers all of them".to_owned(),
     ]))
 }
 

@@ -308,17 +308,17 @@ fn cause(said: &str, kernel: Kernel) -> Option<&'static str> {
     let restricted = says(&["uid map", "RTM_NEWADDR", "Failed to make / slave"]);
     let no_namespace = says(&["new namespace", "unshare", "clone"]);
     Some(if says(&["mount proc"]) {
-        "`/proc` is masked here, as in many containers: start the container with `--security-opt systempaths=unconfined`"
+        "`/proc` is masked, as in many containers: start the container with `--security-opt systempaths=unconfined`"
     } else if restricted && kernel.apparmor {
         "AppArmor restricts user namespaces: give bwrap a profile that says `userns,`"
     } else if restricted {
-        "the user namespace was made and allows nothing, as a security module does that restricts them"
+        "the user namespace was made but does not allow anything, probably because a security module restricts it"
     } else if no_namespace && kernel.none_at_all {
         "no user namespaces: `sysctl user.max_user_namespaces` is 0"
     } else if no_namespace && kernel.none_for_users {
         "no user namespaces for ordinary users: `sysctl kernel.unprivileged_userns_clone` is 0"
     } else if no_namespace {
-        "user namespaces are refused, as by the seccomp filter of a container: start it with a profile that allows them"
+        "user namespaces are refused, probably by the seccomp filter of a container: start it with a profile that allows them"
     } else {
         return None;
     })
