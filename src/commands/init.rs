@@ -512,7 +512,7 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     lines.extend(left.map(|(item, why)| format!("left as it is in {path}: {item}: {why}")));
     let untold = ticked.untold.iter();
     lines.extend(untold.map(|item| {
-        format!("left unchanged, because {path} no longer has it or has it twice: {item}")
+        format!("left unchanged, because {path} no longer has it or has it more than once: {item}")
     }));
     note("init", lines)
 }

@@ -615,7 +615,7 @@ pub(super) fn lacks(preset: &Preset, found: &Found) -> Option<String> {
         (None, None) => Some(format!("agent `{name}`: there is no `{}`", preset.bin())),
         (None, Some(path)) => (!found.is_it).then(|| {
             format!(
-                "agent `{name}`: `{}` is another program of that name",
+                "agent `{name}`: `{}` is a different program with that name",
                 path.display()
             )
         }),

@@ -40,7 +40,7 @@ fn a_run_starts_nobody_who_catches_too_little() {
     let run = ["run", "--steps", "1"];
     repo.cook(&run)
         .expect_refused("judge_uncalibrated")
-        .says("the completion-reviewer would be judge, and nobody measured")
+        .says("judge has no measured catch rate")
         .says("cook calibrate --role reviewer --agent judge");
     bench.errs(1, 0);
     for role in ["reviewer", "auditor", "stop-judge"] {
@@ -69,7 +69,7 @@ fn a_judge_that_gives_no_verdict_is_no_judge() {
         .repo
         .cook(&args)
         .fails(5, "supplier_failed")
-        .says("goes on after it");
+        .says("continues after them");
     std::fs::remove_file(&mute).unwrap();
     let judge = bench.judge("reviewer", &["--cases", "1"]);
     assert_eq!(counts(&judge), [1, 1, 0, 1]);

@@ -220,7 +220,7 @@ fn every_door_refuses_to_lose_an_entry() {
     // Import of what was exported is not a change.
     with_input(&repo, &["brief", "import"], &export.to_string())
         .exits(0)
-        .says("says that already");
+        .says("already contains this");
     let mut less = export.clone();
     less["brief"]["learned"].as_array_mut().unwrap().remove(0);
     let before = repo.fingerprint();
@@ -575,7 +575,7 @@ fn the_agent_guide_is_written_only_when_it_is_asked_for() {
     assert_eq!(repo.read("AGENTS.md"), "# Guide\nBe kind.\n");
     repo.cook(&["brief", "guide", "--apply"])
         .exits(0)
-        .says("says that already");
+        .says("already contains this");
     #[cfg(unix)]
     {
         std::fs::remove_file(repo.root.join("AGENTS.md")).unwrap();

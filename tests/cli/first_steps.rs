@@ -27,7 +27,7 @@ fn a_plan_is_taken_in_after_a_set_up_in_which_nothing_began() {
     let repo = with_list();
     repo.cook(&["init", "--mission", "Ship it", "--skip-gates"])
         .ok()
-        .says("`cook init --from 'TODO.md'` takes it in");
+        .says("`cook init --from 'TODO.md'` imports it");
     let before = repo.fingerprint();
     // A script says whose word it is; a plan that cannot be read changes nothing.
     repo.cook(&["init", "--from", "TODO.md", "--skip-gates"])
@@ -73,11 +73,11 @@ fn a_second_set_up_says_what_it_looked_at_and_what_takes_an_edit_in() {
     repo.write(".agent/cook.toml", format!("{settings}\n# mine\n"));
     let run = repo.cook(&["init"]).ok().says("nothing was recorded");
     assert!(!run.out.contains("nothing to do"), "{}", run.out);
-    run.says("`.agent/cook.toml` is not the user's version")
+    run.says("`.agent/cook.toml` is different from the user's version")
         .says("cook init --as-user");
     repo.cook(&["init", "--as-user"])
         .ok()
-        .says("took in `.agent/cook.toml` as you left it");
+        .says("accepted `.agent/cook.toml` as it is now");
     repo.cook(&["init"]).ok().says("nothing to do");
 }
 
@@ -233,7 +233,7 @@ fn an_absent_program_is_to_be_installed_and_an_estimate_takes_an_agent() {
     repo.commit("gates", None);
     repo.trust("no-such-program");
     let run = repo.cook(&["gate"]).exits(1);
-    let run = run.says("nor on the one of now: install it");
+    let run = run.says("nor on the present one: install it");
     assert!(!run.out.contains("cook trust --tools"), "{}", run.out);
     let check = repo.cook(&["check"]);
     assert!(

@@ -172,7 +172,7 @@ fn what_nothing_proves_is_claimed_and_not_established() {
     repo.write(".agent/tmp/a.json", &export);
     repo.cook(&["brief", "import", ".agent/tmp/a.json"])
         .exits(0)
-        .says("says that already");
+        .says("already contains this");
     let mut shown: serde_json::Value = serde_json::from_str(&export).unwrap();
     shown["brief"]["established"]
         .as_array_mut()
@@ -192,7 +192,7 @@ fn what_nothing_proves_is_claimed_and_not_established() {
     repo.write(".agent/tmp/a.json", shown.to_string());
     repo.cook(&["brief", "import", ".agent/tmp/a.json"])
         .exits(0)
-        .says("says that already");
+        .says("already contains this");
     repo.cook(&["gate", "--clean", "--slice", "a"]).exits(0);
     holds(&section(&repo, "Established"), "the gate is green");
     lacks(&section(&repo, "Open"), "the gate is green");

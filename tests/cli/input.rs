@@ -47,7 +47,7 @@ fn what_is_said_may_begin_with_a_hyphen() {
     // What is mistyped is not taken for words.
     repo.cook(&["pause", "--wy"])
         .exits(2)
-        .says("reads as an option");
+        .says("looks like an option");
     repo.cook(&["plan", "refocus", "--mission", "--as-user"])
         .exits(2);
     repo.cook(&["cancel", "- enough", "--as-user"]).exits(0);

@@ -405,7 +405,7 @@ fn an_answer_that_moves_is_not_blamed_on_the_criteria() {
         "plan": {"cancel": [{"slice_id": "s2", "reason": "not wanted"}]},
     });
     let moved = reground(&repo, &cancelled).exits(4);
-    let moved = moved.says("review_negative").says("answer of the user's");
+    let moved = moved.says("review_negative").says("the user's answers");
     assert!(
         !moved.err.contains("the criteria of slice"),
         "{}",

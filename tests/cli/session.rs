@@ -745,7 +745,7 @@ fn what_a_question_changed_is_put_back_and_named() {
         "info/exclude",
         "config",
         "tracked.txt",
-        "put back",
+        "everything is restored",
         "cook doctor rescue show",
     ] {
         assert!(said.contains(what), "{what}: {said}");
@@ -841,7 +841,7 @@ fn whoever_takes_the_log_away_is_named_and_it_is_back() {
     is_whole(2);
     let fanout = repo.cook(&["ask", "look", "--each", "one"]).exits(5);
     assert!(
-        fanout.err.contains("were removed") || fanout.out.contains("taken away"),
+        fanout.err.contains("were removed") || fanout.out.contains("were removed"),
         "{} {}",
         fanout.out,
         fanout.err
@@ -1292,7 +1292,7 @@ fn of_members_in_one_worktree_none_is_accused() {
         assert_eq!(error["code"], "read_only_violated");
         let said = error["message"].as_str().unwrap();
         assert!(
-            said.contains("new.txt") && said.contains("cannot be told"),
+            said.contains("new.txt") && said.contains("it is unknown"),
             "{said}"
         );
         assert!(
@@ -1308,12 +1308,7 @@ fn of_members_in_one_worktree_none_is_accused() {
     assert!(!desk.repo.root.join("new.txt").exists());
     desk.ask_refs("good", "q", &[]);
     let error = desk.error("bad", "q", &[], 5, "read_only_violated");
-    assert!(
-        !error["message"]
-            .as_str()
-            .unwrap()
-            .contains("cannot be told")
-    );
+    assert!(!error["message"].as_str().unwrap().contains("it is unknown"));
 }
 
 /// Whatever becomes of the agent that did it.
@@ -1367,7 +1362,7 @@ fn what_is_changed_is_named_whatever_became_of_the_agent() {
     for part in [
         "hooks/post-commit",
         "new.txt",
-        "put back",
+        "everything is restored",
         "cook doctor rescue show",
         "`one` failed",
     ] {
@@ -1572,7 +1567,7 @@ fn names_are_moved_aloud_and_are_no_refs() {
     let run = name(&second.episode, "here").exits(0);
     assert!(
         run.out
-            .contains(&format!("it stood for {} before", first.episode)),
+            .contains(&format!("it meant {} before", first.episode)),
         "{}",
         run.out
     );
@@ -1909,7 +1904,7 @@ fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
         .cook(&["session", "gc"])
         .exits(0)
         .says(tip)
-        .says("let go of 0 refs");
+        .says("removed 0 refs");
     std::fs::remove_file(stray).unwrap();
     std::fs::remove_file(inflight).unwrap();
     desk.repo.cook(&["session", "verify"]).exits(0);
@@ -1933,7 +1928,7 @@ fn what_no_name_holds_goes_after_a_while() {
     // The clock of these runs stands still long before the refs were given.
     let mut gc = desk.repo.cook_command(&["session", "gc", "--keep", "1ms"]);
     gc.env_remove("COOK_NOW");
-    run(gc, b"").exits(0).says("let go of 4 refs");
+    run(gc, b"").exits(0).says("removed 4 refs");
     desk.repo.cook(&["session", "verify"]).exits(0);
     desk.ask("one", "x", &["--on-episode", &lost.episode])
         .fails(1, "episode_not_found")

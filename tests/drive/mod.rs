@@ -251,7 +251,7 @@ fn one_step_is_one_session() {
     assert_eq!(job.calls(), ["regrounder", "implementer", "reviewer"]);
     job.run(&["--steps", "2"])
         .exits(13)
-        .says("as many sessions");
+        .says("the requested number of sessions");
     assert_eq!(job.calls().len(), 5);
     job.repo.cook(&["run", "--once", "--steps", "5"]).exits(2);
     assert_eq!(job.calls().len(), 5);

@@ -260,7 +260,7 @@ fn a_sandbox_that_is_required_and_absent_stops_the_run_and_says_why() {
     doctor
         .exits(0)
         .says("[sandbox_off]")
-        .says("whatever you can");
+        .says("everything that you can");
 }
 
 #[test]

@@ -731,7 +731,7 @@ fn installing_harms_nothing_and_removing_leaves_no_trace() {
         );
         repo.cook(&["hooks", "remove", name, "--shared"])
             .exits(0)
-            .says("nothing of cook's");
+            .says("it does not contain hooks of cook");
     }
 }
 

@@ -277,7 +277,7 @@ fn a_push_of_what_is_false_is_refused_and_the_hook_goes_as_it_came() {
     assert!(!repo.root.join(".git/hooks/pre-push").exists());
     repo.cook(&["hooks", "remove", "git", "--check"])
         .exits(0)
-        .says("nothing of cook's");
+        .says("it does not contain hooks of cook");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_pre_push_hook_of_theirs_is_never_changed() {
     assert!(run.err.contains("cook check --pushed || exit 1"), "{run:?}");
     repo.cook(&["hooks", "remove", "git", "--check"])
         .exits(0)
-        .says("nothing of cook's");
+        .says("it does not contain hooks of cook");
     assert_eq!(repo.read(".githooks/pre-push"), theirs);
     // Their directory without such a hook takes it; what they add to it is theirs.
     std::fs::remove_file(repo.root.join(".githooks/pre-push")).unwrap();

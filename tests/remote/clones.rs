@@ -149,7 +149,7 @@ fn whose_branch_is_behind_too_is_told_what_was_recorded() {
 fn whose_branch_is_behind_too_is_told_of_another_workflow() {
     let shared = Shared::make_pushed();
     let second = shared.another(2);
-    second.cook(&["init"]).ok().says("takes that one in");
+    second.cook(&["init"]).ok().says("to use that log");
     let first = &shared.first;
     first.write_commit_for("x", "x.txt", "x\n");
     first.cook(&["push"]).ok();
@@ -616,7 +616,7 @@ fn nothing_of_a_log_is_written_to_the_repository_and_nothing_around_it_counts() 
     #[cfg(unix)]
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     say(first, "more").ok();
-    first.cook(&["push"]).ok().says("hook was not run");
+    first.cook(&["push"]).ok().says("hook did not run");
     assert!(!first.beside("saw").exists());
     first.write_commit_for("x", "x.txt", "x\n");
     say(first, "more still").ok();

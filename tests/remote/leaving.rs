@@ -163,7 +163,7 @@ fn commits_beside_the_branch_are_named_and_the_hook_is_asked() {
         .ok()
         .says(named)
         .says(KEEP)
-        .never_says("hook was not run");
+        .never_says("hook did not run");
     let saw = std::fs::read_to_string(first.beside("saw")).unwrap();
     assert!(saw.contains(KEEP), "{saw}");
     assert_eq!(shared.git(&["merge-base", &old, KEEP]), old);

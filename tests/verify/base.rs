@@ -293,7 +293,7 @@ fn a_done_commit_makes_nothing_else_done() {
         }
         for accept in [&[][..], &["--accept-contract", digest.as_str().unwrap()]] {
             let run = ask(&clone, "all", &[&["--rerun", "--strict"], accept].concat());
-            let run = run.exits(1).says("judged by nobody");
+            let run = run.exits(1).says("was never judged");
             assert!(codes(&run).contains(&"head_moved_since_done".to_owned()));
         }
     }
@@ -353,7 +353,7 @@ fn nothing_of_gits_own_is_written_and_no_pipe_is_waited_for() {
     clone
         .cook(&["attest", "--sign"])
         .exits(4)
-        .says("may say `--yes`");
+        .says("of your own use `--yes`");
     assert!(
         clone
             .command("mkfifo")

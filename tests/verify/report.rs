@@ -195,7 +195,7 @@ fn a_log_that_was_fetched_is_told_in_a_clone_and_without_one_there_is_no_page() 
     says_first(&page, "DONE AND PROVEN");
     assert!(page.contains("refs/cook/log/work"), "{page}");
     assert!(page.contains("✓ reproduced"), "{page}");
-    assert!(page.contains("a fetched log holds none"), "{page}");
+    assert!(page.contains("a fetched log does not hold"), "{page}");
     assert_eq!(clone.git(&["status", "--porcelain"]), "");
     assert!(!clone.root.join(".git/cook/log.git").exists());
 }

@@ -131,7 +131,7 @@ fn the_gates_of_a_merge_are_named_where_they_are_other_ones() {
     let said = repo.cook(&["verify", "--rerun", "--trust-repo"]).out;
     let line = said.lines().next().unwrap_or_default();
     assert!(line.contains("is exactly the merge"), "{said}");
-    assert!(line.contains("`.agent/cook.toml` as HEAD has it"), "{said}");
+    assert!(line.contains("HEAD's `.agent/cook.toml`"), "{said}");
     assert!(
         said.contains("the gates of `.agent/cook.toml` at HEAD: "),
         "{said}"
