@@ -466,7 +466,7 @@ pub(crate) fn summarize(event: &Event) -> String {
             to_seq, operations, ..
         } => {
             let taken = count_noun(operations.len() as u64, "transition");
-            format!("{taken} undone, back to #{}", to_seq.0)
+            format!("{taken}, back to #{}", to_seq.0)
         }
         Event::CriterionAmended {
             slice_id,

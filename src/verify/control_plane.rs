@@ -250,7 +250,7 @@ pub(super) fn check_contract(
     let head = workspace.repo.head()?;
     for path in workspace.repo.contract_uncommitted(&head)? {
         if !missing.contains(&path) {
-            let what = format!("`{path}` differs from its committed version");
+            let what = format!("`{path}` is not committed in its present form");
             outcome.find_at(Code::ContractUntracked, what, &path);
         }
     }

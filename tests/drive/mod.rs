@@ -277,7 +277,7 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
         ("regrounder", "exclude", "`.git/info/exclude`"),
         ("implementer", "hide", "`tally` was hidden"),
         ("reviewer", "rewind", "the log was set back"),
-        ("implementer", "log", "was taken away"),
+        ("implementer", "log", "were removed"),
     ] {
         let job = Job::new();
         job.repo.write("later.txt", "for later");

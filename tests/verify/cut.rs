@@ -193,7 +193,7 @@ fn what_commands_alone_prove_is_run_at_the_basis_too() {
         "{}",
         run.out
     );
-    run.says("at the slice's basis already");
+    run.says("already came out the same at the slice's basis");
     // A basis that is nowhere says nothing.
     write_anew(&repo, |event, facts| {
         let mut value = serde_json::to_string(&(&*event, &*facts)).unwrap();

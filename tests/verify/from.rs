@@ -72,7 +72,7 @@ fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
     clone
         .cook(&["verify", "slice", "a", "--from", "origin"])
         .ok()
-        .says("whoever can push this ref");
+        .says("anyone who can push this ref");
     clone
         .cook(&["verify", "control-plane", "--from", "origin"])
         .ok()
@@ -386,7 +386,7 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
         let by_base = |base: &str| clone.cook(&[&words[..], &[base]].concat());
         by_base("origin/main").exits(code).says(why);
         // Another base has no list.
-        by_base("origin/main~1").says("whoever can push this ref");
+        by_base("origin/main~1").says("anyone who can push this ref");
         if code != 0 {
             continue;
         }

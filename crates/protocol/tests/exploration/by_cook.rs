@@ -431,11 +431,7 @@ fn what_somebody_must_weigh_is_not_cooks() {
     walk.take(walk.report_implemented_with("good"));
     walk.take(walk.report_reviewed(false));
     assert_eq!(walk.rule(), Rule::Reconcile);
-    assert!(
-        walk.by_cook()
-            .unwrap_err()
-            .contains("leaves something open")
-    );
+    assert!(walk.by_cook().unwrap_err().contains("names an open point"));
     // Nor a yes with a concern, or one of the implementer's own session.
     for same in [true, false] {
         let mut walk = Walk::new(LITE);

@@ -159,7 +159,7 @@ fn what_the_user_says_unasked_is_weighed_by_a_model() {
         walk.reach_review();
         assert_eq!(walk.rule(), Rule::Reconcile);
         let why = walk.derive_refusal();
-        assert!(why.contains("what the user said"), "{why}");
+        assert!(why.contains("a message of the user"), "{why}");
         walk.take(walk.report_accepted("a"));
         assert!(walk.snapshot.ledger.answered.is_none());
     }
