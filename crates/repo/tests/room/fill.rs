@@ -393,7 +393,7 @@ fn what_keeps_a_clone_from_being_made_is_named() {
     let bytes = std::fs::read(&object).unwrap();
     std::fs::remove_file(&object).unwrap();
     let why = filled().unwrap_err();
-    assert!(why.contains("is not whole"), "{why}");
+    assert!(why.contains("is incomplete"), "{why}");
     assert!(why.contains(&blob), "{why}");
     std::fs::write(&object, bytes).unwrap();
     filled().unwrap();
@@ -581,12 +581,12 @@ fn what_keeps_a_sender_from_sending_a_clone_is_named() {
         ),
         (
             "branches in each other's way",
-            "`refs/heads/x` and `refs/heads/x/y` exclude each other",
+            "`refs/heads/x` and `refs/heads/x/y` cannot both exist in a clone",
             |project| pack_refs(project, &["refs/heads/x", "refs/heads/x/y"]),
         ),
         (
             "tags in each other's way",
-            "`refs/tags/x` and `refs/tags/x/y/z` exclude each other",
+            "`refs/tags/x` and `refs/tags/x/y/z` cannot both exist in a clone",
             |project| pack_refs(project, &["refs/tags/x", "refs/tags/x/y/z"]),
         ),
         ("grafts", "cannot be cloned", |project| {
@@ -600,16 +600,16 @@ fn what_keeps_a_sender_from_sending_a_clone_is_named() {
                 project.write(".git/refs/heads/odd", "junk\n");
             },
         ),
-        ("a ref of nothing", "is not whole", |project| {
+        ("a ref of nothing", "is incomplete", |project| {
             let id = "1234567890123456789012345678901234567890\n";
             project.write(".git/refs/heads/odd", id);
         }),
-        ("HEAD is hidden", "is not shown `HEAD`", |project| {
+        ("HEAD is hidden", "would not get `HEAD`", |project| {
             project.git(&["config", "uploadpack.hideRefs", "HEAD"]);
         }),
         (
             "tags are hidden",
-            "is not shown `refs/tags/v1`",
+            "would not get `refs/tags/v1`",
             |project| {
                 project.git(&["config", "transfer.hideRefs", "refs/tags"]);
             },
