@@ -595,7 +595,7 @@ fn what_keeps_a_sender_from_sending_a_clone_is_named() {
         }),
         (
             "a ref of no id",
-            "`refs/heads/odd` names no object",
+            "`refs/heads/odd` does not name an object",
             |project| {
                 project.write(".git/refs/heads/odd", "junk\n");
             },
@@ -788,7 +788,7 @@ fn a_submodule_whose_name_lies_in_another_s_is_lacking() {
     assert_eq!(filled.lacking.len(), 1, "{:?}", filled.lacking);
     assert_eq!(filled.lacking[0].path, "other");
     let why = &filled.lacking[0].why;
-    assert!(why.contains("lie in each other"), "{why}");
+    assert!(why.contains("contains the other"), "{why}");
 }
 
 /// git keeps those of a linked worktree in a place of its own, and those that somebody cloned by hand where
@@ -889,7 +889,7 @@ fn a_relative_address_of_a_submodule_is_resolved_as_in_a_clone() {
     for (origin, address, wanted) in [
         (None, format!("../../{name}/repo"), None),
         (None, format!("./../../{name}/none"), Some("comes from")),
-        (None, "../".repeat(20), Some("leads above")),
+        (None, "../".repeat(20), Some("leads out of")),
         (
             Some("https://example.org/team/work.git"),
             "../a".into(),
