@@ -888,7 +888,7 @@ fn a_relative_address_of_a_submodule_is_resolved_as_in_a_clone() {
     let name = library.dir.path().file_name().unwrap().to_str().unwrap();
     for (origin, address, wanted) in [
         (None, format!("../../{name}/repo"), None),
-        (None, format!("./../../{name}/none"), Some("comes from")),
+        (None, format!("./../../{name}/none"), Some("the address in")),
         (None, "../".repeat(20), Some("leads out of")),
         (
             Some("https://example.org/team/work.git"),
