@@ -16,6 +16,9 @@ impl World<'_> {
     /// When it cannot be told.
     pub fn measure(&self, question: &Question, facts: &mut Facts) -> Result<(), Failure> {
         let repo = self.repo;
+        // What is measured together speaks of one HEAD.
+        let seen = facts.head.clone();
+        let head = || seen.map_or_else(|| repo.head(), Ok);
         if question.reads_settings() {
             self.workspace.config()?;
         }
@@ -27,7 +30,7 @@ impl World<'_> {
                 facts.contract_differs = self.workspace.contract_differs(self.snapshot)?;
             }
             Question::ContractCommitted => {
-                facts.contract_uncommitted = Some(repo.contract_uncommitted(&repo.head()?)?);
+                facts.contract_uncommitted = Some(repo.contract_uncommitted(&head()?)?);
                 facts.stop_verifier_stale = self.workspace.is_stop_verifier_stale()?;
             }
             Question::View => facts.outside_edits = Some(self.workspace.outside_edits()?),
@@ -40,17 +43,17 @@ impl World<'_> {
                 facts.worktree = Some(worktree);
             }
             Question::Range(basis) => {
-                let range = repo.range(&repo.head()?, basis, false)?;
+                let range = repo.range(&head()?, basis, false)?;
                 facts.ranges.insert(basis.clone(), range);
             }
-            Question::Since(seen) => facts.since = Some(repo.range(&repo.head()?, seen, true)?),
+            Question::Since(seen) => facts.since = Some(repo.range(&head()?, seen, true)?),
             Question::OnHead(commit) => {
-                let on_head = repo.on_head(&repo.head()?, commit)?;
+                let on_head = repo.on_head(&head()?, commit)?;
                 facts.on_head.insert(commit.clone(), on_head);
             }
             Question::Commit(question) => {
                 let protected = &self.config.rules.protected;
-                let mut commit = repo.commit_facts(&repo.head()?, question, protected)?;
+                let mut commit = repo.commit_facts(&head()?, question, protected)?;
                 self.guard_settings(&mut commit)?;
                 facts.commit = Some(commit);
             }
@@ -77,7 +80,7 @@ impl World<'_> {
             Question::Brief(question) => facts.brief = Some(self.brief(question)?),
             Question::Room => facts.room = self.room()?,
             Question::Goal(goal) => {
-                if let Some(commit) = repo.head()?.commit {
+                if let Some(commit) = head()?.commit {
                     facts.goal = Some(self.ask_goal(goal, &commit)?);
                 }
             }
