@@ -653,7 +653,10 @@ fn what_came_after_a_session_that_was_cut_is_the_users() {
     // The settings as they were are kept, whoever changed what in them.
     tells(
         &later,
-        &["what stood there before", "cook doctor rescue show"],
+        &[
+            "the earlier uncommitted content is kept",
+            "cook doctor rescue show",
+        ],
     );
     // A list that is gone has no time: it comes back.
     assert_eq!(job.repo.git(&["stash", "list"]).lines().count(), 1);
@@ -748,7 +751,10 @@ fn what_a_reader_elsewhere_does_to_the_worktree_is_not_lost() {
     write(&format!("rm {owner}/draft.txt; exit 3"));
     job.mischief("reviewer", "cut");
     let run = job.run(&["--steps", "1", "--yes"]);
-    tells(&run.err, &["beside the session", "cook doctor rescue show"]);
+    tells(
+        &run.err,
+        &["outside the session", "cook doctor rescue show"],
+    );
     let list = job
         .repo
         .cook(&["doctor", "rescue", "list", "--json"])
@@ -879,7 +885,7 @@ fn a_closed_terminal_asks_for_an_end_and_leaves_no_agent_alone() {
     let (mut child, agent) = job.run_until_it_hangs();
     for _ in 0..2 {
         signal(&child, "HUP");
-        job.hanging_run_says("err", "is finished first");
+        job.hanging_run_says("err", "stopping after the session");
         std::thread::sleep(Duration::from_millis(500));
         assert!(child.try_wait().unwrap().is_none(), "it only asks");
     }
@@ -1526,7 +1532,7 @@ fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
         }
         // What is not kept is not missed, and what is kept is held against the reports.
         let verified = job.repo.cook(&["verify", "control-plane"]).exits(0).out;
-        let made_again = verified.contains("3 reports made again");
+        let made_again = verified.contains("3 reports compared");
         assert_eq!(made_again, wanted.is_some(), "{kept}: {verified}");
     }
 }

@@ -69,7 +69,7 @@ fn a_clone_says_the_goal_its_checks_and_that_they_are_reproduced() {
     clone
         .cook(&[&RERUN[..], &["--goal", &other]].concat())
         .exits(3)
-        .says("another one is named");
+        .says("names another");
     let digest = digest(&repo);
     let run = clone
         .cook(&[&RERUN[..], &["--goal", &digest, "--json"]].concat())

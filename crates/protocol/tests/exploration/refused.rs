@@ -242,7 +242,7 @@ fn work_is_stopped_for_a_reason_and_a_question_is_asked_once() {
     walk.clone().refuse(said.clone(), Code::DoesNotApply);
     let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
     let (_, tried) = try_event(&walk.snapshot, world, mood, budget, &said, Actor::User);
-    assert!(tried.unwrap_err().message.contains("nobody asked"));
+    assert!(tried.unwrap_err().message.contains("no open question"));
     for role in [Role::Regrounder, Role::Implementer] {
         let ask = |walk: &Walk| Event::Asked {
             role,
