@@ -356,6 +356,6 @@ fn a_change_of_the_contract_alone_is_a_persons() {
     let digest = answer["base"]["contract"].as_str().unwrap();
     let accepted = [&given[..], &[("accept_contract", digest)]].concat();
     let (run, outputs) = act_on(Event::PULL_REQUEST, &clone, &accepted);
-    run.ok().says("and was accepted");
+    run.ok().says("and it was accepted");
     assert!(outputs.contains("\npassed=true\n"), "{outputs}");
 }

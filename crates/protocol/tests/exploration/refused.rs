@@ -131,7 +131,7 @@ fn a_list_names_a_thing_once() {
     let walk = reach_selection();
     let again = json!({"slice_id": "a", "why": "it is slow"});
     let twice = block(&walk, json!({"reopen": [again, again]}));
-    refuse_saying(&walk, &twice, Code::NamedTwice, "stands twice in reopen");
+    refuse_saying(&walk, &twice, Code::NamedTwice, "reopen names `a` twice");
     for more in [
         json!({"select": "b", "answers_to": [
             {"answer": "answer-1", "slices": ["b"]}, {"answer": "answer-1", "slices": ["b"]}]}),
