@@ -244,7 +244,7 @@ impl Place {
 
     /// A script of an agent's, which no test waits for longer than a minute.
     fn run(&self, authority: Authority, script: &str) -> Output {
-        for _ in 0..20 {
+        for _ in 0..100 {
             let mut command = self.arguments(authority, &self.root, &[]);
             command.args(["timeout", "60", "bash", "-ec", script]);
             let done = command.output().unwrap();
@@ -252,6 +252,7 @@ impl Place {
             if !never_began(done.status.code(), done.stdout.len() as u64, &done.stderr) {
                 return done;
             }
+            std::thread::sleep(std::time::Duration::from_millis(50));
         }
         panic!("{script}: never begun");
     }

@@ -456,7 +456,7 @@ fn gates_that_do_not_start_have_a_problem_and_no_receipt() {
         ("no-such-program-anywhere --x", "is not on the PATH"),
         ("./plain.txt", "may not be executed"),
         ("echo 'open", "open quote"),
-        ("", "no words"),
+        ("", "is empty"),
         ("''", "no words"),
     ] {
         let run = stand.run(command);

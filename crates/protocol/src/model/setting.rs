@@ -234,8 +234,10 @@ fn needs_shell(command: &str) -> bool {
             ('\\', None | Some('"')) => is_escaped = true,
             (_, Some(open)) => quote = (c != open).then_some(open),
             ('"' | '\'', None) => quote = Some(c),
-            ('|' | '&' | '<' | '>' | '(' | '`', None) if begins => return true,
+            ('|' | '&' | '<' | '>' | '(', None) if begins => return true,
+            ('(', None) if before == '$' => return true,
             (';', None) if begins || ends => return true,
+            ('`', None) => return true,
             _ => {}
         }
         before = c;
