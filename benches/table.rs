@@ -399,7 +399,14 @@ fn verifying(size: &Size, mut logs: Vec<(String, Scale)>) {
     let records = size.records[2];
     let many = Scale::with_old_layout(records);
     let mut init = many.command(cook_binary());
-    init.args(["init", "--mission", scale::MISSION, "--commit"]);
+    init.args([
+        "init",
+        "--assurance",
+        "strict",
+        "--mission",
+        scale::MISSION,
+        "--commit",
+    ]);
     let taken_over = run(init);
     let name = format!("1 transition, {records} history records");
     logs.push((name, many));
@@ -446,7 +453,7 @@ fn initialising(files: usize, runs: usize) {
     for _ in 0..runs {
         let scale = Scale::with_files(files);
         let mut command = scale.command(cook_binary());
-        command.args(["init", "--mission", scale::MISSION]);
+        command.args(["init", "--assurance", "strict", "--mission", scale::MISSION]);
         cost = cost.least(run(command));
     }
     println!("\n### `cook init` in {files} files, minimum of {runs} runs\n");

@@ -158,7 +158,7 @@ set_up() {
   write_start
   git add --all
   git commit --quiet --message "Begin tally"
-  show 0 cook init --mission "$mission" --commit
+  show 0 cook init --assurance strict --mission "$mission" --commit
   next 3 completion-regrounder
 }
 

@@ -40,7 +40,14 @@ impl Scale {
     pub fn initialise(files: usize) -> Self {
         let scale = Self::with_files(files);
         scale.settle_index();
-        scale.cook(&["init", "--mission", MISSION, "--commit"]);
+        scale.cook(&[
+            "init",
+            "--assurance",
+            "strict",
+            "--mission",
+            MISSION,
+            "--commit",
+        ]);
         scale
     }
 
@@ -56,7 +63,14 @@ impl Scale {
     /// are divided evenly between the two histories.
     pub fn with_records(records: u64) -> Self {
         let scale = Self::with_old_layout(records);
-        scale.cook(&["init", "--mission", MISSION, "--commit"]);
+        scale.cook(&[
+            "init",
+            "--assurance",
+            "strict",
+            "--mission",
+            MISSION,
+            "--commit",
+        ]);
         scale
     }
 

@@ -6,10 +6,11 @@ use super::recorded::{self, NoteAnswer, TransitionAnswer, Trial, note};
 use crate::init::{self, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::Applied;
 use crate::verify::measure_worths;
+use clap::ValueEnum;
 use cook_agents::presets;
 use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::machine::{self, Rule, quote_word};
-use cook_protocol::model::{Actor, Assurance, Event, Profile, STOP_VERIFIER, Snapshot};
+use cook_protocol::model::{Actor, Assurance, Count, Event, Profile, STOP_VERIFIER, Snapshot};
 use cook_repo::git::Repo;
 use cook_repo::process::on_path;
 use cook_repo::store::{Store, Tip};
@@ -31,10 +32,19 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "PATH")]
     pub from: Option<String>,
     /// Only update the boxes of the imported plan to what is proven at HEAD (user only)
-    #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "assurance", "commit", "log", "skip_gates", "gate_time"])]
+    #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "size", "assurance", "commit", "log", "skip_gates", "gate_time"])]
     pub tick: bool,
-    /// Choose the profile: below `strict` there are fewer audits, and cook itself makes re-grounds that need no
-    /// decision (user only) [default: the current profile, at first strict]
+    /// Choose the profile by the size of the work (less than before: user only) [default: the current profile, at
+    /// first day]
+    #[arg(
+        long = "for",
+        value_enum,
+        value_name = "SIZE",
+        conflicts_with = "assurance"
+    )]
+    pub size: Option<WorkSize>,
+    /// Choose the profile by its name: below `strict` there are fewer audits, and cook itself makes re-grounds that
+    /// need no decision (less than before: user only)
     #[arg(long, value_name = "PROFILE", value_parser = input::one_of(&Assurance::ALL, Assurance::id))]
     pub assurance: Option<Assurance>,
     /// Commit the contract files, but no other files
@@ -56,6 +66,56 @@ pub(super) struct InitArgs {
     pub as_user: AsUser,
 }
 
+/// How much work a mission is: what its first profile follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum WorkSize {
+    /// Two sessions: the mission is the only slice, and its review is the last word
+    Hour,
+    /// Two sessions a slice, and an audit and a judge at the end
+    Day,
+    /// Each step is a session of its role, and three judges vote at the end
+    Week,
+}
+
+impl WorkSize {
+    fn assurance(self) -> Assurance {
+        match self {
+            Self::Hour => Assurance::Lite,
+            Self::Day => Assurance::Standard,
+            Self::Week => Assurance::Strict,
+        }
+    }
+}
+
+/// What the user chose of the profile.
+#[derive(Debug, Clone, Copy)]
+enum Choice {
+    Size(WorkSize),
+    Assurance(Assurance),
+}
+
+impl Choice {
+    fn assurance(self) -> Assurance {
+        match self {
+            Self::Size(size) => size.assurance(),
+            Self::Assurance(assurance) => assurance,
+        }
+    }
+
+    fn sets_judges(self) -> bool {
+        matches!(self, Self::Size(_))
+    }
+
+    /// Judges of a new profile, and of each that is chosen by the size of the work.
+    fn judges(self) -> Count {
+        Count(match (self, self.assurance()) {
+            (Self::Size(WorkSize::Hour), _) => 0,
+            (_, Assurance::Strict) => 3,
+            _ => 1,
+        })
+    }
+}
+
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     if args.tick {
         return tick(context, args.as_user.as_user);
@@ -72,22 +132,46 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
         context.screen.note(what);
     }
     let user = context::require_user(args.as_user.as_user);
-    if args.as_user.as_user || args.assurance.is_some() {
+    let chosen = args.size.map(Choice::Size);
+    let mut chosen = chosen.or(args.assurance.map(Choice::Assurance));
+    let (_, before) = workspace.current()?;
+    let is_less = chosen.is_some_and(|chosen| {
+        let day = Choice::Size(WorkSize::Day);
+        let (assurance, judges) = match &before {
+            Some(before) => (
+                before.profile.assurance,
+                before.profile.required_stop_judges,
+            ),
+            None => (day.assurance(), day.judges()),
+        };
+        chosen.assurance() < assurance || chosen.judges() < judges && chosen.sets_judges()
+    });
+    if args.as_user.as_user || is_less {
         user.as_ref().map_err(Clone::clone)?;
     }
     let given = match (given, &args.from) {
         (None, None) if !args.yes => ask_mission(context, &workspace)?,
         (given, _) => given,
     };
+    if chosen.is_none() && !args.yes {
+        chosen = ask_size(context, &workspace)?.map(Choice::Size);
+    }
     let mut done = SetUp::new(&workspace, user);
     let anew = args.log.as_deref() == Some("new");
-    let event = done.prepare(given, args.from.as_deref(), args.assurance, anew)?;
+    let event = done.prepare(given, args.from.as_deref(), chosen, anew)?;
     let is_new = (args.commit && done.commit_contract()?) || done.wrote_settings;
     let applied = done.record(event)?;
     let is_person = context::agent_around().is_none();
     let gates = match is_new && !args.skip_gates && is_person {
         true => recorded::try_gates(context, args.gate_time, &mut done.findings)?,
         false => Vec::new(),
+    };
+    let applied = match Workspace::open(&context.dir) {
+        // What was just begun is not in the one above.
+        Ok(workspace) if workspace.store.is_some() => {
+            recorded::reground(&workspace, &mut done.lines, &mut done.findings).or(applied)
+        }
+        _ => applied,
     };
     let next = applied.as_ref().map(|applied| &applied.step.next);
     let start = match next.is_some_and(|next| next.role.is_some()) && is_person {
@@ -154,7 +238,7 @@ impl<'a> SetUp<'a> {
         &mut self,
         given: Option<String>,
         from: Option<&str>,
-        chosen: Option<Assurance>,
+        chosen: Option<Choice>,
         anew: bool,
     ) -> Result<Option<Event>, Failure> {
         let workspace = self.workspace;
@@ -170,13 +254,20 @@ impl<'a> SetUp<'a> {
                 .into());
         }
         let missing = workspace.repo.contract_missing()?;
-        let taken = from.map(|from| plans::read(root, from)).transpose()?;
-        if let (Some(before), Some(tip), Some(from)) = (&snapshot, &tip, from) {
-            let line = begin_anew(workspace, tip, before, from, &self.user)?;
+        let mut taken = from.map(|from| plans::read(root, from)).transpose()?;
+        let mission = self.find_mission(snapshot.as_ref(), given)?;
+        let is_hour = matches!(chosen, Some(Choice::Size(WorkSize::Hour)));
+        let begun = snapshot.as_ref().map(|before| is_begun(workspace, before));
+        let begun = begun.transpose()?.unwrap_or_default();
+        if let (true, None, Some(mission)) = (is_hour && !begun, &taken, &mission) {
+            taken = Some(plans::read_mission(MISSION, mission)?);
+        }
+        if let (Some(_), Some(tip), Some(_)) = (&snapshot, &tip, &taken) {
+            let from = from.unwrap_or(MISSION);
+            let line = begin_anew(workspace, tip, begun, from, &self.user)?;
             self.lines.push(line);
             snapshot = None;
         }
-        let mission = self.find_mission(snapshot.as_ref(), given)?;
         let mission = mission.or_else(|| taken.as_ref().map(|taken| taken.mission.clone()));
         let mut imported = None;
         if snapshot.is_none() {
@@ -188,7 +279,7 @@ impl<'a> SetUp<'a> {
         if workspace.store.is_none() {
             self.begin_log(anew, missing.is_empty())?;
         }
-        let mut profile = self.write_contract(mission.as_deref(), chosen)?;
+        let mut profile = self.write_contract(mission.as_deref(), chosen, snapshot.as_ref())?;
         if let Some(imported) = &mut imported {
             let layout = &imported.import.layout;
             self.lines.push(format!("took in older state ({layout})"));
@@ -258,11 +349,21 @@ impl<'a> SetUp<'a> {
     fn write_contract(
         &mut self,
         mission: Option<&str>,
-        chosen: Option<Assurance>,
+        chosen: Option<Choice>,
+        before: Option<&Snapshot>,
     ) -> Result<Profile, Failure> {
         let workspace = self.workspace;
         let was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
-        let contract = init::write_contract(workspace.repo.root(), mission)?;
+        let first = chosen.unwrap_or(Choice::Size(WorkSize::Day));
+        let adapt = |profile: &mut Profile| match before {
+            // A file that was lost is what it was.
+            Some(before) => *profile = before.profile.clone(),
+            None => {
+                profile.assurance = first.assurance();
+                profile.required_stop_judges = first.judges();
+            }
+        };
+        let contract = init::write_contract(workspace.repo.root(), mission, &adapt)?;
         let Some(mut profile) = contract.profile.clone() else {
             let what = "`.agent/profile.json` cannot be used";
             let mut failure = Failure::state(Code::DocumentInvalid, what);
@@ -286,8 +387,9 @@ impl<'a> SetUp<'a> {
                 self.lines.push(format!("{word} {}", paths.join(", ")));
             }
         }
-        if let Some(chosen) = chosen {
-            self.choose_assurance(&mut profile, chosen)?;
+        match contract.outcome(PROFILE) {
+            Some(FileOutcome::Created) => self.describe_profile(&profile),
+            _ => chosen.map_or(Ok(()), |chosen| self.choose_profile(&mut profile, chosen))?,
         }
         let absent = gate::absent_programs(workspace, &contract)?;
         self.findings.extend(absent.values().cloned());
@@ -325,22 +427,30 @@ impl<'a> SetUp<'a> {
     }
 
     /// Writes the profile that the user chose, and says what it leaves to them.
-    fn choose_assurance(
-        &mut self,
-        profile: &mut Profile,
-        assurance: Assurance,
-    ) -> Result<(), Failure> {
-        if profile.assurance != assurance {
-            profile.assurance = assurance;
+    fn choose_profile(&mut self, profile: &mut Profile, chosen: Choice) -> Result<(), Failure> {
+        let before = profile.clone();
+        profile.assurance = chosen.assurance();
+        let lacks = profile.required_stop_judges.0 == 0 && profile.assurance != Assurance::Lite;
+        if chosen.sets_judges() || lacks {
+            profile.required_stop_judges = chosen.judges();
+        }
+        if *profile != before {
             init::write_profile(self.workspace.repo.root(), profile)?;
-            let line = format!("assurance is `{assurance}` in .agent/profile.json");
-            self.lines.push(line);
         }
-        let judges = profile.required_stop_judges.0;
-        if assurance == Assurance::Lite && judges > 1 {
-            self.lines.push(format!("{judges} judges vote at the end: for one, set `required_stop_judges` to 1 in .agent/profile.json and run `cook init` again"));
-        }
+        self.describe_profile(profile);
         Ok(())
+    }
+
+    fn describe_profile(&mut self, profile: &Profile) {
+        let judges = match profile.required_stop_judges.0 {
+            0 => "no judge votes".to_owned(),
+            1 => "1 judge votes".to_owned(),
+            judges => format!("{judges} judges vote"),
+        };
+        self.lines.push(format!(
+            "the profile is `{}`, and {judges} at the end: `assurance` and `required_stop_judges` in .agent/profile.json",
+            profile.assurance
+        ));
     }
 
     /// The settings as they stand, where they are not as the user left them and the user takes them in.
@@ -427,6 +537,8 @@ const MAX_LINE: u64 = 64 << 10;
 
 /// Where the repository states its mission.
 const MISSION: &str = ".agent/mission.md";
+/// Where the profile lies.
+const PROFILE: &str = ".agent/profile.json";
 
 /// Asks a person for the mission, where nothing states it.
 fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String>, Failure> {
@@ -439,10 +551,43 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
     context.screen.note(
         "What should this repository become? Answer in one line, or leave it empty for later.",
     );
+    Ok(Some(read_line()).filter(|said| !said.is_empty()))
+}
+
+/// Asks a person how much work it is, where nothing says it yet.
+fn ask_size(context: &Context, workspace: &Workspace) -> Result<Option<WorkSize>, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let is_known = snapshot.is_some() || workspace.repo.root().join(PROFILE).exists();
+    if is_known || context.screen.json || !context::is_attended() {
+        return Ok(None);
+    }
+    context
+        .screen
+        .note("How much work is it? Answer hour, day or week, or leave it empty for day:");
+    for size in WorkSize::value_variants() {
+        if let Some(value) = size.to_possible_value() {
+            let help = value.get_help().map(ToString::to_string);
+            let line = format!("  {:<5} {}", value.get_name(), help.unwrap_or_default());
+            context.screen.note(&line);
+        }
+    }
+    let said = read_line();
+    match said.is_empty() {
+        true => Ok(None),
+        false => WorkSize::from_str(&said, true).map(Some).map_err(|_| {
+            let what = format!("`{said}` is none of hour, day and week");
+            Refusal::new(Code::DoesNotApply, what)
+                .replace_hints(["run `cook init` again; nothing was written"])
+                .into()
+        }),
+    }
+}
+
+/// A line of a person's, without the blanks around it.
+fn read_line() -> String {
     let mut line = String::new();
     let read = std::io::stdin().lock().take(MAX_LINE).read_line(&mut line);
-    let said = read.map(|_| line.trim().to_owned()).unwrap_or_default();
-    Ok(Some(said).filter(|said| !said.is_empty()))
+    read.map(|_| line.trim().to_owned()).unwrap_or_default()
 }
 
 /// Takes the named log, or begins another where that is `new`. A worktree has one log, whatever became of its
@@ -531,19 +676,24 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
     })
 }
 
+/// More than `cook init` is recorded in the workflow, or it has a plan.
+fn is_begun(workspace: &Workspace, snapshot: &Snapshot) -> Result<bool, Failure> {
+    let has_plan = !snapshot.plan.candidate_slices.is_empty();
+    let mut entries = workspace.store()?.entries()?;
+    let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
+    Ok(has_plan || is_begun || service::check_unseen(workspace).is_err())
+}
+
 /// Takes the workflow out of the way of a plan, where nothing but `cook init` was recorded in it: the
 /// one that begins with the plan comes in its place. What is to be said of it.
 pub(super) fn begin_anew(
     workspace: &Workspace,
     tip: &Tip,
-    snapshot: &Snapshot,
+    is_begun: bool,
     from: &str,
     as_user: &Result<Actor, Failure>,
 ) -> Result<String, Failure> {
-    let has_plan = !snapshot.plan.candidate_slices.is_empty();
-    let mut entries = workspace.store()?.entries()?;
-    let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
-    if has_plan || is_begun || service::check_unseen(workspace).is_err() {
+    if is_begun {
         let what =
             format!("the workflow already has a plan of its own, so `{from}` is not imported");
         let mission = format!("Do what {from} lists; its boxes are claims, not proof");

@@ -107,23 +107,16 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     if applied.tip.is_some() {
         findings.extend(recorded::follow(&workspace, &applied.step.snapshot));
     }
-    let mut summary = tell_taken(&event, &applied);
-    let mut last = applied;
-    if last.tip.is_some() {
-        let (done, why_not) = service::reground_all_by_cook(&workspace);
-        if let Some(failure) = why_not {
-            // The report is taken all the same.
-            summary.push_str(&format!("; cook did not re-ground: {}", failure.message));
-        }
-        for done in done {
-            let seq = done.step.snapshot.ledger.seq.0;
-            summary.push_str(&format!("; cook re-grounded (#{seq})"));
-            findings.extend(done.findings.clone());
-            findings.extend(recorded::follow(&workspace, &done.step.snapshot));
-            last = done;
-        }
-    }
-    answer(TransitionAnswer::new(last, vec![summary], findings))
+    let mut lines = vec![tell_taken(&event, &applied)];
+    let last = match applied.tip.is_some() {
+        true => recorded::reground(&workspace, &mut lines, &mut findings).unwrap_or(applied),
+        false => applied,
+    };
+    answer(TransitionAnswer::new(
+        last,
+        vec![lines.join("; ")],
+        findings,
+    ))
 }
 
 /// What is wrong with the report itself; where a repository waits for it, what would refuse it.

@@ -100,6 +100,25 @@ pub(super) fn note_outage(workspace: &Workspace, error: &TrackerError) {
     }
 }
 
+/// What cook re-grounds itself now that something is recorded: the last of it. What ends it fails nothing.
+pub(super) fn reground(
+    workspace: &Workspace,
+    lines: &mut Vec<String>,
+    findings: &mut Vec<Finding>,
+) -> Option<Applied> {
+    let (done, why_not) = service::reground_all_by_cook(workspace);
+    if let Some(failure) = why_not {
+        lines.push(format!("cook did not re-ground: {}", failure.message));
+    }
+    for done in &done {
+        let seq = done.step.snapshot.ledger.seq.0;
+        lines.push(format!("cook re-grounded (#{seq})"));
+        findings.extend(done.findings.clone());
+        findings.extend(follow(workspace, &done.step.snapshot));
+    }
+    done.into_iter().last()
+}
+
 /// Whether something was written to the log, and where.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Recorded {

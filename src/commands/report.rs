@@ -275,7 +275,7 @@ fn list_figures(
     let planned = slices.len() - count(SliceStatus::Cancelled);
     let votes = snapshot.ledger.wave.votes.iter();
     let yes = votes.filter(|vote| vote.can_stop).count();
-    let required = snapshot.profile.required_stop_judges.0;
+    let required = snapshot.count_required_judges();
     let changing = "reports refused, or rejections that changed something";
     let looked_up = "criteria looked up or run again, and true";
     let figures = [

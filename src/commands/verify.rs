@@ -2,6 +2,7 @@
 
 use super::context::*;
 use super::push::SigningArgs;
+use super::recorded;
 use crate::attest::{self, About, Attested, Found, Made};
 use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
 use crate::view::{Format, VerifyAnswer};
@@ -101,18 +102,19 @@ fn digest(text: &str) -> Result<String, String> {
 }
 
 /// Where judges wait for the gates, or a re-ground for gates that are red, what they say now goes
-/// into the log.
-fn write_down(workspace: &Workspace) -> Result<(), Failure> {
+/// into the log: whether it does.
+fn write_down(workspace: &Workspace) -> Result<bool, Failure> {
     let (_, Some(snapshot)) = workspace.current()? else {
-        return Ok(());
+        return Ok(false);
     };
     let (dispatch, _) = service::dispatch_told(workspace, Some(&snapshot))?;
     let is_red = |finding: &Finding| finding.code == Code::RoomRed;
     let waits = dispatch.waits_for_gates() || dispatch.findings.iter().any(is_red);
-    if waits && workspace.trust()?.is_trusted(STOP_VERIFIER) && !workspace.from_apart {
+    let writes = waits && workspace.trust()?.is_trusted(STOP_VERIFIER) && !workspace.from_apart;
+    if writes {
         service::transition(workspace, &Event::Verified, context::anybody())?;
     }
-    Ok(())
+    Ok(writes)
 }
 
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
@@ -204,8 +206,14 @@ fn look(
     let (scope, found) = match scope {
         VerifyScope::ControlPlane => ("control-plane", verify::control_plane(workspace)?),
         VerifyScope::Stop => {
-            write_down(workspace)?;
-            let Outcome { checked, findings } = verify::stop(workspace)?;
+            let is_recorded = write_down(workspace)?;
+            let Outcome {
+                mut checked,
+                mut findings,
+            } = verify::stop(workspace)?;
+            if is_recorded {
+                recorded::reground(workspace, &mut checked, &mut findings);
+            }
             return Ok(VerifyAnswer {
                 strict: args.strict,
                 ..VerifyAnswer::new("stop", checked, findings)

@@ -108,7 +108,7 @@ pub(super) fn set_up(
     git(root, &["add", "--all"])?;
     git(root, &["commit", "--quiet", "--message", "Begin roman"])?;
     let mut workspace = Workspace::open(root)?;
-    let contract = write_contract(workspace.repo.root(), Some(&story.mission))?;
+    let contract = write_contract(workspace.repo.root(), Some(&story.mission), &|_| {})?;
     let profile = contract
         .profile
         .ok_or_else(|| make_failure("the contract has no profile"))?;
@@ -119,7 +119,7 @@ pub(super) fn set_up(
     let gate = toml::Value::from(story.gate.as_str());
     write(&settings, &format!("{head}\n[gates.test]\nrun = {gate}\n"))?;
     // The stop verifier is made from the gates.
-    write_contract(workspace.repo.root(), None)?;
+    write_contract(workspace.repo.root(), None, &|_| {})?;
     workspace.store = Some(Store::create(workspace.place())?);
     let mut paths: Vec<&str> = TRACKED.to_vec();
     paths.push(".gitignore");

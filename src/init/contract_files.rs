@@ -68,11 +68,16 @@ pub struct Contract {
 
 /// Writes the contract files, `cook.toml` and the `.gitignore` block. `mission` is
 /// written only where `mission.md` is missing or blank; without one an empty
-/// `mission.md` keeps the place until the user has said it.
+/// `mission.md` keeps the place until the user has said it. `adapt` makes the profile that is written where there
+/// is none.
 ///
 /// # Errors
 /// [`Error`]; files written before it stay, and a second run goes on from there.
-pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Failure> {
+pub fn write_contract(
+    root: &Path,
+    mission: Option<&str>,
+    adapt: &dyn Fn(&mut Profile),
+) -> Result<Contract, Failure> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
     let proposed = detect(root)?;
@@ -86,7 +91,7 @@ pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Fa
     contract.gitignore(tree)?;
     contract.keep_or_create(tree, ".agent/README.md", README)?;
     contract.mission(tree, mission)?;
-    contract.profile(tree, root)?;
+    contract.profile(tree, root, adapt)?;
     let config = config_text(&contract.proposed);
     contract.keep_or_create(tree, SETTINGS, &config)?;
     let script = control_plane_script();
@@ -217,7 +222,12 @@ impl Contract {
         Ok(())
     }
 
-    fn profile(&mut self, tree: Tree<'_>, root: &Path) -> Result<(), Failure> {
+    fn profile(
+        &mut self,
+        tree: Tree<'_>,
+        root: &Path,
+        adapt: &dyn Fn(&mut Profile),
+    ) -> Result<(), Failure> {
         let path = ".agent/profile.json";
         if let Some(bytes) = tree.bytes(path, MAX_DOCUMENT_BYTES as u64)? {
             match read_document::<Profile>(&bytes, MAX_DOCUMENT_BYTES) {
@@ -227,7 +237,8 @@ impl Contract {
             self.note(path, FileOutcome::Kept);
             return Ok(());
         }
-        let profile = Profile::new(&project_name(root)?);
+        let mut profile = Profile::new(&project_name(root)?);
+        adapt(&mut profile);
         write_profile_text(tree, &profile)?;
         self.profile = Some(profile);
         self.note(path, FileOutcome::Created);

@@ -183,6 +183,7 @@ pub(crate) fn read_rules(config: &Config) -> ConfigFacts {
         strict: config.rules.strict,
         audit: config.rules.audit,
         audit_every: config.rules.audit_every,
+        audit_last: config.rules.audit_every.is_none(),
         strength: config.find_required_strength(),
     }
 }

@@ -79,7 +79,7 @@ impl Driver<'_> {
             let votes = machine::list_votes(&snapshot, &head).count();
             agents = self.bench(&workspace, &agents, votes)?;
             evidence = self.evidence(&workspace, &snapshot, &head, &prompts)?;
-            let required = snapshot.profile.required_stop_judges.0 as usize;
+            let required = snapshot.count_required_judges() as usize;
             missing = required.saturating_sub(votes);
         }
         if let Some(step) = self.wait_for(&workspace, agents.first())? {

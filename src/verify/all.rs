@@ -332,7 +332,7 @@ pub(super) fn check_votes(
     if phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
         return Ok(());
     }
-    let required = snapshot.profile.required_stop_judges.0;
+    let required = snapshot.count_required_judges();
     list_votes_at(snapshot, &head, "this HEAD", required, outcome);
     tell_judges(workspace, snapshot, &head, outcome)
 }

@@ -254,7 +254,7 @@ impl Judgments {
     pub(crate) fn of(snapshot: Option<&Snapshot>, head: &Head) -> Self {
         Self {
             have: snapshot.map_or(0, |snapshot| list_votes(snapshot, head).count()),
-            need: snapshot.map_or(0, |snapshot| snapshot.profile.required_stop_judges.0),
+            need: snapshot.map_or(0, |snapshot| snapshot.count_required_judges()),
         }
     }
 }

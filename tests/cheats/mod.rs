@@ -48,8 +48,15 @@ fn begin(sandbox: &str, place: TempDir) -> Repo {
         let settings = driven::with_agent(&settings);
         repo.write(".agent/cook.toml", settings);
         repo.commit("begin", None);
-        repo.cook(&["init", "--mission", MISSION, "--commit"])
-            .exits(0);
+        repo.cook(&[
+            "init",
+            "--assurance",
+            "strict",
+            "--mission",
+            MISSION,
+            "--commit",
+        ])
+        .exits(0);
         repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
         repo.select_a();
         repo

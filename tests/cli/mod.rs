@@ -17,6 +17,7 @@ mod missing;
 mod output;
 mod past_work;
 mod plans;
+mod profiles;
 mod prompts;
 mod reaching;
 mod reasons;

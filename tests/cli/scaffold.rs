@@ -60,7 +60,7 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)
 }
 
 fn fate(root: &TempDir, path: &str) -> FileOutcome {
-    let contract = write_contract(root.path(), None).unwrap();
+    let contract = write_contract(root.path(), None, &|_| {}).unwrap();
     contract
         .files
         .iter()
@@ -131,7 +131,7 @@ const TOOLS: [&str; 3] = ["bash", "env", "dirname"];
 fn an_empty_repository_gets_the_whole_contract() {
     use std::os::unix::fs::PermissionsExt;
     let root = repository(&[]);
-    let contract = write_contract(root.path(), Some("# Ship it\n\nAll of it.\n")).unwrap();
+    let contract = write_contract(root.path(), Some("# Ship it\n\nAll of it.\n"), &|_| {}).unwrap();
     for path in TRACKED {
         let file = contract
             .files
@@ -182,9 +182,9 @@ fn a_second_run_changes_no_byte() {
         ],
     ] {
         let root = repository(&files);
-        write_contract(root.path(), Some("mission one two")).unwrap();
+        write_contract(root.path(), Some("mission one two"), &|_| {}).unwrap();
         let before = everything(root.path());
-        let again = write_contract(root.path(), Some("another mission")).unwrap();
+        let again = write_contract(root.path(), Some("another mission"), &|_| {}).unwrap();
         assert!(
             again
                 .files
@@ -210,7 +210,7 @@ fn what_a_person_wrote_stays() {
         (STOP, "#!/bin/sh\nmake everything\n"),
     ];
     let root = repository(&files);
-    let contract = write_contract(root.path(), Some("another")).unwrap();
+    let contract = write_contract(root.path(), Some("another"), &|_| {}).unwrap();
     for (path, text) in files {
         assert_eq!(read(&root, path), text);
         let file = contract
@@ -232,7 +232,7 @@ fn what_a_person_wrote_stays() {
 #[test]
 fn a_broken_profile_is_kept_and_named() {
     let root = repository(&[(".agent/profile.json", "{\"schema_version\": 1}")]);
-    let contract = write_contract(root.path(), None).unwrap();
+    let contract = write_contract(root.path(), None, &|_| {}).unwrap();
     assert_eq!(contract.profile, None);
     assert!(
         contract
@@ -250,10 +250,10 @@ fn a_broken_profile_is_kept_and_named() {
 #[test]
 fn without_a_mission_the_file_keeps_the_place_until_the_user_says_it() {
     let root = repository(&[]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     assert_eq!(read(&root, ".agent/mission.md"), "");
     assert_eq!(find_mission(root.path()).unwrap(), None);
-    write_contract(root.path(), Some("  Now it is known \n")).unwrap();
+    write_contract(root.path(), Some("  Now it is known \n"), &|_| {}).unwrap();
     assert_eq!(read(&root, ".agent/mission.md"), "Now it is known\n");
     write_mission(root.path(), "Another one").unwrap();
     assert_eq!(read(&root, ".agent/mission.md"), "Another one\n");
@@ -267,7 +267,7 @@ fn without_a_mission_the_file_keeps_the_place_until_the_user_says_it() {
 #[test]
 fn a_stale_verifier_is_made_anew_and_an_edited_one_is_not() {
     let root = repository(&[]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     let empty = read(&root, STOP);
     assert!(!is_stale(&root, &empty));
     let settings = "[gates]\ntest = { run = \"go test ./...\" }\n";
@@ -292,7 +292,7 @@ fn a_stale_verifier_is_made_anew_and_an_edited_one_is_not() {
 fn a_script_that_lost_its_permission_to_run_gets_it_back() {
     use std::os::unix::fs::PermissionsExt;
     let root = repository(&[]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     let path = root.path().join(STOP);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     assert_eq!(fate(&root, STOP), FileOutcome::Updated);
@@ -308,10 +308,10 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
     let outside = repository(&[("README.md", "theirs")]);
     let root = repository(&[]);
     symlink(outside.path(), root.path().join(".agent")).unwrap();
-    let failure = write_contract(root.path(), None).unwrap_err();
+    let failure = write_contract(root.path(), None, &|_| {}).unwrap_err();
     assert_eq!(failure.message, "`.agent` is a symbolic link");
     assert_eq!(
-        code(write_contract(root.path(), None)),
+        code(write_contract(root.path(), None, &|_| {})),
         Code::AgentDirUnsafe
     );
     assert_eq!(
@@ -321,7 +321,7 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
 
     let root = repository(&[(".agent", "a file")]);
     assert_eq!(
-        code(write_contract(root.path(), None)),
+        code(write_contract(root.path(), None, &|_| {})),
         Code::AgentDirUnsafe
     );
     assert_eq!(
@@ -334,7 +334,7 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
         fs::create_dir(root.path().join(".agent")).unwrap();
         symlink(outside.path().join("README.md"), root.path().join(path)).unwrap();
         assert_eq!(
-            code(write_contract(root.path(), None)),
+            code(write_contract(root.path(), None, &|_| {})),
             Code::AgentDirUnsafe,
             "{path}"
         );
@@ -342,7 +342,7 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
         fs::create_dir(root.path().join(".agent")).unwrap();
         symlink(root.path().join("nowhere"), root.path().join(path)).unwrap();
         assert_eq!(
-            code(write_contract(root.path(), None)),
+            code(write_contract(root.path(), None, &|_| {})),
             Code::AgentDirUnsafe,
             "{path}"
         );
@@ -351,7 +351,7 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
         let root = repository(&[]);
         fs::create_dir_all(root.path().join(path)).unwrap();
         assert_eq!(
-            code(write_contract(root.path(), None)),
+            code(write_contract(root.path(), None, &|_| {})),
             Code::AgentDirUnsafe,
             "{path}"
         );
@@ -363,7 +363,7 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
 #[test]
 #[cfg(target_os = "linux")]
 fn where_nothing_can_be_written_the_failure_says_so() {
-    let failure = write_contract(Path::new("/proc"), None).unwrap_err();
+    let failure = write_contract(Path::new("/proc"), None, &|_| {}).unwrap_err();
     assert_eq!(failure.code, Code::NotWritable);
     assert!(
         failure.message.contains("`.agent`") && !failure.causes.is_empty(),
@@ -463,7 +463,7 @@ fn git_sees_the_contract_and_nothing_else() {
             String::from_utf8(output.stdout).unwrap()
         };
         git(&["init", "-q"]);
-        write_contract(root.path(), Some("a mission")).unwrap();
+        write_contract(root.path(), Some("a mission"), &|_| {}).unwrap();
         for path in [
             ".agent/state.json",
             ".agent/x.log",
@@ -821,7 +821,7 @@ fn a_clone_is_set_up_by_what_the_repository_is() {
             .current_dir(root.path())
             .status();
         assert!(git.unwrap().success());
-        write_contract(root.path(), None).unwrap();
+        write_contract(root.path(), None, &|_| {}).unwrap();
         let text = read(&root, ".agent/cook.toml");
         let found = text.split("[clean_room]\n").nth(1).unwrap_or_default();
         assert_eq!(found.trim(), *wanted, "{files:?}");
@@ -833,7 +833,7 @@ fn a_clone_is_set_up_by_what_the_repository_is() {
 fn proposed_gates_are_a_configuration_that_cook_reads() {
     for (files, _) in REPOSITORIES {
         let root = repository(files);
-        let contract = write_contract(root.path(), None).unwrap();
+        let contract = write_contract(root.path(), None, &|_| {}).unwrap();
         let config = Config::parse(&read(&root, ".agent/cook.toml")).unwrap();
         assert_eq!(
             config.gates.len(),
@@ -871,7 +871,7 @@ fn a_hostile_manifest_is_data() {
         ("package.json", &manifest.to_string()),
         ("Cargo.toml", &format!("[package]\nname = {evil:?}\n")),
     ]);
-    let contract = write_contract(root.path(), None).unwrap();
+    let contract = write_contract(root.path(), None, &|_| {}).unwrap();
     let checks: Vec<_> = contract
         .proposed
         .checks
@@ -934,7 +934,7 @@ fn every_script_is_valid_bash() {
     let mut scripts = vec![control_plane_script()];
     for (files, _) in REPOSITORIES {
         let root = repository(files);
-        write_contract(root.path(), None).unwrap();
+        write_contract(root.path(), None, &|_| {}).unwrap();
         scripts.push(stop_script(&gates(&root)));
     }
     for script in scripts {
@@ -962,7 +962,7 @@ fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
     fs::create_dir_all(parent.path().join("decoy/.agent")).unwrap();
     let root = parent.path().join("it's a \"path\" $HOME");
     fs::create_dir_all(root.join("deep/er")).unwrap();
-    write_contract(&root, None).unwrap();
+    write_contract(&root, None, &|_| {}).unwrap();
     let here = format!("cook[verify control-plane] in {}\n", root.display());
     for script in [CONTROL_PLANE, STOP] {
         for (directory, path) in [
@@ -1005,7 +1005,7 @@ fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
 fn without_cook_both_scripts_say_so_and_fail() {
     let bin = programs(&TOOLS);
     let root = repository(&[]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     for script in [CONTROL_PLANE, STOP] {
         let output = bash(&bin)
             .arg(script)
@@ -1027,7 +1027,7 @@ fn cook_bin_names_the_program() {
     let elsewhere = TempDir::new().unwrap();
     let program = stub(&elsewhere, 0);
     let root = repository(&[("sub/x", "")]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     std::os::unix::fs::symlink(&program, root.path().join("sub/mine")).unwrap();
     for (named, works) in [
         (program.to_str().unwrap(), true),
@@ -1056,7 +1056,7 @@ fn cook_bin_names_the_program() {
 fn the_stop_verifier_runs_each_check_and_stops_at_the_first_failure() {
     let manifest = r#"{"scripts":{"test":"x","lint":"y","build":"z"}}"#;
     let root = repository(&[("package.json", manifest)]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     let run = |fails: &str, cook: u8| {
         let bin = programs(&TOOLS);
         stub(&bin, cook);
@@ -1099,7 +1099,7 @@ fn the_stop_verifier_runs_each_check_and_stops_at_the_first_failure() {
 #[test]
 fn a_check_that_is_missing_fails_the_stop_verifier() {
     let root = repository(&[("go.mod", "module x\n")]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     let bin = programs(&TOOLS);
     stub(&bin, 0);
     let output = bash(&bin)
@@ -1121,7 +1121,7 @@ fn a_check_that_calls_the_stop_verifier_ends() {
         "Makefile",
         "check:\n\tbash .agent/verify_completion_stop.sh\n",
     )]);
-    write_contract(root.path(), None).unwrap();
+    write_contract(root.path(), None, &|_| {}).unwrap();
     let bin = programs(&TOOLS);
     stub(&bin, 0);
     write_program(
@@ -1361,7 +1361,7 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
 fn there_may_be_nothing_to_take_in() {
     let root = repository(&[]);
     assert_eq!(import::read(&root.path().join(".agent")).unwrap(), None);
-    write_contract(root.path(), Some("a mission")).unwrap();
+    write_contract(root.path(), Some("a mission"), &|_| {}).unwrap();
     assert_eq!(import::read(&root.path().join(".agent")).unwrap(), None);
 }
 

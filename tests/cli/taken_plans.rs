@@ -42,7 +42,15 @@ fn repo(files: &[(&str, &str)]) -> Repo {
 /// A workflow that began with that check list.
 pub(crate) fn begin_with_list(list: &str) -> Repo {
     let repo = repo(&[("TODO.md", list)]);
-    let words = ["init", "--from", "TODO.md", "--commit", "--skip-gates"];
+    let words = [
+        "init",
+        "--assurance",
+        "strict",
+        "--from",
+        "TODO.md",
+        "--commit",
+        "--skip-gates",
+    ];
     repo.cook(&words).ok();
     repo
 }
@@ -50,7 +58,15 @@ pub(crate) fn begin_with_list(list: &str) -> Repo {
 /// The slices of a workflow that begins with that file.
 fn take_plan(path: &str, text: &str, beside: &[(&str, &str)]) -> Vec<Row> {
     let repo = repo(&[&[(path, text)], beside].concat());
-    repo.cook(&["init", "--from", path, "--skip-gates"]).ok();
+    repo.cook(&[
+        "init",
+        "--assurance",
+        "strict",
+        "--from",
+        path,
+        "--skip-gates",
+    ])
+    .ok();
     slices(&repo)
 }
 
@@ -91,7 +107,15 @@ fn a_spec_kit_feature_is_taken_in_and_its_ticks_are_claims() {
         ("specs/001-greeter/spec.md", spec),
     ]);
     let run = repo
-        .cook(&["init", "--from", "specs", "--commit", "--skip-gates"])
+        .cook(&[
+            "init",
+            "--assurance",
+            "strict",
+            "--from",
+            "specs",
+            "--commit",
+            "--skip-gates",
+        ])
         .ok();
     assert!(run.out.contains("took 4 tasks from specs/001-greeter/tasks.md (spec-kit) as 2 slices; 3 ticked there, still without proof"), "{}", run.out);
     // The specification tells no story, so the tasks say what must hold.
@@ -459,8 +483,16 @@ fn begin_with_recorded(tool: &str, from: &str) -> Repo {
         repo.write(&path, std::fs::read(recorded.join(&path)).unwrap());
     }
     repo.commit("Plan", None);
-    repo.cook(&["init", "--from", from, "--commit", "--skip-gates"])
-        .ok();
+    repo.cook(&[
+        "init",
+        "--assurance",
+        "strict",
+        "--from",
+        from,
+        "--commit",
+        "--skip-gates",
+    ])
+    .ok();
     repo
 }
 
@@ -644,7 +676,14 @@ fn the_mission_of_the_repository_stays() {
         ("mission.md", "Greet people\n"),
         ("TODO.md", "- [ ] Say hello\n"),
     ]);
-    let words = ["init", "--from", "TODO.md", "--skip-gates"];
+    let words = [
+        "init",
+        "--assurance",
+        "strict",
+        "--from",
+        "TODO.md",
+        "--skip-gates",
+    ];
     repo.cook(&words).ok();
     assert_eq!(repo.read(".agent/mission.md").trim(), "Greet people");
     assert_eq!(slices(&repo).len(), 1);

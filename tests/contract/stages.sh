@@ -12,7 +12,7 @@ run() {
   local expected="$1" status=0
   shift
   # shellcheck disable=SC2153 # story.sh sets it.
-  [[ "$1" == cook ]] && shift && set -- "$COOK" "$@"
+  [[ "$1" == cook ]] && shift && set -- cook_as_before "$@"
   answer="$("$@" 2>&1)" || status=$?
   [[ "$status" == "$expected" ]] && return
   printf '\n! %s ended with %s\n' "$(words "$@")" "$status"

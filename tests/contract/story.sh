@@ -49,11 +49,20 @@ record() {
   transcribe "$label" "$form" "$status"
 }
 
+# The program before had one default profile; the new one is asked for it, wherever a story begins a log.
+cook_as_before() {
+  if [[ "$1" == init && " $* " != *' --assurance '* && " $* " != *' --tick '* && ! -e .agent/profile.json ]] &&
+    "$COOK" init --for week --help >/dev/null 2>&1; then
+    set -- "$@" --assurance strict
+  fi
+  "$COOK" "$@"
+}
+
 # cook ARGUMENTS...: runs cook and shows what it printed. json ARGUMENTS...: the same with --json, as paths.
 # codes ARGUMENTS...: how it ended alone.
-cook() { record "cook $(words "$@")" text "$COOK" "$@"; }
-json() { record "cook $(words "$@") --json" json "$COOK" "$@" --json; }
-codes() { record "cook $(words "$@")" codes "$COOK" "$@"; }
+cook() { record "cook $(words "$@")" text cook_as_before "$@"; }
+json() { record "cook $(words "$@") --json" json cook_as_before "$@" --json; }
+codes() { record "cook $(words "$@")" codes cook_as_before "$@"; }
 
 # any COMMAND...: another program than cook, git for example.
 any() { record "$(words "$@")" text "$@"; }

@@ -102,6 +102,32 @@ fn standard_takes_nine_and_audits_the_last_slice() {
 }
 
 #[test]
+fn a_day_takes_seven() {
+    let job = Job::with(&player());
+    job.repo
+        .cook(&["init", "--for", "day", "--as-user", "--commit"])
+        .exits(0);
+    assert_eq!(sessions(&job), 7);
+    let roles = [
+        "regrounder",
+        "implementer",
+        "reviewer",
+        "auditor",
+        "stop-judge",
+    ];
+    let counts = roles.map(|role| job.calls().iter().filter(|call| *call == role).count());
+    assert_eq!(counts, [1, 2, 2, 1, 1], "{:?}", job.calls());
+}
+
+#[test]
+fn a_brought_plan_can_end_without_a_judge_under_lite() {
+    let job = make_job_with_plan("lite", 0, false);
+    assert_eq!(foreseen_sessions(&job), 4);
+    let verified = job.repo.cook(&["verify"]).exits(0).out;
+    assert!(verified.contains("`lite`, without a judge"), "{verified}");
+}
+
+#[test]
 fn lite_takes_six_and_says_so_wherever_done_is_said() {
     let job = job("lite", 1);
     assert_eq!(sessions(&job), 6);

@@ -31,7 +31,15 @@ fn run(without: Option<&str>) -> Result<Repo, String> {
     let repo = Repo::new();
     repo.write("check.sh", CHECK);
     repo.commit("The gate", None);
-    repo.cook(&["init", "--mission", MISSION, "--commit"]).ok();
+    repo.cook(&[
+        "init",
+        "--assurance",
+        "strict",
+        "--mission",
+        MISSION,
+        "--commit",
+    ])
+    .ok();
     repo.trust("sh check.sh");
     let mut roles = Roles::default();
     for number in 0..BOUND {

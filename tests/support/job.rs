@@ -31,7 +31,14 @@ impl Job {
         std::fs::create_dir(&job.state).unwrap();
         job.begin();
         job.repo
-            .cook(&["init", "--mission", MISSION, "--commit"])
+            .cook(&[
+                "init",
+                "--assurance",
+                "strict",
+                "--mission",
+                MISSION,
+                "--commit",
+            ])
             .exits(0);
         let settings = job.repo.read(".agent/cook.toml");
         job.repo.write(

@@ -73,7 +73,15 @@ impl Repo {
     pub fn with_mission(mission: &str) -> Self {
         Self::stage(&format!("with the mission {mission}"), || {
             let repo = Self::new();
-            repo.cook(&["init", "--mission", mission, "--commit"]).ok();
+            repo.cook(&[
+                "init",
+                "--assurance",
+                "strict",
+                "--mission",
+                mission,
+                "--commit",
+            ])
+            .ok();
             repo
         })
     }

@@ -25,8 +25,15 @@ impl Repo {
     pub fn set_up() -> Self {
         Self::stage("set_up", || {
             let repo = Self::with_script();
-            repo.cook(&["init", "--mission", MISSION, "--commit"])
-                .exits(0);
+            repo.cook(&[
+                "init",
+                "--assurance",
+                "strict",
+                "--mission",
+                MISSION,
+                "--commit",
+            ])
+            .exits(0);
             repo
         })
     }

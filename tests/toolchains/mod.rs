@@ -62,7 +62,14 @@ fn skip(why: &str) {
 /// Sets the project up as a user does: one command, which commits and tries the gates.
 #[track_caller]
 fn init(repo: &Repo) -> Run {
-    let args = ["init", "--mission", "Keep it green", "--commit"];
+    let args = [
+        "init",
+        "--assurance",
+        "strict",
+        "--mission",
+        "Keep it green",
+        "--commit",
+    ];
     // A machine that does other things as well takes its time.
     let args = [&args[..], &["--gate-time", "10m"]].concat();
     repo.cook(&args).exits(0)

@@ -185,7 +185,7 @@ fn parse_box(line: &str) -> Result<Option<Box<'_>>, (&str, &'static str)> {
 }
 
 /// Bytes of the bullet of a list item.
-fn measure_bullet(body: &str) -> Option<usize> {
+pub(super) fn measure_bullet(body: &str) -> Option<usize> {
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
     let rest = body.get(digits..)?;
     let is_bullet = match digits {

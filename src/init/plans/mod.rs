@@ -9,7 +9,7 @@ mod source;
 mod spec_documents;
 mod task;
 
-pub use source::{Kind, Ticked, Worth, list_plans, read, tick};
+pub use source::{Kind, Ticked, Worth, list_plans, read, read_mission, tick};
 pub use task::TakenPlan;
 
 /// Bytes of a plan that are read: what cook may write ticks into.

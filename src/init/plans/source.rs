@@ -1,7 +1,7 @@
 //! Which tool a plan is of, and reading it.
 
 use super::MAX_PLAN_BYTES;
-use super::check_list::{Item, items, read_list, read_numbered};
+use super::check_list::{Item, detail, items, lines, measure_bullet, read_list, read_numbered};
 use super::json_plans::{read_beads, read_issues, read_prd, read_task_master};
 use super::spec_documents::{
     drop_title, name_mission, read_capability, read_feature, read_kiro, read_spec_kit, read_why,
@@ -11,7 +11,7 @@ use crate::init::contract_files::opening;
 use crate::init::text_files::Tree;
 use crate::init::{read_text_file, write_text_file};
 use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::model::{PlanSource, Snapshot};
+use cook_protocol::model::{PlanSource, Snapshot, mission_anchor};
 use cook_protocol::refusal::Refusal;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -194,6 +194,28 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
     };
     read.mission = read.mission.or(stated);
     take(path, kind.id(), read)
+}
+
+/// The mission itself as a plan of one slice: what it lists are its criteria, else its first line is the only one.
+/// `path` is where the mission lies.
+///
+/// # Errors
+/// It has no words.
+pub fn read_mission(path: &str, mission: &str) -> Result<TakenPlan, Failure> {
+    let goal = mission_anchor(mission).unwrap_or_default();
+    let listed = lines(mission).filter(|(_, line)| measure_bullet(line.trim_start()).is_some());
+    let task = Task {
+        criteria: listed.map(|(_, line)| detail(line)).collect(),
+        item: goal.clone(),
+        goal,
+        ..Task::default()
+    };
+    let read = Tasks {
+        tasks: vec![task],
+        mission: Some(mission.to_owned()),
+        ..Tasks::default()
+    };
+    take(path, "mission", read)
 }
 
 /// The words that task-master makes its tasks of.

@@ -207,7 +207,14 @@ fn begin(site: &Site) -> Repo {
         let settings = format!("[clean_room]\n{room}\n[gates.test]\nrun = \"{gate}\"\n");
         repo.write(".agent/cook.toml", settings);
         repo.commit("begin", None);
-        let init = ["init", "--mission", MISSION, "--commit"];
+        let init = [
+            "init",
+            "--assurance",
+            "strict",
+            "--mission",
+            MISSION,
+            "--commit",
+        ];
         repo.cook(&init).exits(0);
         repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
         let block = json!({"plan": plan(gate), "select": "a"});

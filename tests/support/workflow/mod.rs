@@ -120,7 +120,19 @@ impl Sandbox {
 
     /// `cook init --commit`.
     pub fn init(&self, dir: &Path) {
-        self.run(dir, &["init", "--mission", MISSION, "--commit"], "", 0);
+        self.run(
+            dir,
+            &[
+                "init",
+                "--assurance",
+                "strict",
+                "--mission",
+                MISSION,
+                "--commit",
+            ],
+            "",
+            0,
+        );
     }
 }
 

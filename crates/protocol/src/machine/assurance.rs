@@ -8,7 +8,7 @@ use crate::model::{Assurance, Assured, Bound};
 use crate::prelude::*;
 use crate::report::list_deviations;
 
-/// Slices that may be accepted under `standard` before an audit is due.
+/// Slices that could be accepted under `standard` before an audit was due, in logs that do not say otherwise.
 pub const AUDIT_EVERY: u64 = 3;
 
 /// What makes an audit due, by the settings.
@@ -16,7 +16,8 @@ pub const AUDIT_EVERY: u64 = 3;
 pub struct AuditRule {
     assurance: Assurance,
     asked: bool,
-    every: u64,
+    /// None = only the last open slice is audited.
+    every: Option<u64>,
 }
 
 impl AuditRule {
@@ -25,9 +26,13 @@ impl AuditRule {
         Self {
             assurance: config.map_or(Assurance::Strict, |_| assurance),
             asked: config.is_some_and(|config| config.audit),
-            every: config
-                .and_then(|config| config.audit_every)
-                .map_or(AUDIT_EVERY, |every| every.get()),
+            every: match config {
+                Some(config) if config.audit_last => None,
+                config => {
+                    let stated = config.and_then(|config| config.audit_every);
+                    Some(stated.map_or(AUDIT_EVERY, |every| every.get()))
+                }
+            },
         }
     }
 
@@ -35,7 +40,7 @@ impl AuditRule {
     pub fn is_due(&self, unaudited: u64, is_last: bool) -> bool {
         match self.assurance {
             Assurance::Strict => true,
-            Assurance::Standard => is_last || unaudited >= self.every,
+            Assurance::Standard => is_last || self.every.is_some_and(|every| unaudited >= every),
             Assurance::Lite => is_last && self.asked,
             Assurance::Goal => false,
         }

@@ -259,17 +259,22 @@ impl Walk<'_> {
             self.pass(rule, "no slice is active");
         }
         let head = self.facts.head()?;
-        let required = snapshot.profile.required_stop_judges.0;
+        let required = snapshot.count_required_judges();
         let have = wave::list_votes(snapshot, head).count() as u64;
+        let lacks_room = head.commit.is_some() && wave::find_room(snapshot, head).is_none();
+        if lacks_room && (have < required || required == 0) {
+            let action = match required {
+                0 => "run the gates at HEAD in a clean room; the project can end after that",
+                _ => "run the gates at HEAD in a clean room; judges are asked after that",
+            };
+            let answer = Answer::new(
+                action,
+                "no slice is open, and no gate has run at this HEAD in a clean room",
+            )
+            .command(VERIFY_STOP);
+            return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
+        }
         if have < required {
-            if head.commit.is_some() && wave::find_room(snapshot, head).is_none() {
-                let answer = Answer::new(
-                    "run the gates at HEAD in a clean room; judges are asked after that",
-                    "no slice is open, and no gate has run at this HEAD in a clean room",
-                )
-                .command(VERIFY_STOP);
-                return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
-            }
             let mut answer = Answer::new(
                 format!(
                     "judge whether the project can stop (vote {} of {required})",
@@ -292,7 +297,10 @@ impl Walk<'_> {
         let rejections = wave::list_votes(snapshot, head)
             .filter(|vote| !vote.can_stop)
             .count();
-        let because = format!("all {required} votes are in, {rejections} of them no");
+        let because = match required {
+            0 => "every slice is accepted, and the profile asks for no judge".to_owned(),
+            _ => format!("all {required} votes are in, {rejections} of them no"),
+        };
         let answer = match wave::unanimous(snapshot, head.commit.as_deref()) {
             true => Answer::new(
                 "conclude the wave; cook runs the stop verifier when the report says stop",

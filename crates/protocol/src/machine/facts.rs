@@ -192,9 +192,12 @@ pub struct ConfigFacts {
     /// The share of planted defects that gates must notice; none = nothing is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Share>,
-    /// `[rules] audit_every`; none = the default.
+    /// `[rules] audit_every`; none = `audit_last`, or, in older logs, 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_every: Option<NonZeroU64>,
+    /// No `[rules] audit_every` is stated: under `standard` only the last open slice is audited.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub audit_last: bool,
 }
 
 /// What was measured. Rules read the fields through the getters.

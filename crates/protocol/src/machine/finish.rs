@@ -92,7 +92,7 @@ fn derive(next: &mut Snapshot, dispatch: &Dispatch) {
         .iter()
         .filter(|vote| Some(&vote.head) == head.as_ref())
         .count() as u64;
-    let required = next.profile.required_stop_judges.0;
+    let required = next.count_required_judges();
     let waiting = next.ledger.waiting.clone();
     let state = &mut next.state;
     state.revision = Some(next.ledger.seq);

@@ -206,15 +206,16 @@ fn go_on(work: &mut Work, head: &str, found: &GoalFound) {
     work.next.evidence = VerificationEvidence::default();
 }
 
-/// The profile of goals is for goals.
+/// The profile of goals is for goals, and only `lite` may ask for no judge.
 pub(super) fn check_profile(profile: &Profile, is_goal: bool) -> Result<(), Refusal> {
-    match profile.assurance == Assurance::Goal && !is_goal {
-        true => Err(Refusal::new(
-            Code::DoesNotApply,
-            "the profile `goal` is a goal's, which `cook goal` sets",
-        )),
-        false => Ok(()),
-    }
+    let what = match profile.assurance {
+        Assurance::Goal if !is_goal => "the profile `goal` is a goal's, which `cook goal` sets",
+        Assurance::Standard | Assurance::Strict if profile.required_stop_judges.0 == 0 => {
+            "`required_stop_judges` is 0 in .agent/profile.json, which only the assurance `lite` allows"
+        }
+        _ => return Ok(()),
+    };
+    Err(Refusal::new(Code::DoesNotApply, what))
 }
 
 /// The user asks for more than a goal: its slice is planned anew under the contract.

@@ -49,7 +49,7 @@ pub(super) fn keep_room(next: &mut Snapshot, room: Option<&RoomCheck>) {
 pub(super) fn unanimous(snapshot: &Snapshot, head: Option<&str>) -> bool {
     let votes = snapshot.ledger.wave.votes.iter();
     let votes: Vec<&Vote> = votes.filter(|vote| Some(&*vote.head) == head).collect();
-    votes.len() as u64 >= snapshot.profile.required_stop_judges.0
+    votes.len() as u64 >= snapshot.count_required_judges()
         && votes.iter().all(|vote| {
             vote.can_stop && vote.blocker_count.0 == 0 && vote.high_value_gap_count.0 == 0
         })

@@ -133,7 +133,7 @@ pub struct Rules {
     pub parallel_judges: bool,
     /// Under `lite` the last open slice is audited.
     pub audit: bool,
-    /// Under `standard` an audit is due after so many accepted slices, 3 by default.
+    /// Under `standard` an audit is due after so many accepted slices too; without it only the last one is audited.
     pub audit_every: Option<NonZeroU64>,
     /// What becomes of planted defects that no gate notices.
     pub strength: StrengthRule,

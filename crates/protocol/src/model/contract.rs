@@ -45,9 +45,7 @@ pub struct Profile {
     /// The repository's name.
     #[serde(with = "Text")]
     pub project_name: String,
-    /// Judges that must agree at one HEAD in one wave.
-    #[serde(deserialize_with = "at_least_one")]
-    #[schemars(range(min = 1))]
+    /// Judges that must agree at one HEAD in one wave; 0 only under `lite` ([`super::Snapshot::count_required_judges`]).
     pub required_stop_judges: Count,
     /// How much of the protocol is asked for; absent = `strict`. The user's alone to choose.
     #[serde(default, skip_serializing_if = "Assurance::is_strict")]
@@ -105,14 +103,6 @@ pub(super) fn evaluation_profile() -> String {
     "completion-rubric-v1".to_owned()
 }
 
-fn at_least_one<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Count, D::Error> {
-    let count = Count::deserialize(d)?;
-    if count.0 == 0 {
-        return Err(serde::de::Error::custom("at least one judge is required"));
-    }
-    Ok(count)
-}
-
 impl Profile {
     /// The profile `cook init` writes.
     pub fn new(project_name: &str) -> Self {
@@ -157,7 +147,7 @@ pub enum Assurance {
     Goal,
     /// cook re-grounds where nothing is to be weighed, and no audit is due unless it is asked for.
     Lite,
-    /// cook re-grounds where nothing is to be weighed, and every few slices are audited.
+    /// cook re-grounds where nothing is to be weighed, and the last open slice is audited.
     Standard,
     /// Each step is a session of its role.
     #[default]

@@ -5,7 +5,7 @@ use super::contract::{Assurance, Profile};
 use super::evidence::VerificationEvidence;
 use super::history::{SliceRecord, StopRecord};
 use super::ledger::{Counters, Goal, Ledger, SliceLedger, Undone, Waiting, WaitingKind};
-use super::plan_document::{ActiveSlice, ActiveStatus, Plan};
+use super::plan_document::{ActiveSlice, ActiveStatus, Plan, SliceStatus};
 use super::state::{Policy, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,21 @@ impl Snapshot {
         bound.map_or(chosen, |bound| chosen.max(bound.assurance))
     }
 
+    /// Judges that must agree before the project ends. Without one, nobody but the reviewers has read anything: only under
+    /// `lite`, and only if the user brought the plan and no slice of it was cancelled.
+    pub fn count_required_judges(&self) -> u64 {
+        let slices = &self.plan.candidate_slices;
+        let is_users_plan = self.ledger.plan_source.is_some()
+            && !slices.is_empty()
+            && !slices
+                .iter()
+                .any(|slice| slice.status == SliceStatus::Cancelled);
+        match self.assurance() == Assurance::Lite && is_users_plan {
+            true => self.profile.required_stop_judges.0,
+            false => self.profile.required_stop_judges.0.max(1),
+        }
+    }
+
     /// The lowest profile under which a slice of this mission was accepted or a vote taken.
     pub fn lowest_assurance(&self) -> Assurance {
         self.ledger.assured.lowest
@@ -99,10 +114,14 @@ impl Snapshot {
     /// Both in words; nothing where both are `strict`.
     pub fn describe_assurance(&self) -> Option<String> {
         let (now, lowest) = (self.assurance(), self.lowest_assurance());
+        let judged = match self.count_required_judges() {
+            0 => ", without a judge",
+            _ => "",
+        };
         match (now.is_strict() && lowest.is_strict(), lowest < now) {
             (true, _) => None,
             (_, true) => Some(format!("`{now}`; slices or votes rest on `{lowest}`")),
-            (_, false) => Some(format!("`{now}`")),
+            (_, false) => Some(format!("`{now}`{judged}")),
         }
     }
 }

@@ -1,0 +1,152 @@
+//! The profile by the size of the work: what an hour's job costs by hand, and what may not be asked for.
+
+use crate::support::Repo;
+
+const MISSION: &str = "Add two\n\n- two() returns 2, and a test says so\n";
+const TESTS: &str = "import unittest, lib\nclass T(unittest.TestCase):\n    def test_one(self): self.assertEqual(lib.one(), 1)\n";
+const MORE: &str = "    def test_two(self): self.assertEqual(lib.two(), 2)\n";
+
+fn with_tests() -> Repo {
+    let repo = Repo::new();
+    repo.write("Makefile", "test:\n\tpython3 -m unittest -v\n");
+    repo.write(".gitignore", "__pycache__\n");
+    repo.write("lib.py", "def one(): return 1\n");
+    repo.write("test_lib.py", TESTS);
+    repo.commit("Begin", None);
+    repo
+}
+
+fn begin(repo: &Repo, size: &str) {
+    repo.cook(&[
+        "init",
+        "--for",
+        size,
+        "--mission",
+        MISSION,
+        "--as-user",
+        "--commit",
+    ])
+    .ok();
+}
+
+fn implementer_report(commit: &str) -> String {
+    format!(
+        "MISSION ANCHOR: Add two\nRemaining contract IDs before slice: add-two\nSlice ID: add-two\nSlice goal: Add two\n\
+         Contract IDs closed or advanced:\n- add-two\nFiles changed:\n- lib.py\n- test_lib.py\n\
+         Tests added or strengthened:\n- test_two\nVerification commands run:\n- make test\n\
+         Verification results: all passed\nCommit SHA: {commit}\nWhat release gap this closed: none\n\
+         Plan adjustment required (yes/no): no\nResidual risks discovered:\n- none\nRemaining contract IDs after slice:\n- none\n\n\
+         ```json\n{{\"evidence\": [{{\"criterion\": \"two() returns 2, and a test says so\", \"anchor\": \"test:test_two\"}}]}}\n```\n"
+    )
+}
+
+const REVIEW: &str = "MISSION ANCHOR: Add two\nRemaining contract IDs: add-two\nRubric:\n\
+    - Contract coverage: pass - test_two\n- Correctness risk: pass - small\n- Verification evidence: pass - test_two\n\
+    - Docs/state parity: pass - none to change\nFindings:\n- none\nAcceptable as-is (yes/no): yes\nSmallest follow-up slice: none\n";
+
+#[test]
+fn an_hour_takes_two_prompts_by_hand() {
+    let repo = with_tests();
+    begin(&repo, "hour");
+    repo.cook(&["run", "--estimate"]).ok().says("2 sessions");
+    let next = repo.cook(&["next", "--json"]).ok().json();
+    assert_eq!(next["role"], "completion-implementer", "{next}");
+    let first = repo.cook(&["next", "--prompt"]).ok().out;
+    repo.write("lib.py", "def one(): return 1\ndef two(): return 2\n");
+    repo.write("test_lib.py", format!("{TESTS}{MORE}"));
+    let commit = repo.commit("Add two", Some("add-two"));
+    repo.cook_reads(&["record", "implementer"], implementer_report(&commit))
+        .ok();
+    let second = repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(second.contains("test:test_two"), "{second}");
+    repo.cook_reads(&["record", "reviewer"], REVIEW)
+        .ok()
+        .says("the project is done");
+    assert!(first.len() + second.len() < 12_000);
+    repo.cook(&["verify", "--strict"])
+        .ok()
+        .says("assurance `lite`, without a judge");
+    repo.cook(&["status"]).ok().says("`lite`, without a judge");
+}
+
+#[test]
+fn a_review_that_says_no_ends_nothing() {
+    let repo = with_tests();
+    begin(&repo, "hour");
+    repo.write("lib.py", "def one(): return 1\ndef two(): return 2\n");
+    repo.write("test_lib.py", format!("{TESTS}{MORE}"));
+    let commit = repo.commit("Add two", Some("add-two"));
+    repo.cook_reads(&["record", "implementer"], implementer_report(&commit))
+        .ok();
+    let no = REVIEW
+        .replace(
+            "Acceptable as-is (yes/no): yes",
+            "Acceptable as-is (yes/no): no",
+        )
+        .replace("slice: none", "slice: say what two() is for");
+    repo.cook_reads(&["record", "reviewer"], no).ok();
+    let next = repo.cook(&["next", "--json"]).ok().json();
+    assert_eq!(next["role"], "completion-regrounder", "{next}");
+}
+
+#[test]
+fn without_a_choice_it_is_a_day() {
+    let repo = with_tests();
+    repo.cook(&["init", "--mission", MISSION, "--commit"])
+        .ok()
+        .says("the profile is `standard`, and 1 judge votes at the end");
+    repo.cook(&["run", "--estimate"]).ok().says("5 sessions");
+    // More is anybody's to ask for, less the user's.
+    repo.cook(&["init", "--for", "week"]).ok();
+    let profile = repo.document("profile.json");
+    assert_eq!(profile["required_stop_judges"], 3);
+    repo.cook(&["init", "--for", "day"])
+        .expect_refused("user_only");
+    repo.cook(&["init", "--assurance", "lite"])
+        .expect_refused("user_only");
+    // What was lost is what it was.
+    std::fs::remove_file(repo.root.join(".agent/profile.json")).unwrap();
+    repo.cook(&["init"]).ok();
+    assert_eq!(repo.document("profile.json"), profile);
+}
+
+#[test]
+fn an_hour_without_a_person_is_refused_and_writes_nothing() {
+    let repo = with_tests();
+    let before = repo.fingerprint();
+    repo.cook(&["init", "--for", "hour", "--mission", MISSION])
+        .expect_refused("user_only");
+    assert_eq!(repo.fingerprint(), before);
+    repo.cook(&["init", "--for", "month"])
+        .exits(2)
+        .says("[possible values: hour, day, week]");
+}
+
+#[test]
+fn no_judge_is_asked_for_only_under_lite() {
+    let repo = with_tests();
+    begin(&repo, "day");
+    let profile = repo.read(".agent/profile.json");
+    let none = profile.replace("\"required_stop_judges\": 1", "\"required_stop_judges\": 0");
+    repo.write(".agent/profile.json", none);
+    let refused = repo
+        .cook(&["init", "--as-user"])
+        .expect_refused("does_not_apply");
+    assert!(
+        refused
+            .err
+            .contains("which only the assurance `lite` allows"),
+        "{}",
+        refused.err
+    );
+    // A plan that an agent made ends with a judge, whatever the profile says.
+    repo.write(".agent/profile.json", profile);
+    repo.cook(&["init", "--assurance", "lite", "--as-user"])
+        .ok();
+    let profile = repo.read(".agent/profile.json");
+    let none = profile.replace("\"required_stop_judges\": 1", "\"required_stop_judges\": 0");
+    repo.write(".agent/profile.json", none);
+    repo.cook(&["init", "--as-user", "--commit"]).ok();
+    let state = repo.document("state.json");
+    assert_eq!(state["remaining_stop_judges"], 1, "{state}");
+}
