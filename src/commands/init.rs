@@ -357,8 +357,8 @@ impl<'a> SetUp<'a> {
         let first = chosen.unwrap_or(Choice::Size(WorkSize::Day));
         let adapt = |profile: &mut Profile| match before {
             // A file that was lost is what it was.
-            Some(before) => *profile = before.profile.clone(),
-            None => {
+            Some(before) if before.goal().is_none() => *profile = before.profile.clone(),
+            _ => {
                 profile.assurance = first.assurance();
                 profile.required_stop_judges = first.judges();
             }
@@ -387,9 +387,12 @@ impl<'a> SetUp<'a> {
                 self.lines.push(format!("{word} {}", paths.join(", ")));
             }
         }
-        match contract.outcome(PROFILE) {
-            Some(FileOutcome::Created) => self.describe_profile(&profile),
-            _ => chosen.map_or(Ok(()), |chosen| self.choose_profile(&mut profile, chosen))?,
+        match chosen {
+            Some(chosen) => self.choose_profile(&mut profile, chosen)?,
+            None if contract.outcome(PROFILE) == Some(FileOutcome::Created) => {
+                self.describe_profile(&profile);
+            }
+            None => {}
         }
         let absent = gate::absent_programs(workspace, &contract)?;
         self.findings.extend(absent.values().cloned());

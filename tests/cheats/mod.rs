@@ -1,7 +1,7 @@
 //! Ways to come to `done` without the work. They all have one end: `done` is recorded only where a clone of
 //! HEAD passes its gate. Judges, reviewers and auditors say yes to everything. `jobs` turns the tests themselves.
 //!
-//! `COOK_CHEATS=whole` tries each way at both moments, with the sandbox and without it, and each job;
+//! `COOK_CHEATS_PROFILE` names another profile than `strict`. `COOK_CHEATS=whole` tries each way at both moments, with the sandbox and without it, and each job;
 //! `COOK_CHEAT` those whose names hold its value.
 #![cfg(unix)]
 
@@ -32,6 +32,11 @@ enum Moment {
 /// What every way begins with: `work` commits what is there, `once_done` waits for the end.
 const PRELUDE: &str = include_str!("prelude.sh");
 
+/// The profile that the ways are tried under: `COOK_CHEATS_PROFILE`, else `strict`.
+fn profile() -> String {
+    std::env::var("COOK_CHEATS_PROFILE").unwrap_or_else(|_| "strict".to_owned())
+}
+
 /// A slice is selected; the gate passes where `a.txt` says two and nothing is `red`.
 fn begin(sandbox: &str, place: TempDir) -> Repo {
     Repo::stage_in(place, &format!("cheats-{sandbox}"), || {
@@ -51,7 +56,7 @@ fn begin(sandbox: &str, place: TempDir) -> Repo {
         repo.cook(&[
             "init",
             "--assurance",
-            "strict",
+            &profile(),
             "--mission",
             MISSION,
             "--commit",

@@ -210,7 +210,7 @@ fn begin(site: &Site) -> Repo {
         let init = [
             "init",
             "--assurance",
-            "strict",
+            &crate::cheats::profile(),
             "--mission",
             MISSION,
             "--commit",

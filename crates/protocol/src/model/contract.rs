@@ -45,7 +45,7 @@ pub struct Profile {
     /// The repository's name.
     #[serde(with = "Text")]
     pub project_name: String,
-    /// Judges that must agree at one HEAD in one wave; 0 only under `lite` ([`super::Snapshot::count_required_judges`]).
+    /// Judges that must agree at one HEAD in one wave; 0 only under `lite`.
     pub required_stop_judges: Count,
     /// How much of the protocol is asked for; absent = `strict`. The user's alone to choose.
     #[serde(default, skip_serializing_if = "Assurance::is_strict")]
