@@ -145,7 +145,7 @@ fn write_body(
         let rows = votes.iter().enumerate().map(|(at, vote)| {
             [
                 name_judge(vote.session.as_deref(), at + 1)
-                    .map_or(BY_HAND.to_owned(), |it| code(&plain(&it))),
+                    .map_or(BY_HAND.to_owned(), |it| words(&plain(&it))),
                 if vote.can_stop { "✅ yes" } else { "❌ no" }.to_owned(),
                 words(&plain(&vote.blockers.join("; "))),
             ]
@@ -421,7 +421,7 @@ fn find_no(event: &Event) -> Option<(&'static str, String)> {
         }
         Event::Refused { role, codes, .. } => (
             "a session was refused",
-            format!("{role}: {}", codes.join(", ")),
+            format!("{role}: `{}`", codes.join("`, `")),
         ),
         Event::Reviewed { verdicts, .. } if !verdicts.positive => {
             ("a review said no", list_names(verdicts))

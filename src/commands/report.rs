@@ -196,7 +196,12 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
             true => p { "No report was refused, no gate was red, and no rejection changed anything." },
             false => (caught.of(&catches.caught, |one| html! {
                 td.number { "#" (one.seq) }
-                td { (sign(&one.subject)) }
+                td {
+                    @match snapshot.plan.slice(&one.subject) {
+                        Some(_) => { (sign(&one.subject)) },
+                        None => { (line(&one.subject)) },
+                    }
+                }
                 td { (one.what) }
                 td { (line(&one.names)) }
             })),
@@ -449,11 +454,11 @@ fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<Str
         Event::Implemented { commit, .. } => (
             "a commit was reported",
             None,
-            vec![short(commit).to_owned()],
+            vec![format!("`{}`", short(commit))],
         ),
         Event::Returned { why, .. } => ("given back", Some(false), vec![why.clone()]),
         Event::Refused { role, codes, .. } => {
-            let says = format!("{role}: {}", codes.join(", "));
+            let says = format!("{role}: `{}`", codes.join("`, `"));
             ("a session was refused", Some(false), vec![says])
         }
         Event::Reviewed { verdicts, .. } => {

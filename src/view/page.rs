@@ -124,6 +124,14 @@ impl Page {
         self.verbatim(&format!("{}\n", harmless_json(&value.to_string())));
     }
 
+    /// Text over several lines that holds nothing hidden, as it is but for the width of the terminal.
+    pub fn wrap_lines(&mut self, text: &str) {
+        for line in text.lines() {
+            self.text.push_str(line);
+            self.newline();
+        }
+    }
+
     /// Bytes that are printed as they are: scripts, completions.
     pub fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
@@ -141,7 +149,9 @@ fn wrap(line: &str, width: usize) -> String {
         let word = first_word(rest, width - hang);
         rest = &rest[word.len()..];
         let length = measure(word);
-        if column > hang && length > 0 && column + blanks + length > width {
+        // What stands behind a label goes below only where that is of use.
+        let goes_below = column > hang || column > 0 && hang + length <= width;
+        if goes_below && length > 0 && column + blanks + length > width {
             wrapped.push('\n');
             (column, blanks) = (0, hang);
         }
@@ -274,7 +284,7 @@ error[x]: `a long command in back-quotes
                 "goal  日本語の文字列を変換する",
                 "goal  日本語の文字列\n      を変換する",
             ),
-            ("見る `cook status` 次", "見る\n  `cook status` 次"),
+            ("見る `cook status` 次", "見る `cook status`\n  次"),
             (
                 &format!("ab {family}{family} cd ef gh ij kl mn"),
                 &format!("ab {family}{family} cd ef gh\n  ij kl mn"),
