@@ -6,7 +6,6 @@ use super::recorded::{self, NoteAnswer, TransitionAnswer, Trial, note};
 use crate::init::{self, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::Applied;
 use crate::verify::measure_worths;
-use clap::ValueEnum;
 use cook_agents::presets;
 use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::machine::{self, Rule, quote_word};
@@ -36,12 +35,7 @@ pub(super) struct InitArgs {
     pub tick: bool,
     /// Choose the profile by the size of the work (less than before: user only) [default: the current profile, at
     /// first day]
-    #[arg(
-        long = "for",
-        value_enum,
-        value_name = "SIZE",
-        conflicts_with = "assurance"
-    )]
+    #[arg(long = "for", value_name = "SIZE", conflicts_with = "assurance", value_parser = input::one_of(&WorkSize::ALL, WorkSize::id))]
     pub size: Option<WorkSize>,
     /// Choose the profile by its name: below `strict` there are fewer audits, and cook itself makes re-grounds that
     /// need no decision (less than before: user only)
@@ -67,17 +61,32 @@ pub(super) struct InitArgs {
 }
 
 /// How much work a mission is: what its first profile follows from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorkSize {
-    /// Two sessions: the mission is the only slice, and its review is the last word
     Hour,
-    /// Two sessions a slice, and an audit and a judge at the end
     Day,
-    /// Each step is a session of its role, and three judges vote at the end
     Week,
 }
 
 impl WorkSize {
+    const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Week];
+
+    fn id(self) -> &'static str {
+        match self {
+            Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week",
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Hour => "two sessions: the mission is the only slice, and its review decides",
+            Self::Day => "two sessions a slice, and an audit and a judge at the end",
+            Self::Week => "each step is a session of its role, and three judges decide",
+        }
+    }
+
     fn assurance(self) -> Assurance {
         match self {
             Self::Hour => Assurance::Lite,
@@ -567,22 +576,20 @@ fn ask_size(context: &Context, workspace: &Workspace) -> Result<Option<WorkSize>
     context
         .screen
         .note("How much work is it? Answer hour, day or week, or leave it empty for day:");
-    for size in WorkSize::value_variants() {
-        if let Some(value) = size.to_possible_value() {
-            let help = value.get_help().map(ToString::to_string);
-            let line = format!("  {:<5} {}", value.get_name(), help.unwrap_or_default());
-            context.screen.note(&line);
-        }
+    for size in WorkSize::ALL {
+        let line = format!("  {:<5} {}", size.id(), size.describe());
+        context.screen.note(&line);
     }
     let said = read_line();
-    match said.is_empty() {
-        true => Ok(None),
-        false => WorkSize::from_str(&said, true).map(Some).map_err(|_| {
+    match WorkSize::ALL.into_iter().find(|size| size.id() == said) {
+        None if said.is_empty() => Ok(None),
+        Some(size) => Ok(Some(size)),
+        None => {
             let what = format!("`{said}` is none of hour, day and week");
-            Refusal::new(Code::DoesNotApply, what)
+            Err(Refusal::new(Code::DoesNotApply, what)
                 .replace_hints(["run `cook init` again; nothing was written"])
-                .into()
-        }),
+                .into())
+        }
     }
 }
 

@@ -341,7 +341,7 @@ fn list_taken_back(contract: &Contract, head: &Contract) -> Vec<TakenBack> {
 
 /// Votes that must agree: no fewer than the contract that decides asks for.
 pub(super) fn count_judges(workspace: &Workspace, snapshot: &Snapshot) -> u64 {
-    let own = snapshot.profile.required_stop_judges.0;
+    let own = snapshot.count_required_judges();
     let judging = workspace.judging.as_ref();
     let asked = judging.and_then(|judging| judging.profile.as_ref());
     asked.map_or(own, |profile| profile.required_stop_judges.0.max(own))

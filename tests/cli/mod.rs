@@ -29,3 +29,4 @@ mod shortcuts;
 mod standing;
 mod taken_plans;
 mod taken_ticks;
+mod uninstall;
