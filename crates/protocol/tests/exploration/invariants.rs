@@ -6,8 +6,8 @@ use super::world::World;
 use cook_protocol::diagnostic::Code;
 use cook_protocol::machine::{Dispatch, Facts, Rule, Step, Verdict};
 use cook_protocol::model::{
-    ActiveStatus, AuditNote, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
-    Slice, SliceStatus, Snapshot,
+    ActiveStatus, AuditNote, Caches, Conclude, Decision, Event, Evidence, Policy, Reground,
+    STOP_VERIFIER, Slice, SliceStatus, Snapshot,
 };
 use cook_protocol::question::Question;
 use std::collections::BTreeSet;
@@ -460,7 +460,10 @@ fn gives_up(snapshot: &Snapshot, audit: &AuditNote) -> bool {
     let slices = snapshot.plan.candidate_slices.iter();
     let held = slices.filter(|slice| slice.status.is_open() || slice.rests_on_proof());
     let held: BTreeSet<&String> = held.flat_map(|slice| &slice.contract_ids).collect();
-    audit.planned.iter().any(|contract| !held.contains(contract))
+    audit
+        .planned
+        .iter()
+        .any(|contract| !held.contains(contract))
 }
 
 /// What an audit finds not in order stands until a re-ground answers it or a later audit takes its
