@@ -36,7 +36,6 @@ impl Prompt {
 
 /// A job in which every verdict is a yes, and what each session was asked.
 struct Job {
-    repo: Repo,
     prompts: Vec<Prompt>,
 }
 
@@ -117,7 +116,7 @@ impl Job {
             let due = repo.due();
             if due["rule"] == "S" {
                 assert_eq!(due["phase"], "done", "{due}");
-                let job = Self { repo, prompts };
+                let job = Self { prompts };
                 job.tell(&format!("{slices} slices under {assurance}"));
                 return job;
             }
