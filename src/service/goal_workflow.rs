@@ -213,6 +213,7 @@ pub(crate) fn set_goal(
         forget_hidden(workspace, &goal)?;
     }
     asked?;
+    lines.extend(describe_red(workspace, &goal)?);
     let event = Event::GoalSet {
         goal: Box::new(goal),
         branch,
@@ -462,6 +463,20 @@ pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<(), Fa
         // A run over them may have been killed.
         false => workspace.with_runner(|runner| runner.clear_empty_room()),
     }
+}
+
+/// A line for each check that is shown and red at the base: what it says there.
+fn describe_red(workspace: &Workspace, goal: &Goal) -> Result<Vec<String>, Failure> {
+    let shown = goal.checks.iter();
+    let shown = shown.filter(|check| !check.hidden && !check.green_at_base);
+    workspace.in_world(&Config::default(), None, |world| {
+        let lines = shown.map(|check| {
+            let why = world.describe_red(goal, check)?;
+            let run = clean(&check.run, Lines::Fold);
+            Ok(format!("`{run}` is red now: {why}"))
+        });
+        lines.collect()
+    })
 }
 
 /// Runs each check at the base: what is green there cannot tell whether the goal is reached.

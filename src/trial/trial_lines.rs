@@ -17,6 +17,8 @@ pub(super) struct Teller<'a> {
     pub known_red: &'a [String],
     /// The commit with the old tests on the new code, and the command that ran there.
     pub old: Option<(&'a str, &'a str)>,
+    /// Files that were put back for their own tests alone, with the same of them.
+    pub apart: Option<(&'a BTreeSet<String>, (&'a str, &'a str))>,
 }
 
 impl Teller<'_> {
@@ -76,15 +78,18 @@ impl Teller<'_> {
             weight: word.weight(),
             name: name.to_owned(),
             what,
-            show: self.show(word),
+            show: self.show(word, file.as_deref()),
             file,
             declared: None,
         }
     }
 
     /// The command with which anybody sees the same.
-    fn show(&self, word: Word) -> String {
-        match (word, self.old) {
+    fn show(&self, word: Word, file: Option<&str>) -> String {
+        let apart = self
+            .apart
+            .filter(|(own, _)| file.is_some_and(|file| own.contains(file)));
+        match (word, apart.map(|(_, at)| at).or(self.old)) {
             (
                 Word::PassToFail | Word::Bent | Word::TestRepaired | Word::NotComparable,
                 Some(at),

@@ -239,6 +239,9 @@ impl Gates<'_> {
                 let word = &argv[0];
                 let path = std::env::var_os("PATH").unwrap_or_default();
                 let how = match on_path(word, &path) {
+                    Some(file) if file.starts_with(self.repo.root()) => {
+                        "entries of PATH inside the repository are left out: have `[clean_room] setup` make what the gate needs, and name its place"
+                    }
                     Some(_) => "the present PATH has it: `cook trust --tools` trusts that one",
                     None => "nor on the present one: install it",
                 };
