@@ -140,7 +140,11 @@ pub(super) fn look(
         .collect();
     let mut lines = tried.lines;
     for run in runs.iter().filter(|run| !run.has_passed()) {
-        let shows = [show_red(&run.gate), show_red_before(&run.gate, &base)];
+        let settings = &workspace.config()?.clean_room;
+        let shows = [
+            show_red(&run.gate),
+            show_red_before(&run.gate, settings, &base),
+        ];
         let is_of = |line: &TrialLine| {
             matches!(line.word, Word::GateRed | Word::RedBefore) && shows.contains(&line.show)
         };

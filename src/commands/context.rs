@@ -216,6 +216,12 @@ impl Progress {
     }
 }
 
+/// Has each command that begins told to whoever waits at a terminal, as long as the workspace lives.
+pub(super) fn tell_progress(screen: Screen, workspace: &mut Workspace) {
+    let progress = Progress::begin(screen);
+    workspace.tell = Some(Arc::new(move |text: &str| progress.tell(text)));
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         hold(&self.1).0 = None;

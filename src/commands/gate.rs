@@ -29,10 +29,14 @@ pub(super) struct GateArgs {
     /// With --clean, run with empty caches, even if there is a receipt
     #[arg(long, requires = "clean")]
     pub fresh: bool,
+    /// Trust the gates of this repository for this run
+    #[arg(long)]
+    pub trust_repo: bool,
 }
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let mut workspace = context.workspace()?;
+    workspace.trust_everything = args.trust_repo;
     let names = args.names.iter();
     let folders = names.filter_map(|name| name.rsplit_once(OF_FOLDER));
     let folders: Vec<&str> = folders.map(|(dir, _)| dir).collect();
@@ -81,6 +85,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         sandbox: config.sandbox.mode,
         trust: &trust,
         live: None,
+        tell: None,
         patience: None,
     };
     let mut shown = Vec::new();

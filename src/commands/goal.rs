@@ -79,6 +79,7 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
     context
         .screen
         .note("each check runs at HEAD, where it must be red");
+    context::tell_progress(context.screen, &mut workspace);
     let made = service::set_goal(&workspace, &draft, actor)?;
     let mut lines = vec![format!(
         "goal: {}",
@@ -114,7 +115,8 @@ fn look(context: &Context, args: &GoalArgs) -> Answer {
     if args.show_hidden {
         context::require_user(args.as_user.as_user)?;
     }
-    let workspace = context.workspace()?;
+    let mut workspace = context.workspace()?;
+    context::tell_progress(context.screen, &mut workspace);
     let snapshot = find(&workspace)?;
     if service::is_dropped(&snapshot) {
         let goal = snapshot.ledger.goal.iter();

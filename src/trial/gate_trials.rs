@@ -222,6 +222,7 @@ impl<'a> GateTrials<'a> {
             change: self.change,
             gate: self.gate,
             known_red: self.known_red,
+            settings: self.gates.settings,
             old: four
                 .old
                 .map(|old| (old.commit.as_str(), old.command.as_str())),

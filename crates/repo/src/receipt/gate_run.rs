@@ -232,6 +232,9 @@ impl Gates<'_> {
         argv: &[String],
         hooked: bool,
     ) -> Result<GateRun, Failure> {
+        if let Some(tell) = &self.tell {
+            tell(&format!("{}: `{}`", gate.name, shell_words::join(argv)));
+        }
         let order = &Order { gate, argv };
         let program = place.program(&argv[0]);
         let found = match &program {
