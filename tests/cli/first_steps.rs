@@ -172,7 +172,7 @@ fn cook_alone_says_what_is_here_and_what_comes_next() {
         "next:   cook gate --clean test --trust-repo; then `cook check`",
     ]);
     repo.cook(&["gate", "--clean", "test", "--trust-repo"])
-        .exits(12);
+        .exits(1);
     repo.cook(&["init", "--mission", "Ship it", "--skip-gates"])
         .exits(0);
     says(&["next:   cook next"]);
@@ -234,7 +234,7 @@ fn what_init_took_in_or_wrote_is_to_be_committed() {
 fn a_word_in_the_wrong_place_is_told_its_option() {
     let repo = Repo::new();
     for (args, hint) in [
-        (&["check", "HEAD~1"][..], "cook check --base HEAD~1"),
+        (&["check", "HEAD~1"][..], "cook check --base 'HEAD~1'"),
         (&["init", "do it"], "cook init --mission 'do it'"),
         (&["record", "review", "x.txt"], "did you mean `reviewer`"),
     ] {
