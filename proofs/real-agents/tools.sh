@@ -3,11 +3,18 @@
 
 # How a user adds the server (docs/mcp.md).
 add_server() {
+  local server='{ "mcpServers": { "cook": { "command": "cook", "args": ["mcp"] } } }'
   case "$agent" in
     claude) clean claude mcp add cook -- cook mcp ;;
     codex) clean codex mcp add cook -- cook mcp ;;
     gemini) clean gemini mcp add -s user cook cook mcp ;;
     qwen) clean qwen mcp add -s user cook cook mcp ;;
+    cline) echo "$server" >"$home/.cline/data/settings/cline_mcp_settings.json" ;;
+    copilot) mkdir -p "$home/.copilot" && echo "$server" >"$home/.copilot/mcp-config.json" ;;
+    kimi) echo "$server" >"$home/.kimi-code/mcp.json" ;;
+    opencode) sed -i 's/^{/{"mcp": {"cook": {"type": "local", "command": ["cook", "mcp"]}}, /' "$home/.config/opencode/opencode.json" ;;
+    # Without the exposure its model reaches them through a script alone.
+    pi) sed 's/"args"/"exposure": "direct", &/' <<<"$server" >"$home/pi/mcp.json" ;;
     *) echo "$agent: no way to add the server is known here"; return 1 ;;
   esac
 }
