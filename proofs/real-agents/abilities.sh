@@ -88,7 +88,7 @@ requires_a_fork() {
 }
 
 fans_out() {
-  say fanout "What is known? (story: recall)" --agents "$agent,$agent" --on-episode "$first"
+  say ask "What is known? (story: recall)" --each "$agent,$agent" --on-episode "$first"
   [[ "$status" == 0 ]] || { echo "$answer"; return 1; }
   [[ "$(of '.members.map((one) => one.output).join()')" == "known: plum,known: plum" ]] || { of .members; return 1; }
 }
@@ -152,6 +152,8 @@ reads_only() {
     is_answered && is_told_no
     return
   fi
+  # What it wrote in the sandbox is gone.
+  is_answered >/dev/null && { outcome="yes, in the sandbox"; return; }
   outcome="refused $(of '.error?.code')"
   ends 5 read_only_violated
 }
@@ -198,7 +200,8 @@ is_ended_by_tokens() {
     return
   fi
   limited "tokens = $limit" many || return 1
-  if [[ "$(told tokens)" != yes ]]; then
+  # Of the protocol's agents one tells none.
+  if [[ "$(told tokens)" != yes || "$agent" == kimi ]]; then
     outcome="tells none"
     [[ "$(clean cook status --cost --json | json '.total.cost_unknown > 0')" == true ]]
     return
