@@ -1,7 +1,7 @@
 //! The hooks of every agent: what goes in, what comes out, what is installed; the recovery message
 //! under the worst input; the checkpoint trail and the log.
 
-use crate::support::hooks::{Session, texts, trail};
+use crate::support::hooks::{Session, command_below, texts, trail};
 use crate::support::{Repo, run};
 use cook_agents::hooks::{
     Agent, ClosedIssue, Effects, Event, Gate, Item, Kind, MAX_BYTES, Recovery, SessionState,
@@ -203,7 +203,11 @@ fn a_whole_session_of_each_agent_is_recovered_taken_and_held() {
                 // An agent that names no session in its children's environment does so here.
                 let markers = &agent.known().markers;
                 let variable = markers.session.as_ref().or(markers.set.first());
-                let mut next = repo.cook_command(&["next", "--take"]);
+                let take = ["next", "--take"];
+                let mut next = match &markers.program {
+                    Some(program) => command_below(&repo, program, &take),
+                    None => repo.cook_command(&take),
+                };
                 next.envs(variable.map(|name| (name, "s")))
                     .env("COOK_NOW", session.now());
                 run(next, b"").exits(0);
@@ -1149,4 +1153,24 @@ fn an_event_that_two_agents_hooks_are_called_for_counts_once() {
     told(&[("COPILOT_CLI", "1")]).is_silent();
     let both = [("COPILOT_CLI", "1"), ("CLAUDECODE", "1")];
     assert!(told(&both).context().contains("## Resuming"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_the_users_is_refused_below_an_agent_that_sets_no_variable() {
+    let repo = Repo::with_selection();
+    let before = repo.cook(&["status", "--json"]).exits(0).out;
+    for args in [
+        &["plan", "refocus", "--mission", "less", "--as-user"][..],
+        &["undo", "--as-user"],
+        &["trust", "true", "--as-user"],
+    ] {
+        run(command_below(&repo, "kimi-code", args), b"")
+            .fails(4, "user_only")
+            .says("an agent (kimi), started it");
+    }
+    assert_eq!(repo.cook(&["status", "--json"]).exits(0).out, before);
+    // A process of another name is no agent.
+    let trust = ["trust", "true", "--as-user"];
+    run(command_below(&repo, "kimi-notes", &trust), b"").exits(0);
 }

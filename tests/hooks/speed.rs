@@ -1,7 +1,7 @@
 //! What real agents do that nobody would write by hand: stops that follow at once, compactions that are
 //! only announced, sessions without a start, and calls of cook that fail.
 
-use crate::support::hooks::{Session, Told, texts, trail};
+use crate::support::hooks::{Session, Told, command_below, texts, trail};
 use crate::support::{Repo, run};
 use cook_agents::hooks::{Agent, Due, SessionState, Situation, Workflow, read, step};
 use cook_protocol::model::{Policy, Role};
@@ -445,7 +445,14 @@ fn recorded_sessions_are_told_once_and_held_three_times() {
                 &event["args"]["commands"][0],
             ];
             if after && line_of_it.iter().any(|line| *line == "cook next --take") {
-                run_cook_in(&session, &["next", "--take"], &variable).exits(0);
+                let take = ["next", "--take"];
+                let mut next = match &markers.program {
+                    Some(program) => command_below(&repo, program, &take),
+                    None => repo.cook_command(&take),
+                };
+                next.env("COOK_NOW", session.now())
+                    .envs(variable.iter().copied());
+                run(next, b"").exits(0);
             }
             let answer = session.raw(name, line.as_bytes());
             let answer = answer.json();

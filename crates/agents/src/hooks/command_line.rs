@@ -251,20 +251,6 @@ pub fn issue_call<'s>(segment: &'s Segment, wanted: &[&str]) -> Option<(&'s str,
     }
 }
 
-/// Whether a command makes the session that it runs in work on the workflow.
-pub fn takes_work(segment: &Segment) -> bool {
-    let called = match segment.program.as_str() {
-        "cook" => subcommand(&segment.words, &["next", "record"]),
-        _ => None,
-    };
-    let has = |rest: &[String], word: &str| rest.iter().any(|one| one == word);
-    match called {
-        Some(("next", rest)) => has(rest, "--take"),
-        Some((_, rest)) => !has(rest, "--check") && !has(rest, "--dry-run"),
-        None => false,
-    }
-}
-
 /// How deep commands may stand in commands.
 const NESTED: usize = 8;
 

@@ -7,7 +7,7 @@
 //! sub-agent gets the guard and nothing else; a session that does not own the
 //! workflow gets the recovery message and nothing else.
 
-use super::command_line::{issue_call, segments, takes_work};
+use super::command_line::{issue_call, segments};
 use super::hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool};
 use super::recovery::{data, shorten};
 use super::session_state::{
@@ -539,26 +539,11 @@ impl Step<'_> {
         if begins(&self.state, self.event) && self.state.owned && !self.facts.held {
             self.takes |= !self.facts.owner;
         }
-        self.takes |= !self.facts.owner && self.took_work();
         if self.facts.owner || self.takes {
             self.state.owned = true;
         } else if self.facts.held {
             self.state.owned = false;
         }
-    }
-
-    /// The session took the workflow in its shell. An agent that leaves no sign of itself there is
-    /// known by the call alone.
-    fn took_work(&self) -> bool {
-        let unmarked = self.agent.known().markers.set.is_empty();
-        let tool = self
-            .event
-            .tool
-            .as_ref()
-            .filter(|tool| unmarked && !tool.failed);
-        let line = tool.and_then(|tool| tool.command.as_deref());
-        let is_over = self.event.kind == Kind::AfterTool;
-        is_over && line.is_some_and(|line| segments(line).iter().any(takes_work))
     }
 
     /// What the user typed becomes a message that anchors can quote. Prompts that are
