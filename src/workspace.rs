@@ -95,6 +95,24 @@ impl Workspace {
     /// # Errors
     /// No repository, a bare one, another user's, an unsafe or unreadable log.
     pub fn open(dir: &Path) -> Result<Self, Failure> {
+        let mut workspace = Self::open_without_log(dir)?;
+        match Store::open(workspace.place()) {
+            Ok(store) => workspace.store = store,
+            Err(failure) => {
+                return Err(match workspace.has_copy() {
+                    true => failure.hint(PUTS_BACK),
+                    false => failure,
+                });
+            }
+        }
+        Ok(workspace)
+    }
+
+    /// The same, as if there were no log.
+    ///
+    /// # Errors
+    /// No repository, a bare one, another user's.
+    pub fn open_without_log(dir: &Path) -> Result<Self, Failure> {
         let mut repo = Repo::discover(dir)?;
         let stands_for = repo.stands_for();
         if let Some(root) = &stands_for {
@@ -103,7 +121,7 @@ impl Workspace {
         let clock = Clock::from_environment()
             .map_err(|error| Failure::new(FailureKind::Usage, Code::Usage, error.to_string()))?;
         let config = read_config(repo.root());
-        let mut workspace = Self {
+        Ok(Self {
             repo,
             store: None,
             log_from: None,
@@ -119,17 +137,7 @@ impl Workspace {
             tells_nobody: false,
             hidden: None,
             made_tests: Default::default(),
-        };
-        match Store::open(workspace.place()) {
-            Ok(store) => workspace.store = store,
-            Err(failure) => {
-                return Err(match workspace.has_copy() {
-                    true => failure.hint(PUTS_BACK),
-                    false => failure,
-                });
-            }
-        }
-        Ok(workspace)
+        })
     }
 
     /// Where the log of this worktree is.

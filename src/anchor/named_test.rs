@@ -145,7 +145,11 @@ impl Sources<'_> {
             (_, true) => (Verdict::Unverifiable, "the gates' output is not kept whole"),
             _ => (Verdict::Missing, "no gate's output names it as passed"),
         };
-        answer(verdict, why, &question.anchor)
+        let near = match verdict {
+            Verdict::Missing => tell_near(runs, name),
+            _ => String::new(),
+        };
+        answer(verdict, format!("{why}{near}"), &question.anchor)
     }
 
     /// The tests as they are at HEAD, for the record: cook holds HEAD's code against them from then on.
@@ -529,6 +533,30 @@ pub(super) fn find_test(outcomes: &Outcomes, name: &str) -> Said {
         }
         None if found.is_empty() => Said::Nothing,
         None => Said::Green(whole),
+    }
+}
+
+/// Names of tests that are most like one that no run has.
+fn tell_near(runs: &[Ran], name: &str) -> String {
+    let named = runs.iter().flat_map(|run| run.outcomes.tests.keys());
+    let mut near: Vec<(usize, &String)> = named
+        .map(|full| {
+            // A claim leaves out what stands before the name.
+            let end = full.len().saturating_sub(name.len());
+            let own = full.get(end..).unwrap_or(full);
+            (strsim::damerau_levenshtein(own, name), full)
+        })
+        .collect();
+    near.sort();
+    near.dedup();
+    let near: Vec<&str> = near
+        .iter()
+        .take(SHOWN)
+        .map(|(_, full)| full.as_str())
+        .collect();
+    match near.is_empty() {
+        true => String::new(),
+        false => format!("; tests that it names: `{}`", near.join("`, `")),
     }
 }
 

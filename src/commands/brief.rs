@@ -648,8 +648,7 @@ impl Show for BriefAnswer {
     fn human(&self, page: &mut Page) {
         // Its fields hold nothing hidden; not even a change of tone may come in between.
         if !self.ids {
-            page.verbatim(&self.text);
-            page.newline();
+            page.wrap_lines(&self.text);
             return;
         }
         for entry in &self.entries {

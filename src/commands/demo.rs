@@ -1,8 +1,9 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
 use super::context::*;
+use super::recorded::note;
 use super::run;
-use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, why};
+use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left, why};
 use crate::run::{Observer, RunEvent};
 use crate::view::Dispatched;
 use cook_protocol::machine::{quote_word, short};
@@ -17,7 +18,7 @@ const REST: Duration = Duration::from_millis(1500);
 #[derive(Debug, Args)]
 #[command(
     after_help = "The repository is created in a new directory, or in the one that --dir names, which must be \
-absent or empty. It is kept, so that you can look at it."
+absent or empty. It is kept, so that you can look at it; `cook demo --clean` removes those in new directories."
 )]
 pub(super) struct DemoArgs {
     /// Let an agent misbehave in this way, and show how it is caught
@@ -26,9 +27,33 @@ pub(super) struct DemoArgs {
     /// Pause after each step, so that you can read along
     #[arg(long)]
     pub slow: bool,
+    /// Remove the repositories that earlier demos left in the directory for temporary files
+    #[arg(long, conflicts_with_all = ["with", "slow"])]
+    pub clean: bool,
+}
+
+/// Removes what earlier demos left.
+fn clean(context: &Context) -> Answer {
+    if context.dir_is_named {
+        let what = "a repository that you named with --dir is yours to delete";
+        return Err(Failure::usage(what).hint("cook demo --clean"));
+    }
+    let (gone, stay) = remove_left();
+    let mut lines: Vec<String> = gone
+        .iter()
+        .map(|dir| format!("removed {}", dir.display()))
+        .collect();
+    lines.extend(stay.into_iter().map(|failure| failure.message));
+    if lines.is_empty() {
+        lines.push("no demo left anything to remove".to_owned());
+    }
+    note("demo_cleaned", lines)
 }
 
 pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
+    if args.clean {
+        return clean(context);
+    }
     context::not_nested()?;
     let screen = context.screen;
     let dir = context.dir_is_named.then_some(context.dir.as_path());
@@ -91,6 +116,8 @@ pub(crate) struct DemoAnswer {
     /// Commands that show the result.
     commands: Vec<String>,
     next: Dispatched,
+    /// Command that removes the directory.
+    removal: String,
     #[serde(skip)]
     ended: String,
 }
@@ -120,6 +147,10 @@ impl DemoAnswer {
                 format!("{cook} log"),
                 format!("{cook} verify --strict"),
             ],
+            removal: match result.is_temporary {
+                true => format!("{cook} demo --clean"),
+                false => format!("rm -rf {}", quote_word(&directory)),
+            },
             directory,
             next: Dispatched::of(
                 result.outcome.next,
@@ -155,6 +186,7 @@ impl Show for DemoAnswer {
         for command in &self.commands {
             page.line(&format!("  {command}"));
         }
+        page.line(&format!("when you have seen it: {}", self.removal));
     }
 }
 

@@ -56,10 +56,16 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
             || workspace.run_gates(&gates),
         );
         let (status, runs) = (status?, runs?);
+        let green = runs.iter().filter(|run| run.has_passed());
+        let green: Vec<&Receipt> = green.filter_map(|run| run.receipt.as_ref()).collect();
+        let is_nameless = measure::are_nameless(&workspace.repo, &green)?;
         let mut gates = Vec::new();
         for run in runs {
             let missing = measure::missing(&workspace.repo, workspace.config()?, (&run).into())?;
             gates.push(Gate::new(run, missing));
+        }
+        if let Some(gate) = gates.iter_mut().rfind(|gate| gate.passed && is_nameless) {
+            gate.remarks.push(measure::NAMELESS.to_owned());
         }
         let mut findings = Vec::new();
         if !status.worktree.is_clean() {
@@ -330,7 +336,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             lines.push(format!("trusted: `{command}`"));
             let absent = trust.absent_programs(&command).join("`, `");
             if !absent.is_empty() && !Preset::are_trust_words(&command) {
-                lines.push(format!("it needs `{absent}`, not on the PATH here"));
+                lines.push(format!("it needs `{absent}`, not on the PATH here: install it, then run `cook trust --tools` in a terminal that finds it"));
             }
             given.push(command);
         }

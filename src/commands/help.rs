@@ -29,7 +29,7 @@ const GROUPS: [(&str, &str); 3] = [
     ),
     (
         "Troubleshooting and help",
-        "doctor explain completions help",
+        "doctor uninstall explain completions help",
     ),
 ];
 

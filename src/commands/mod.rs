@@ -34,6 +34,7 @@ mod run;
 mod session;
 mod status;
 mod strength;
+mod uninstall;
 mod verify;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};
@@ -165,6 +166,8 @@ enum Command {
     Mcp,
     /// Check the set-up and the log; list agents; restore saved copies
     Doctor(doctor::DoctorArgs),
+    /// Remove what cook wrote into this repository
+    Uninstall(uninstall::UninstallArgs),
     /// Explain a code that cook printed
     Explain(help::ExplainArgs),
     /// Print a completion script for a shell
@@ -312,6 +315,7 @@ fn run(context: &Context, command: Command) -> Answer {
         #[cfg(feature = "mcp")]
         Command::Mcp => mcp::serve(context),
         Command::Doctor(args) => doctor::doctor(context, &args),
+        Command::Uninstall(args) => uninstall::uninstall(context, &args),
         Command::Explain(args) => help::explain(&args),
         Command::Completions(args) => help::completions(Cli::command(), &args),
         Command::Help(args) => help::help(Cli::command(), &args),

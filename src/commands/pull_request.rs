@@ -3,11 +3,11 @@
 
 use super::context::*;
 use crate::verify::Rerun;
-use crate::view::results::{code, cut, quote_lines, sign, table, tables};
+use crate::view::results::{code, cut, quote_lines, sign, table, tables, words};
 use crate::view::{VerifyAnswer, plain};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::{Lines, clean, without_tokens};
-use cook_protocol::machine::{list_other_ratings, short};
+use cook_protocol::machine::{EXCHANGE, list_other_ratings, short};
 use cook_protocol::model::{Event, Plan, Reground, Slice, SliceStatus, Snapshot, Verdicts};
 use cook_repo::disk::TemporaryDir;
 use cook_repo::git::Repo;
@@ -109,9 +109,10 @@ fn write_body(
     verified: &VerifyAnswer,
 ) -> Result<String, Failure> {
     let results = verified.as_results();
-    let mut text = String::from("## Mission\n\n");
+    let mut text = write_catches(workspace)?;
+    text.push_str("## Mission\n\n");
     text.push_str(&quote_lines(&snapshot.mission, MISSION));
-    let (sign, verdict) = (sign(verified.has_passed()), code(&results.verdict));
+    let (sign, verdict) = (sign(verified.has_passed()), words(&results.verdict));
     let _ = writeln!(text, "## Proof\n\n{sign} {verdict}\n");
     tables(&mut text, &results);
     let mut attempts: BTreeMap<String, usize> = BTreeMap::new();
@@ -129,7 +130,7 @@ fn write_body(
         let head = ledger.and_then(|it| it.head.as_ref().or(it.last_head.as_ref()));
         [
             code(&plain(id)),
-            code(&plain(&slice.goal)),
+            words(&plain(&slice.goal)),
             slice.status.id().replace('_', " "),
             attempts.get(id).copied().unwrap_or_default().to_string(),
             head.map_or("none".to_owned(), |head| code(short(head))),
@@ -141,29 +142,16 @@ fn write_body(
     if !votes.is_empty() {
         let wave = snapshot.state.current_stop_wave_id.0;
         let _ = writeln!(text, "## Votes, wave {wave}\n");
-        let rows = votes.iter().map(|vote| {
-            let session = vote.session.as_deref().map(|it| code(&plain(it)));
+        let rows = votes.iter().enumerate().map(|(at, vote)| {
             [
-                session.unwrap_or_else(|| "not recorded".to_owned()),
+                name_judge(vote.session.as_deref(), at + 1)
+                    .map_or(BY_HAND.to_owned(), |it| words(&plain(&it))),
                 if vote.can_stop { "✅ yes" } else { "❌ no" }.to_owned(),
-                code(&plain(&vote.blockers.join("; "))),
+                words(&plain(&vote.blockers.join("; "))),
             ]
         });
         let heads = ["judge", "vote", "names"];
         table(&mut text, heads, rows, ("vote", "votes"));
-    }
-    let catches = list_catches(workspace)?;
-    if !catches.caught.is_empty() {
-        text.push_str("## What was caught\n\n");
-        let rows = catches.caught.iter().map(|caught| {
-            let (seq, what) = (caught.seq.to_string(), caught.what.to_owned());
-            [seq, what, code(&plain(&caught.names))]
-        });
-        let heads = ["transition", "what", "names"];
-        table(&mut text, heads, rows, ("catch", "catches"));
-    }
-    if let Some(others) = &catches.unheeded {
-        let _ = writeln!(text, "{others}\n");
     }
     let how = match results.list_failing().is_empty() {
         false => "The tables above list the failures.",
@@ -174,6 +162,36 @@ fn write_body(
         "{how} To verify everything again in a clone: `cook verify --from origin --rerun --trust-repo`"
     );
     Ok(cut(text, LONGEST))
+}
+
+/// What was caught, which is what a reader cannot see in the change.
+fn write_catches(workspace: &Workspace) -> Result<String, Failure> {
+    let catches = list_catches(workspace)?;
+    let mut text = String::new();
+    if !catches.caught.is_empty() {
+        text.push_str("## What was caught\n\n");
+        let rows = catches.caught.iter().map(|caught| {
+            let (seq, what) = (caught.seq.to_string(), caught.what.to_owned());
+            [seq, what, words(&plain(&caught.names))]
+        });
+        let heads = ["transition", "what", "names"];
+        table(&mut text, heads, rows, ("catch", "catches"));
+    }
+    if let Some(others) = &catches.unheeded {
+        let _ = writeln!(text, "{others}\n");
+    }
+    Ok(text)
+}
+
+/// Of a vote that names no session.
+pub(super) const BY_HAND: &str = "by hand";
+
+/// What a reader is told of a vote's session: the id of an exchange says nothing.
+pub(super) fn name_judge(session: Option<&str>, number: usize) -> Option<String> {
+    session.map(|session| match session.starts_with(EXCHANGE) {
+        true => format!("judge {number}"),
+        false => session.to_owned(),
+    })
 }
 
 /// The program that speaks to a forge. Each word is an argument of its own and the body is a file: nothing of it is
@@ -351,11 +369,23 @@ pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches, Failure> {
             continue;
         }
         let event = store.event(&meta.commit)?;
-        let Some((what, names)) = find_no(&event) else {
+        let found = match &event {
+            Event::Implemented { slice_id, .. } => {
+                let entry = store.entry(&meta.commit)?;
+                let slice = entry.snapshot.ledger.slices.get(slice_id);
+                // What was red stays on record at a green try; that one has a head.
+                let red = slice.filter(|slice| slice.head.is_none());
+                let red = red.map(|slice| slice.red_gates.join("; "));
+                red.filter(|red| !red.is_empty())
+                    .map(|red| ("a gate was red", red))
+            }
+            event => find_no(event),
+        };
+        let Some((what, names)) = found else {
             continue;
         };
         let is_heeded = match (&event, &decided) {
-            (Event::Refused { .. }, _) => true,
+            (Event::Refused { .. } | Event::Implemented { .. }, _) => true,
             (_, None) => false,
             (_, Some(decided)) => {
                 let before = store.entry(&meta.commit)?.snapshot.plan;
@@ -391,7 +421,7 @@ fn find_no(event: &Event) -> Option<(&'static str, String)> {
         }
         Event::Refused { role, codes, .. } => (
             "a session was refused",
-            format!("{role}: {}", codes.join(", ")),
+            format!("{role}: `{}`", codes.join("`, `")),
         ),
         Event::Reviewed { verdicts, .. } if !verdicts.positive => {
             ("a review said no", list_names(verdicts))

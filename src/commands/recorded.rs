@@ -8,7 +8,7 @@ use crate::service::{Applied, Asked, Taker};
 use crate::tracker::{Bounds, Memory, MemoryError, Outage, TrackerError, list_owed, open, settle};
 use crate::view::Dispatched;
 use cook_protocol::machine::{self, GateRun, Step};
-use cook_protocol::model::{Actor, Event, Snapshot};
+use cook_protocol::model::{Actor, Event, Receipt, Snapshot};
 use cook_repo::process::session_around;
 use std::time::{Duration, Instant};
 
@@ -257,7 +257,7 @@ pub(crate) struct Trial {
     pub outcome: TrialOutcome,
     /// Duration in milliseconds; null if it was not run.
     pub duration_ms: Option<u64>,
-    /// Reason why it did not pass: the last lines of its output, or the obstacle.
+    /// Reason why it did not pass: the last lines of its output, or the obstacle. Of one that passed, what it lacks.
     pub why: Vec<String>,
     /// Missing parts, with the setting that adds each.
     pub hints: Vec<String>,
@@ -361,6 +361,7 @@ fn run_all(
         findings.push(Finding::new(Code::GateRed, what));
         return Ok(trials);
     }
+    let mut green = Vec::new();
     for gate in &mut gates {
         gate.must_fail_at_basis = false;
         if let Some(trial) = refuse_to_run(&workspace, &gate.name, &gate.run)? {
@@ -369,8 +370,15 @@ fn run_all(
         }
         context.screen.note(&format!("{}: {}", gate.name, gate.run));
         for run in workspace.run_gates(std::slice::from_ref(gate))? {
+            green.extend(run.receipt.clone().filter(|_| run.has_passed()));
             trials.push(trial(&workspace, run)?);
         }
+    }
+    let green: Vec<&Receipt> = green.iter().collect();
+    if measure::are_nameless(&workspace.repo, &green)?
+        && let Some(trial) = trials.iter_mut().rfind(|trial| is_green(trial))
+    {
+        trial.why.push(measure::NAMELESS.to_owned());
     }
     let is_red = |trial: &Trial| trial.outcome == TrialOutcome::Red;
     if trials.iter().any(is_red) && !workspace.repo.status()?.worktree.is_clean() {

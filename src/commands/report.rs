@@ -1,7 +1,7 @@
 //! `cook report --html`: the work and its proof as a page.
 
 use super::context::*;
-use super::pull_request::{PrArgs, REPORTS, list_catches, pull_request};
+use super::pull_request::{BY_HAND, PrArgs, REPORTS, list_catches, name_judge, pull_request};
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::verify::{Criterion, ProofVerdict, head_at};
@@ -186,17 +186,22 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
         None => (list_calls(workspace)?, list_put_back(workspace)?),
     };
     let caught = Table {
-        caption: "Reports that were refused, and rejections that changed what was done after them",
+        caption: "Reports that were refused, gates that were red, and rejections that changed what was done after them",
         heads: &["Transition", "About", "What", "It names"],
         room: 60_000,
         rest: LOG,
     };
     let caught = html! {
         @match catches.caught.is_empty() {
-            true => p { "No report was refused, and no rejection changed anything." },
+            true => p { "No report was refused, no gate was red, and no rejection changed anything." },
             false => (caught.of(&catches.caught, |one| html! {
                 td.number { "#" (one.seq) }
-                td { (sign(&one.subject)) }
+                td {
+                    @match snapshot.plan.slice(&one.subject) {
+                        Some(_) => { (sign(&one.subject)) },
+                        None => { (line(&one.subject)) },
+                    }
+                }
                 td { (one.what) }
                 td { (line(&one.names)) }
             })),
@@ -247,9 +252,11 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
         source: match &workspace.log_from {
             Some(from) => format!(
                 "the log {} of {}, at {}",
-                from.reference, from.shown, from.tip
+                from.reference,
+                from.shown,
+                short(&from.tip)
             ),
-            None => format!("the log of this worktree, at {}", tip.commit),
+            None => format!("the log of this worktree, at {}", short(&tip.commit)),
         },
     }))
 }
@@ -276,7 +283,7 @@ fn list_figures(
     let votes = snapshot.ledger.wave.votes.iter();
     let yes = votes.filter(|vote| vote.can_stop).count();
     let required = snapshot.profile.required_stop_judges.0;
-    let changing = "reports refused, or rejections that changed something";
+    let changing = "reports refused, gates red, or rejections that changed something";
     let looked_up = "criteria looked up or run again, and true";
     let figures = [
         ("", format!("{good} of {all}"), looked_up),
@@ -447,11 +454,11 @@ fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<Str
         Event::Implemented { commit, .. } => (
             "a commit was reported",
             None,
-            vec![short(commit).to_owned()],
+            vec![format!("`{}`", short(commit))],
         ),
         Event::Returned { why, .. } => ("given back", Some(false), vec![why.clone()]),
         Event::Refused { role, codes, .. } => {
-            let says = format!("{role}: {}", codes.join(", "));
+            let says = format!("{role}: `{}`", codes.join("`, `"));
             ("a session was refused", Some(false), vec![says])
         }
         Event::Reviewed { verdicts, .. } => {
@@ -524,11 +531,9 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
             false => (table.of(&votes, |((seq, verdicts, submission), number)| html! {
                 td.number { "#" (seq) }
                 td {
-                    @match &submission.session {
-                        // The id of an exchange tells a reader nothing.
-                        Some(session) if session.starts_with("ex_") => { "judge " (number) },
-                        Some(session) => { (sign(session)) },
-                        None => "not recorded",
+                    @match name_judge(submission.session.as_deref(), *number) {
+                        Some(name) => { (line(&name)) },
+                        None => (BY_HAND),
                     }
                 }
                 td {

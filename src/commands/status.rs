@@ -10,7 +10,8 @@ use crate::run::{self, Live};
 use crate::view::{CostAnswer, Judgments, dispatch_lines, write_line};
 use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine::{
-    Dispatch, ReadyRow, Rule, SliceGraph, current_audit, current_review, waits_for,
+    Dispatch, ReadyRow, Rule, SliceGraph, current_audit, current_review, describe_typed_votes,
+    waits_for,
 };
 use cook_protocol::model::{
     Amendment, Assurance, Blocker, Evidence, Phase, Plan, Policy, Role, Slice, SliceStatus,
@@ -120,6 +121,7 @@ fn look(context: &Context) -> Answer {
         }),
         wave: snapshot.state.current_stop_wave_id.0,
         judgments: Judgments::of(Some(&snapshot), &head),
+        typed_votes: describe_typed_votes(&snapshot, &head),
         judges: judges.iter().map(JudgedView::new).collect(),
         judged: judges.iter().map(Judged::words).collect(),
         steps: Steps {
@@ -402,6 +404,8 @@ pub(super) struct StatusAnswer {
     #[serde(skip)]
     judged: Vec<String>,
     #[serde(skip)]
+    typed_votes: Option<String>,
+    #[serde(skip)]
     stopped: Option<String>,
 }
 
@@ -560,7 +564,9 @@ impl Show for StatusAnswer {
         page.row("steps", &format!("{spent} of {limit}"));
         if self.wave > 0 {
             let Judgments { have, need } = self.judgments;
-            let text = format!("{}: {have} of {need} votes at this HEAD", self.wave);
+            let typed = self.typed_votes.as_ref();
+            let typed = typed.map_or(String::new(), |words| format!("; {words}"));
+            let text = format!("{}: {have} of {need} votes at this HEAD{typed}", self.wave);
             page.row("wave", &text);
         }
         self.judged

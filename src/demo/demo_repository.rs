@@ -24,6 +24,8 @@ use std::time::Duration;
 const AGENT: &str = include_str!("../../protocol/demo/agent.toml");
 /// Where the agents' scripts lie, below the worktree: scratch of `.agent/`.
 const SCRIPTS: &str = ".agent/tmp/demo";
+/// How the directories of demonstrations are named that nobody named.
+const PREFIX: &str = "cook-demo-";
 /// The agents' name.
 const NAME: &str = "scripted";
 /// How long a session may take.
@@ -55,7 +57,7 @@ pub(super) fn look_for_programs() -> Result<(), Failure> {
 /// The directory of a demonstration: `given`, which must be absent or empty, else a new one.
 pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let Some(dir) = given else {
-        let made = tempfile::Builder::new().prefix("cook-demo-").tempdir();
+        let made = tempfile::Builder::new().prefix(PREFIX).tempdir();
         let made = made.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
         return Ok(made.keep());
     };
@@ -76,6 +78,38 @@ pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
     }
     std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     Ok(dir.to_owned())
+}
+
+/// Removes the repositories that earlier demonstrations made in the system's directory for temporary files: those that
+/// are gone, and why each of the others stays.
+pub fn remove_left() -> (Vec<PathBuf>, Vec<Failure>) {
+    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter();
+    let names = entries.flatten().flatten();
+    let named = names.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    let is_ours = |dir: &PathBuf| {
+        let found = std::fs::symlink_metadata(dir);
+        found.is_ok_and(|found| found.is_dir() && disk::is_own(&found))
+            && dir.join(SCRIPTS).is_dir()
+    };
+    let (mut gone, mut stay) = (Vec::new(), Vec::new());
+    for dir in named.map(|entry| entry.path()).filter(is_ours) {
+        let removed = Workspace::open_without_log(&dir).and_then(|workspace| {
+            let _held = Store::hold_all(&workspace.place())?;
+            disk::remove_tree(&dir).map_err(|error| unwritable(&dir, &error))
+        });
+        match removed {
+            Ok(()) => gone.push(dir),
+            Err(failure) => {
+                let what = format!("{} stays: {}", dir.display(), failure.message);
+                stay.push(Failure {
+                    message: what,
+                    ..failure
+                });
+            }
+        }
+    }
+    gone.sort();
+    (gone, stay)
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

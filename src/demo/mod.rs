@@ -8,7 +8,7 @@ mod caught_culprits;
 mod demo_repository;
 
 pub(crate) use caught_culprits::{CaughtViolation, why};
-pub(crate) use demo_repository::Culprit;
+pub(crate) use demo_repository::{Culprit, remove_left};
 
 use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::workspace::Workspace;
@@ -27,6 +27,7 @@ const WALL: Duration = Duration::from_secs(300);
 /// A repository that is ready for its demonstration.
 pub struct Demo {
     pub root: PathBuf,
+    is_temporary: bool,
     /// The command that was trusted.
     pub gate: String,
     story: Story,
@@ -38,6 +39,8 @@ pub struct Demo {
 pub struct DemoResult {
     /// The repository, which stays.
     pub root: PathBuf,
+    /// Nobody named its directory.
+    pub is_temporary: bool,
     /// Who misbehaved.
     pub culprit: Option<Culprit>,
     /// What became of each thing that it did.
@@ -73,6 +76,7 @@ impl Demo {
         demo_repository::write_scripts(&root, &story, culprit)?;
         Ok(Self {
             root,
+            is_temporary: dir.is_none(),
             gate: story.gate.clone(),
             story,
             culprit,
@@ -121,6 +125,7 @@ impl Demo {
         Ok(DemoResult {
             head: workspace.repo.head()?,
             root: self.root,
+            is_temporary: self.is_temporary,
             culprit: self.culprit,
             catches,
             outcome,

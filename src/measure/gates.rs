@@ -6,10 +6,11 @@ use crate::prelude::*;
 use cook_protocol::machine::StopVerifierRun;
 use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_protocol::question::GateQuestion;
+use cook_protocol::trials::TestResult;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
 use cook_repo::process::on_path;
-use cook_repo::receipt::Trust;
+use cook_repo::receipt::{Receipts, Trust};
 
 /// Bytes of a script, at most.
 const MAX_SCRIPT: u64 = 1 << 20;
@@ -351,6 +352,25 @@ pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<Stri
     hints.extend(look.find_unprepared_packages()?);
     hints.truncate(MAX_HINTS);
     Ok(hints)
+}
+
+/// What is said of green gates none of which names a test that passed.
+pub(crate) const NAMELESS: &str = "no gate names a test that passed, so no criterion can rest on `test:NAME`: let the runner print its tests, or call it without a shell around it";
+
+/// Whether gates ran, are green, and none of them names a test that passed.
+///
+/// # Errors
+/// Outcomes that cannot be read.
+pub(crate) fn are_nameless(repo: &Repo, green: &[&Receipt]) -> Result<bool, Failure> {
+    let receipts = Receipts::of(repo)?;
+    for receipt in green {
+        let outcomes = receipts.outcomes(receipt)?;
+        let mut results = outcomes.tests.values().map(|test| test.result);
+        if outcomes.omits_passed || results.any(|result| result == TestResult::Passed) {
+            return Ok(false);
+        }
+    }
+    Ok(!green.is_empty())
 }
 
 /// The same for a gate that did not start in the worktree, where no setup runs.

@@ -12,7 +12,9 @@ mod world;
 
 pub(crate) use anchors::{Claim, Reran};
 pub use decisions::GateRuns;
-pub(crate) use gates::{Red, list_missing_in_worktree, list_packages, missing};
+pub(crate) use gates::{
+    NAMELESS, Red, are_nameless, list_missing_in_worktree, list_packages, missing,
+};
 pub(crate) use goal_checks::{MAX_HIDDEN, read_settings, spec_of};
 pub(crate) use measured_facts::{read_rules, read_settings_at};
 pub(crate) use planted::{

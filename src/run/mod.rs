@@ -16,5 +16,5 @@ pub(crate) use run_order::{
     Ended, Limits, Live, Observer, Opening, Operator, Order, Outcome, RoleAgent, RoleAssignment,
     RunEvent, live, paths_are,
 };
-pub(crate) use session_guard::{Violation, list_unfinished};
+pub(crate) use session_guard::{MOVED_DIR, SCRATCH, Violation, list_unfinished};
 pub(crate) use whole_run::{Held, Unseen, first_agent, hold, hold_once, step_from};

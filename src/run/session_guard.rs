@@ -487,9 +487,9 @@ fn outside_edits(workspace: &Workspace) -> Result<Vec<OutsideEdit>, Failure> {
 /// Differences that are named one by one.
 const NAMED: usize = 12;
 /// In `.agent/`: what any session leaves.
-const SCRATCH: [&str; 2] = ["inbox", "tmp"];
+pub(crate) const SCRATCH: [&str; 2] = ["inbox", "tmp"];
 /// Beside `cook/` in the git dir: files that were too large for a copy.
-const MOVED_DIR: &str = "cook-rescued";
+pub(crate) const MOVED_DIR: &str = "cook-rescued";
 
 /// Ignored files that a session that only reads leaves as they are: all in `.agent/` that neither
 /// the tree holds nor cook shows or takes in, the brief's file where cook does not write it itself, and

@@ -11,7 +11,7 @@ use crate::measure::{self, Red};
 use crate::prelude::*;
 use crate::service;
 use crate::workspace::{Judging, Workspace};
-use cook_protocol::machine::{current_audit, current_review, list_votes};
+use cook_protocol::machine::{current_audit, current_review, describe_typed_votes, list_votes};
 use cook_protocol::model::{
     Accepted, CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, STOP_VERIFIER,
     StrengthNote,
@@ -94,6 +94,9 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     list_cancelled(&snapshot, &mut outcome);
     if workspace.judging.is_none() {
         answer.push_str(describe_gates(workspace, &standing, &mut outcome)?);
+    }
+    if let Some(votes) = describe_typed_votes(&snapshot, &at) {
+        answer.push_str(&format!("; {votes}"));
     }
     if let Some(assurance) = snapshot.describe_assurance() {
         answer.push_str(&format!("; assurance {assurance}"));

@@ -73,7 +73,7 @@ pub(crate) fn write_page(page: &HtmlPage) -> String {
                 meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
-                title { (page.word) ": " (split_off(&show(page.mission, 80, false), 80)) }
+                title { (page.word) ": " (split_off(&show(page.mission, 80, false).replace('`', ""), 80)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -159,16 +159,17 @@ const BLOCK: usize = 6000;
 
 /// Words in a row; what stands in back-quotes is code, unless one of them is not closed.
 pub(crate) fn line(text: &str) -> Markup {
-    let shown = show(text, LINE, false);
+    html! { bdi { (mark_code(&show(text, LINE, false))) } }
+}
+
+fn mark_code(shown: &str) -> Markup {
     let parts: Vec<&str> = shown.split('`').collect();
     let is_closed = parts.len() % 2 == 1;
     html! {
-        bdi {
-            @for (at, part) in parts.iter().enumerate().filter(|(_, part)| is_closed && !part.is_empty()) {
-                @if at % 2 == 1 { code { (part) } } @else { (part) }
-            }
-            @if !is_closed { (shown) }
+        @for (at, part) in parts.iter().enumerate().filter(|(_, part)| is_closed && !part.is_empty()) {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
         }
+        @if !is_closed { (shown) }
     }
 }
 
@@ -179,7 +180,7 @@ pub(crate) fn sign(text: &str) -> Markup {
 
 /// A text of several lines.
 fn block(text: &str) -> Markup {
-    html! { div.words dir="auto" { (show(text, BLOCK, true)) } }
+    html! { div.words dir="auto" { (mark_code(&show(text, BLOCK, true))) } }
 }
 
 /// Several texts, one below the other.

@@ -5,6 +5,7 @@ use cook_protocol::diagnostic::{FailureKind, Lines, clean, harmless_json, withou
 use cook_protocol::model::Policy;
 use serde_json::Value;
 use std::process::ExitCode;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What a piece of text says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +124,14 @@ impl Page {
         self.verbatim(&format!("{}\n", harmless_json(&value.to_string())));
     }
 
+    /// Text over several lines that holds nothing hidden, as it is but for the width of the terminal.
+    pub fn wrap_lines(&mut self, text: &str) {
+        for line in text.lines() {
+            self.text.push_str(line);
+            self.newline();
+        }
+    }
+
     /// Bytes that are printed as they are: scripts, completions.
     pub fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
@@ -140,7 +149,9 @@ fn wrap(line: &str, width: usize) -> String {
         let word = first_word(rest, width - hang);
         rest = &rest[word.len()..];
         let length = measure(word);
-        if column > hang && length > 0 && column + blanks + length > width {
+        // What stands behind a label goes below only where that is of use.
+        let goes_below = column > hang || column > 0 && hang + length <= width;
+        if goes_below && length > 0 && column + blanks + length > width {
             wrapped.push('\n');
             (column, blanks) = (0, hang);
         }
@@ -154,26 +165,50 @@ fn wrap(line: &str, width: usize) -> String {
     wrapped
 }
 
-/// Up to the first blank that stands in no back-quotes that fit into so many columns.
+/// Up to the first blank, or behind the first sign of two columns (such scripts have no blanks), that stands in no
+/// back-quotes that fit into so many columns.
 fn first_word(text: &str, most: usize) -> &str {
+    let is_wide = |c: char| c.width() == Some(2);
     let mut end = 0;
-    while let Some(at) = text[end..].find([' ', '`']).map(|at| end + at) {
-        let closed = text[at + 1..].find('`').map(|close| at + close + 2);
-        match closed.filter(|close| measure(&text[at..*close]) <= most) {
-            _ if text[at..].starts_with(' ') => return &text[..at],
-            Some(close) => end = close,
-            None => end = at + 1,
+    while let Some((at, found)) = text[end..]
+        .char_indices()
+        .map(|(at, found)| (end + at, found))
+        .find(|(_, found)| matches!(found, ' ' | '`') || is_wide(*found))
+    {
+        if found == ' ' {
+            return &text[..at];
         }
+        if found != '`' {
+            return &text[..end_of_sign(text, at)];
+        }
+        let closed = text[at + 1..].find('`').map(|close| at + close + 2);
+        end = match closed.filter(|close| measure(&text[at..*close]) <= most) {
+            Some(close) => close,
+            None => at + 1,
+        };
     }
     text
+}
+
+/// Where a sign ends that begins there, with the marks on it and those that it is joined to.
+fn end_of_sign(text: &str, at: usize) -> usize {
+    const JOINER: char = '\u{200d}';
+    let mut chars = text[at..].char_indices().skip(1);
+    let mut is_joined = false;
+    let next = chars.find(|(_, c)| {
+        let goes_on = is_joined || c.width() == Some(0);
+        is_joined = *c == JOINER;
+        !goes_on
+    });
+    next.map_or(text.len(), |(end, _)| at + end)
 }
 
 /// Columns of a text, without what colours it.
 fn measure(text: &str) -> usize {
     let mut parts = text.split('\u{1b}');
-    let plain = parts.next().map_or(0, |first| first.chars().count());
+    let plain = parts.next().map_or(0, UnicodeWidthStr::width);
     let toned = parts.filter_map(|part| part.split_once('m'));
-    plain + toned.map(|(_, shown)| shown.chars().count()).sum::<usize>()
+    plain + toned.map(|(_, shown)| shown.width()).sum::<usize>()
 }
 
 /// Where a line goes on: below its second column, or two further in than it begins.
@@ -237,6 +272,30 @@ error[x]: `a long command in back-quotes
             let words = wrap("  a `b c` d\u{1b}[2me\u{1b}[0m `f", width);
             let plain = words.split_whitespace().collect::<Vec<_>>().join(" ");
             assert_eq!(plain, "a `b c` d\u{1b}[2me\u{1b}[0m `f", "{width}");
+        }
+    }
+
+    /// Signs of two columns count as two, and a script without blanks is broken between its signs.
+    #[test]
+    fn wide_signs_take_two_columns() {
+        let family = "👨\u{200d}👩\u{200d}👧";
+        for (line, expected) in [
+            (
+                "goal  日本語の文字列を変換する",
+                "goal  日本語の文字列\n      を変換する",
+            ),
+            ("見る `cook status` 次", "見る `cook status`\n  次"),
+            (
+                &format!("ab {family}{family} cd ef gh ij kl mn"),
+                &format!("ab {family}{family} cd ef gh\n  ij kl mn"),
+            ),
+            (
+                "e\u{301}e\u{301}e\u{301}e\u{301} one two thr fo fi",
+                "e\u{301}e\u{301}e\u{301}e\u{301} one two thr fo\n  fi",
+            ),
+        ] {
+            let told = wrap(line, 18 + 2 * usize::from(line.starts_with("goal")));
+            assert_eq!(told, expected);
         }
     }
 

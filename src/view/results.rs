@@ -537,11 +537,12 @@ fn list_of_whole(results: &Results) -> Vec<Case> {
             true => Ending::Passed,
             false => Ending::Failed,
         };
-        let why = format!("{}: {}", results.word(), results.verdict);
+        // A case is found again at the next commit by its name: what names commits and counts stands in its text.
+        let verdict = format!("{}: {}", results.word(), results.verdict);
+        let lines = std::iter::once(&verdict).chain(&results.checked);
+        let why = lines.map(String::as_str).collect::<Vec<_>>().join("\n");
         cases.push(case("answered", ending, "failed", why));
     }
-    let looked_at = results.checked.iter();
-    cases.extend(looked_at.map(|line| case(line, Ending::Passed, "", String::new())));
     for found in results.found.iter().filter(|found| !found.is_of_criterion) {
         let ending = match found.weight {
             Weight::Fails if results.is_failure => Ending::Broken,
@@ -600,9 +601,9 @@ fn explain(case: &Case) -> Markup {
 
 // Markdown for a pull request or a job's summary.
 //
-// Invariant: a text of somebody's stands in code, with every sign that Markdown or HTML reads as a
-// reference to the character: there it marks up nothing, links nothing, closes no table, names no
-// person and no issue.
+// Invariant: every sign of somebody's text that Markdown or HTML reads stands as a reference to the character: it marks
+// up nothing and closes no table. A word that a forge links, as one that names a person, an issue or an address, stands
+// in code, where nothing is linked.
 
 /// Characters of a cell, rows of a table.
 const CELL: usize = 300;
@@ -614,7 +615,7 @@ const SUMMARY: usize = 900_000;
 pub fn markdown(results: &Results) -> String {
     let sign = sign(results.passed);
     let mut text = format!("### {sign} `{}` {}\n\n", results.command, results.word());
-    let _ = writeln!(text, "{}\n", code(&results.verdict));
+    let _ = writeln!(text, "{}\n", words(&results.verdict));
     tables(&mut text, results);
     if let Some(head) = &results.head {
         let _ = writeln!(text, "Commit {}", code(head));
@@ -648,7 +649,7 @@ pub(crate) fn tables(text: &mut String, results: &Results) {
             [
                 sign.to_owned(),
                 code(&proof.slice),
-                code(&proof.text),
+                words(&proof.text),
                 proof.verdict.id().replace('_', " "),
                 proof.anchor.as_deref().map_or("none".to_owned(), code),
             ]
@@ -666,8 +667,8 @@ pub(crate) fn tables(text: &mut String, results: &Results) {
             [
                 weight.to_owned(),
                 format!("`{}`", found.code),
-                code(&found.with_place()),
-                code(&found.next),
+                words(&found.with_place()),
+                words(&found.next),
             ]
         });
         let heads = ["", "found", "what", "next"];
@@ -680,7 +681,7 @@ pub(crate) fn tables(text: &mut String, results: &Results) {
             "<details><summary>What was looked at ({count})</summary>\n"
         );
         for line in results.checked.iter().take(ROWS) {
-            let _ = writeln!(text, "- {}", code(line));
+            let _ = writeln!(text, "- {}", words(line));
         }
         text.push_str("\n</details>\n\n");
     }
@@ -715,13 +716,36 @@ pub(crate) fn quote_lines(text: &str, longest: usize) -> String {
         .collect();
     let mut quoted = String::new();
     for line in lines.iter().take(longest) {
-        let _ = writeln!(quoted, "> {}  ", code(line.trim()));
+        let _ = writeln!(quoted, "> {}  ", words(line.trim()));
     }
     if lines.len() > longest {
         quoted.push_str("> …\n");
     }
     quoted.push('\n');
     quoted
+}
+
+/// Somebody's words on one line; what stands in back-quotes is code.
+pub(crate) fn words(text: &str) -> String {
+    let text = shorten(text, CELL);
+    let parts = text.split('`').enumerate();
+    let shown = parts.map(|(at, part)| match at % 2 {
+        1 => code(part),
+        _ => part.split(' ').map(word).collect::<Vec<_>>().join(" "),
+    });
+    shown.collect()
+}
+
+/// One word, as code where a forge would make a link of it.
+fn word(word: &str) -> String {
+    let is_linked = word.contains(['@', '#', '!', '$', '~', '%']) && word.len() > 1
+        || word.contains(":/")
+        || word.to_ascii_lowercase().starts_with("gh-")
+        || word.to_ascii_lowercase().contains("www.");
+    match is_linked {
+        true => code(word),
+        false => escape(word),
+    }
 }
 
 /// Somebody's words on one line, as code.
@@ -775,6 +799,25 @@ mod tests {
 #[cfg(test)]
 mod markdown_tests {
     use super::*;
+
+    /// A sentence is a sentence, and code is code; nothing in either names a person or leads anywhere.
+    #[test]
+    fn sentences_are_no_code() {
+        for (text, shown) in [
+            ("`a.rs` has 1 test", "<code>a.rs</code> has 1 test"),
+            (
+                "see @someone, #1 and 50 %",
+                "see <code>&#64;someone,</code> <code>&#35;1</code> and 50 %",
+            ),
+            (
+                "at http://a | <b>",
+                "at <code>http&#58;//a</code> &#124; &#60;b&#62;",
+            ),
+            ("run `a @b", "run <code>a &#64;b</code>"),
+        ] {
+            assert_eq!(words(text), shown);
+        }
+    }
 
     #[test]
     fn what_somebody_wrote_is_only_shown() {

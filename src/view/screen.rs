@@ -214,7 +214,9 @@ impl Screen {
     /// A line for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            write_err(&format!("{}\n", show(text)));
+            let mut page = Page::new(self.err);
+            page.line(text);
+            write_err(&page.into_text());
         }
     }
 }
@@ -230,7 +232,10 @@ pub(crate) fn finding_line(page: &mut Page, finding: &Finding) {
     page.text("  ");
     page.add_toned(tone, word);
     let place = finding.place.as_deref().unwrap_or_default();
-    let place = match place.is_empty() || finding.message.contains(place) {
+    // The name of a field is said by its label.
+    let plain = |text: &str| text.to_lowercase().replace(['_', '-'], " ");
+    let is_said = || plain(&finding.message).contains(&plain(place));
+    let place = match place.is_empty() || is_said() {
         true => String::new(),
         false => format!("{place}: "),
     };

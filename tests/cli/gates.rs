@@ -171,6 +171,28 @@ fn red_gates_send_the_slice_back_and_cost_an_attempt() {
     );
     let status = repo.cook(&["status", "--json"]).json();
     assert_eq!(status["slices"][0]["attempts"], 1);
+    // It was caught, and says so wherever that is told.
+    let told = repo.cook(&["report", "--format", "pr"]).exits(0).out;
+    let (caught, _) = told.split_once("## Mission").unwrap();
+    assert!(caught.contains("| a gate was red | "), "{told}");
+    assert!(caught.contains(&format!("<code>{GATE}</code>")), "{told}");
+    let page = repo.cook(&["report", "--html", "-"]).exits(0).out;
+    assert!(page.contains("a gate was red"), "{page}");
+}
+
+/// Where nothing that runs names a test, the place where gates are tried says so, before anybody cites one.
+#[test]
+fn gates_that_name_no_test_are_said_where_they_are_tried() {
+    let repo = with_gate("[gates.t]\nrun = \"true\"\n");
+    repo.cook(&["gate", "--clean"])
+        .exits(0)
+        .says("no gate names a test that passed");
+    let repo = with_gate("[gates.t]\nrun = \"sh test.sh\"\n");
+    repo.write("test.sh", "printf 'ok 1 - it adds\\n1..1\\n'\n");
+    repo.commit("Tests", None);
+    repo.cook(&["gate", "--clean"])
+        .exits(0)
+        .never_says("names a test that passed");
 }
 
 #[test]

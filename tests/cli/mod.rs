@@ -28,3 +28,4 @@ mod shortcuts;
 mod standing;
 mod taken_plans;
 mod taken_ticks;
+mod uninstall;

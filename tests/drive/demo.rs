@@ -249,12 +249,16 @@ fn page_quotes_what_is_said_of(stage: &Stage, played: &Played) {
     command.args(["--from=origin", "--base=origin/trunk"]);
     command.args(["--rerun", "--history", "--strict"]);
     let said = text(&command.output().unwrap().stdout);
-    let mark = "&#96;";
+    let mark = "<code>";
     let without_ids = |line: &str| {
-        let is_id = |word: &&str| word.len() == 12 && word.bytes().all(|c| c.is_ascii_hexdigit());
-        let words = line.split(mark);
-        let words: Vec<&str> = words.filter(|word| !is_id(word)).collect();
-        words.join(mark)
+        let is_id = |word: &str| word.len() == 12 && word.bytes().all(|c| c.is_ascii_hexdigit());
+        let parts = line
+            .split(mark)
+            .map(|part| match part.split_once("</code>") {
+                Some((id, rest)) if is_id(id) => rest,
+                _ => part,
+            });
+        parts.collect::<Vec<_>>().join(mark)
     };
     let quoted = include_str!("../../docs/ci.md").lines();
     let quoted: Vec<String> = quoted
@@ -508,4 +512,52 @@ fn what_stands_in_the_way_is_said_before_anything_is_begun() {
     // Nothing was left behind by any of them.
     let left = std::fs::read_dir(stage.dir.path().join("tmp")).unwrap();
     assert_eq!(left.count(), 0);
+}
+
+/// What demos leave is named, and goes together; a directory of somebody else's with such a name stays, and so does one
+/// in which a run is at work.
+#[test]
+fn what_demos_leave_is_removed_when_that_is_asked_for() {
+    let stage = Stage::new();
+    let played = stage.demo(&[]).output().unwrap();
+    let told = String::from_utf8(played.stdout).unwrap();
+    assert!(
+        told.contains("when you have seen it: cook demo --clean"),
+        "{told}"
+    );
+    let tmp = stage.dir.path().join("tmp");
+    let list = || {
+        let entries = std::fs::read_dir(&tmp).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+        names
+            .filter(|name| name.starts_with("cook-demo-"))
+            .collect::<Vec<_>>()
+    };
+    let left = list();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let theirs = tmp.join("cook-demo-theirs");
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::write(theirs.join("notes.txt"), "mine").unwrap();
+
+    let clean = || {
+        let output = stage.demo(&["--clean"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let leases = tmp.join(&left[0]).join(".git/cook/leases");
+    let lease = std::fs::read_dir(&leases)
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap();
+    let held = std::fs::File::open(lease.path()).unwrap();
+    held.lock().unwrap();
+    let told = clean();
+    assert!(told.contains("stays: the workflow is driven by"), "{told}");
+    assert_eq!(list().len(), 2);
+    drop(held);
+    let told = clean();
+    assert!(told.contains(&format!("/{}\n", left[0])), "{told}");
+    assert_eq!(list(), ["cook-demo-theirs"]);
+    assert!(clean().contains("no demo left anything to remove"));
 }

@@ -29,6 +29,17 @@ fn a_test_that_is_green_on_the_old_code_too_is_not_new() {
         .expect_refused("evidence_not_new");
 }
 
+/// Whoever misspells a test is told the names that there are, the most alike first.
+#[test]
+fn a_name_that_no_gate_knows_is_answered_with_those_it_names() {
+    let job = Job::begin(&[CRITERION]);
+    job.build();
+    job.judge();
+    job.accept(&[claim(CRITERION, "test:duoble")])
+        .expect_refused("evidence_unverified")
+        .says("no gate's output names it as passed; tests that it names: `double`, `add`");
+}
+
 /// The version that is kept is HEAD's, whatever the slice reported.
 #[test]
 fn a_test_that_was_eased_after_the_report_is_not_new() {

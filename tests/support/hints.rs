@@ -39,7 +39,14 @@ fn list_commands(given: &Run) -> BTreeSet<String> {
     let text = format!("{}\n{}", given.out, given.err);
     let mut commands = BTreeSet::new();
     for line in text.lines().map(str::trim_start) {
-        let starts = ["next: ", "first run  ", "start      "];
+        let starts = [
+            "next: ",
+            "first run  ",
+            "start      ",
+            "then       ",
+            "then: ",
+            "yours to do: ",
+        ];
         let Some(rest) = starts.iter().find_map(|start| line.strip_prefix(start)) else {
             continue;
         };

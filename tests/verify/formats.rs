@@ -133,7 +133,7 @@ fn what_verify_says_is_the_same_in_every_format() {
         "{github}"
     );
     assert!(
-        markdown.contains("`proof_broken` | <code>code.txt:2: "),
+        markdown.contains("`proof_broken` | code.txt:2: "),
         "{markdown}"
     );
     assert!(
@@ -294,6 +294,14 @@ pub fn is_only_shown(markdown: &str) {
             assert_eq!(line.matches('|').count(), cells, "{line}");
         }
         cells = if line.is_empty() { 0 } else { cells };
+        let parts = line.split("<code>");
+        let outside = parts.map(|part| part.split_once("</code>").map_or(part, |(_, rest)| rest));
+        for words in outside {
+            // A forge reads what a reference stands for.
+            for linked in ["@", "&#64;", "&#35;", ":/", "&#58;/", "www", "](", "&#36;"] {
+                assert!(!words.contains(linked), "{linked}: {words}");
+            }
+        }
         for part in line.split("<code>").skip(1) {
             let (words, _) = part.split_once("</code>").unwrap();
             assert!(
@@ -302,5 +310,34 @@ pub fn is_only_shown(markdown: &str) {
             );
             assert!(!words.contains("://") && !words.contains("www."), "{words}");
         }
+    }
+}
+
+/// A reader of JUnit finds a test again by its name: none of them names a commit, a moment or a count.
+#[test]
+fn the_names_of_cases_and_rules_are_the_same_at_the_next_commit() {
+    let repo = make_finished();
+    let names = |repo: &Repo| {
+        let xml = repo.cook(&["verify", "--format", "junit"]).out;
+        let cases = xml.split("<testcase ").skip(1);
+        let names = cases.map(|case| {
+            case.split_once('>')
+                .unwrap()
+                .0
+                .trim_end_matches('/')
+                .to_owned()
+        });
+        names.collect::<std::collections::BTreeSet<String>>()
+    };
+    let before = names(&repo);
+    assert!(!before.is_empty());
+    repo.write("more.txt", "more\n");
+    repo.commit("More", None);
+    let after = names(&repo);
+    let gone: Vec<_> = before.difference(&after).collect();
+    assert!(gone.is_empty(), "{gone:?} of {after:?}");
+    let head = repo.head();
+    for name in before.iter().chain(&after) {
+        assert!(!name.contains(&head[..7]), "{name}");
     }
 }

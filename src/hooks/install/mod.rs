@@ -357,6 +357,77 @@ fn is_installed(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {
     })
 }
 
+/// A file with something of cook's in it, by what wrote it.
+pub struct Written {
+    agent: Agent,
+    is_shared: bool,
+    plan: Plan,
+    pub path: PathBuf,
+    /// All repositories share it.
+    pub is_in_home: bool,
+    /// It is cook's own file, and somebody changed it.
+    pub is_edited: bool,
+}
+
+impl Written {
+    pub fn agent(&self) -> &'static str {
+        self.agent.name()
+    }
+
+    /// Takes cook's part out, as the file is now.
+    ///
+    /// # Errors
+    /// A file that cannot be changed.
+    pub fn take_out(&self, workspace: &Workspace) -> Result<(), Failure> {
+        let changes = [change(workspace, self.agent, &self.plan, false)?];
+        write(&changes, false)?;
+        match self.is_shared {
+            true => Ok(()),
+            false => hide_from_status(workspace, &changes, false),
+        }
+    }
+}
+
+/// Every file that installing hooks wrote for this worktree, and files that cannot be looked into.
+pub fn list_written(workspace: &Workspace) -> (Vec<Written>, Vec<Failure>) {
+    let (mut written, mut failed) = (Vec::new(), Vec::new());
+    let each = Agent::all().flat_map(|agent| {
+        let shared = [false, true].into_iter();
+        shared.flat_map(move |is_shared| {
+            let purposes = [Purpose::Workflow, Purpose::Check].into_iter();
+            purposes.map(move |purpose| (agent, is_shared, purpose))
+        })
+    });
+    for (agent, is_shared, purpose) in each {
+        for plan in layout::plans(agent, is_shared, purpose) {
+            let found = match change(workspace, agent, &plan, false) {
+                Ok(found) => found,
+                Err(failure) => {
+                    failed.push(failure);
+                    continue;
+                }
+            };
+            if !found.changes() {
+                continue;
+            }
+            let before = found.before.as_deref().unwrap_or_default();
+            // What an earlier version wrote bears another mark.
+            let is_whole = matches!(plan.content, Content::Whole(_));
+            let is_edited =
+                is_whole && found.standing == Standing::Stale && before.contains(purpose.mark());
+            written.push(Written {
+                agent,
+                is_shared,
+                path: found.path,
+                is_in_home: plan.base == Base::Home,
+                is_edited,
+                plan,
+            });
+        }
+    }
+    (written, failed)
+}
+
 /// Whether another agent calls this one's hooks, which has the same ones of its own here.
 pub fn is_called_twice(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {
     let is_around = |one: &Agent| {

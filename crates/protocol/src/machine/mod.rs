@@ -52,7 +52,7 @@ pub use slices::{
     waits_for,
 };
 pub use wave::{
-    find_audit_to_answer, list_left_if_cancelled, list_left_without, list_other_ratings, list_owed,
-    list_unanswered, list_votes, open_audit,
+    EXCHANGE, describe_typed_votes, find_audit_to_answer, list_left_if_cancelled,
+    list_left_without, list_other_ratings, list_owed, list_unanswered, list_votes, open_audit,
 };
 pub use work::{Step, quote_word, short};

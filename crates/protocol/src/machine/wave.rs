@@ -22,6 +22,20 @@ pub fn list_votes<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<I
         .filter(|vote| Some(vote.head.as_str()) == head.commit.as_deref())
 }
 
+/// What the name of a session begins with that cook ran and kept.
+pub const EXCHANGE: &str = "ex_";
+
+/// How many votes of the current wave at this HEAD came out of a session that cook ran; none where all of them did.
+pub fn describe_typed_votes(snapshot: &Snapshot, head: &Head) -> Option<String> {
+    let is_kept = |vote: &&Vote| {
+        let session = vote.session.as_deref();
+        session.is_some_and(|session| session.starts_with(EXCHANGE))
+    };
+    let all = list_votes(snapshot, head).count();
+    let kept = list_votes(snapshot, head).filter(is_kept).count();
+    (kept < all).then(|| format!("{kept} of {all} votes came out of a session that cook ran"))
+}
+
 /// What is known of HEAD's tree in a clean room.
 pub(super) fn find_room<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a RoomCheck> {
     let room = snapshot.ledger.room.as_ref();

@@ -47,6 +47,8 @@ pub const SLICE_TRAILER: &str = "Cook-Slice";
 pub const PARKED_REFS: &str = "refs/cook/parked/";
 /// Where refs are kept that were put back.
 pub const RESCUED_REFS: &str = "refs/cook/rescue/";
+/// Where copies of the user's files are that a log held which is removed.
+const SAVED_REFS: &str = "refs/cook/saved/";
 /// Where the refs are that hold what a baseline names.
 const PIN_REFS: &str = "refs/cook/watch/";
 

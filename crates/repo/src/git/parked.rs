@@ -18,7 +18,7 @@
 //! cook left behind can be told from what another one is using.
 
 use super::program::{Call, fail_git};
-use super::{PARKED_REFS, RESCUED_REFS, Repo};
+use super::{PARKED_REFS, RESCUED_REFS, Repo, SAVED_REFS};
 use crate::disk::{self, AtPath, Links, TemporaryDir, remove_tree};
 use crate::process::working_directories;
 use cook_protocol::diagnostic::{Code, Failure};
@@ -109,6 +109,25 @@ impl Repo {
             .into_iter()
             .filter(|(name, _)| name.starts_with(PARKED_REFS) || name.starts_with(RESCUED_REFS))
             .collect())
+    }
+
+    /// Takes copies of the user's files out of a log, from the refs below these prefixes, each under a ref of this
+    /// repository: the refs that there are then.
+    ///
+    /// # Errors
+    /// What git says.
+    pub fn save_copies(&self, log: &Path, prefixes: &[&str]) -> Result<Vec<String>, Failure> {
+        let copies = prefixes.iter().map(|prefix| {
+            let name = prefix.strip_prefix("refs/").unwrap_or(prefix);
+            format!("{prefix}*:{SAVED_REFS}{name}*")
+        });
+        let call = Call::new("fetch --quiet --no-tags --no-write-fetch-head --no-auto-maintenance")
+            .env("GIT_ALLOW_PROTOCOL", "file")
+            .lend(&[self.common_dir.join("objects")])
+            .arg(log);
+        self.program.answer(copies.fold(call, Call::arg))?;
+        let refs = self.refs()?.into_keys();
+        Ok(refs.filter(|name| name.starts_with(SAVED_REFS)).collect())
     }
 
     /// Puts parked changes back. Onto a worktree that is not clean, or whose commits changed

@@ -97,6 +97,11 @@ fn read_key(place: &Path) -> Result<Option<Key>, Failure> {
     Ok(key.and_then(|key| Hmac::new_from_slice(&key).ok().map(Key)))
 }
 
+/// Where the key is that marks receipts as this user's: a directory of cook's own.
+pub fn key_dir() -> Option<PathBuf> {
+    find_key().and_then(|key| Some(key.parent()?.to_owned()))
+}
+
 fn find_key() -> Option<PathBuf> {
     let named = |name| std::env::var_os(name).map(PathBuf::from);
     let home = std::env::home_dir().filter(|home| home.is_absolute());

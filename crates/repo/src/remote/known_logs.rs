@@ -8,7 +8,7 @@ use crate::git::{Call, Repo};
 use crate::remote::remote::{Git, Mark, PULLED, Remote, Side, remote_key};
 use crate::store::{Marks, Place};
 use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::model::escape_branch;
+use cook_protocol::model::{escape_branch, unescape_branch};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,20 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
+    /// Every log that this clone has seen elsewhere: the remote and the branch. The remote is none where its
+    /// address is none's now.
+    ///
+    /// # Errors
+    /// git, or a log, that cannot be read.
+    pub fn list_all(repo: &Repo, place: &Place) -> Result<Vec<(Option<String>, String)>, Failure> {
+        let names = find_names(repo, &Remote::list(repo)?)?;
+        let marks = Marks::list(place, "remotes/")?;
+        let logs = marks.iter().filter_map(|mark| mark.split_once('/'));
+        Ok(logs
+            .map(|(key, branch)| (names.get(key).cloned(), unescape_branch(branch)))
+            .collect())
+    }
+
     /// Looks at this clone alone.
     ///
     /// # Errors

@@ -19,5 +19,5 @@ mod submodule;
 pub use contents::{Filled, Lacking, Source};
 pub use environment::{Environment, RunnerFiles, Surroundings, is_of_runner, search_path, tools};
 pub(crate) use list::parse_tree;
-pub use rooms::{Room, keep_within, rooms_dir};
+pub use rooms::{Room, keep_within, remove_rooms_of, rooms_dir};
 pub use sandbox::{Agent, Authority, Bubblewrap, Gate, STARTS, is_kept, never_began};

@@ -260,6 +260,21 @@ pub(crate) fn remove_abandoned(rooms: &Path) {
     }
 }
 
+/// Removes the rooms of one worktree; one that is in use stays.
+pub fn remove_rooms_of(rooms: &Path, worktree: &Path) {
+    let keys = [true, false].map(|sandboxed| make_key(worktree, sandboxed));
+    let is_its = |room: &Found| {
+        let name = room.dir.file_name().unwrap_or_default().to_string_lossy();
+        keys.iter().any(|key| name.starts_with(key.as_str()))
+    };
+    list(rooms)
+        .iter()
+        .filter(|room| is_its(room))
+        .for_each(|room| {
+            remove(room);
+        });
+}
+
 /// Looks once a day that all rooms take at most so many bytes: the one used longest ago goes first.
 pub fn keep_within(rooms: &Path, max: u64) {
     let note = rooms.join("looked-at");

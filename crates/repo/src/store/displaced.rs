@@ -31,7 +31,11 @@ pub enum KeptKind {
 }
 
 impl KeptKind {
-    fn prefix(self) -> &'static str {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Displaced, Self::Rescue];
+
+    /// What the names of its refs begin with.
+    pub fn prefix(self) -> &'static str {
         match self {
             KeptKind::Displaced => "refs/displaced/",
             KeptKind::Rescue => "refs/rescue/",
@@ -194,7 +198,7 @@ impl Store {
     pub fn rescue_list(&self) -> Result<Vec<KeptCopy>, Failure> {
         let log = self.open_with_users_objects()?;
         let mut copies = Vec::new();
-        for kind in [KeptKind::Displaced, KeptKind::Rescue] {
+        for kind in KeptKind::ALL {
             for (id, target) in log.list_refs_under(kind.prefix())? {
                 // One that is damaged keeps no other from being listed.
                 let copy = describe_copy(&log, id.clone(), kind, target);
@@ -292,7 +296,7 @@ fn list_kept_files(log: &Log, id: &str) -> Result<Vec<(String, Oid, u32)>, Failu
     if id.is_empty() || id.len() > 100 || !plain {
         return Err(unknown_name(id));
     }
-    for kind in [KeptKind::Displaced, KeptKind::Rescue] {
+    for kind in KeptKind::ALL {
         if let Some(commit) = log.find_ref(&format!("{}{id}", kind.prefix()))? {
             return list_files(log, log.commit(commit)?.tree, "", 0);
         }

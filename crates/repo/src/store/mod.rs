@@ -152,14 +152,7 @@ impl Store {
         let path = find_lease(&self.place, &self.id);
         log_place::make_directory(&self.place.cook_dir().join("leases"), Code::LogUnsafe)?;
         loop {
-            let mut file = log_place::take_lock(&path, PROBE).map_err(|error| {
-                if error.code != Code::LockHeld {
-                    return error;
-                }
-                let LeaseHolder { pid, owner } = read_holder(&path);
-                let what = format!("the workflow is driven by {owner} (pid {pid})");
-                Failure::new(FailureKind::Held, Code::LeaseHeld, what)
-            })?;
+            let mut file = take_lease(&path)?;
             if !disk::is_at(&file, &path) {
                 // It was deleted between opening and locking it.
                 continue;
@@ -177,6 +170,23 @@ impl Store {
     /// Who holds the lease now. A text that a dead holder left says nothing.
     pub fn lease_holder(&self) -> Result<Option<LeaseHolder>, Failure> {
         Self::find_driver(&self.place, &self.id)
+    }
+
+    /// Holds everything that somebody at work here holds, of each workflow: nobody is until it is dropped.
+    ///
+    /// # Errors
+    /// `lease_held`, `lock_held`.
+    pub fn hold_all(place: &Place) -> Result<Vec<File>, Failure> {
+        let dir = place.cook_dir();
+        if !disk::is_directory(&dir) {
+            return Ok(Vec::new());
+        }
+        let mut held = Vec::new();
+        for lease in disk::list_files_below(&dir.join("leases")) {
+            held.push(take_lease(&lease)?);
+        }
+        held.push(log_place::take_lock(&dir.join("lock"), PROBE)?);
+        Ok(held)
     }
 
     /// The same of a workflow whose log cannot be opened.
@@ -198,6 +208,17 @@ impl Store {
 
 fn find_lease(place: &Place, id: &str) -> PathBuf {
     place.cook_dir().join("leases").join(id)
+}
+
+fn take_lease(path: &Path) -> Result<File, Failure> {
+    log_place::take_lock(path, PROBE).map_err(|error| {
+        if error.code != Code::LockHeld {
+            return error;
+        }
+        let LeaseHolder { pid, owner } = read_holder(path);
+        let what = format!("the workflow is driven by {owner} (pid {pid})");
+        Failure::new(FailureKind::Held, Code::LeaseHeld, what)
+    })
 }
 
 fn read_holder(path: &Path) -> LeaseHolder {

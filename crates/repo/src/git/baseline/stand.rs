@@ -497,6 +497,25 @@ pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, Failure> {
     Ok(found)
 }
 
+impl Repo {
+    /// The roots of the other worktrees, without cook's own.
+    ///
+    /// # Errors
+    /// What git says.
+    pub fn list_other_worktrees(&self) -> Result<Vec<PathBuf>, Failure> {
+        let found = worktrees(self)?.into_iter();
+        Ok(found.map(|one| PathBuf::from(one.path)).collect())
+    }
+
+    /// Lets go of all that baselines hold, whoever made them.
+    ///
+    /// # Errors
+    /// What git says.
+    pub fn unpin_all(&self) -> Result<(), Failure> {
+        remove(self, PIN_REFS, |_| true)
+    }
+}
+
 fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, Failure> {
     let mut found = BTreeMap::new();
     for path in gitlinks(listed).take(MAX_SUBMODULES) {
