@@ -344,8 +344,20 @@ fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
 
 /// Agents whose hooks are installed here, in either place.
 pub fn list_installed(workspace: &Workspace, purpose: Purpose) -> Vec<Agent> {
-    let is_there = |agent: &Agent| is_installed(workspace, *agent, purpose);
-    Agent::all().filter(is_there).collect()
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    let is_there = |place: &str| {
+        let (top, path) = match place.strip_prefix("~/") {
+            Some(path) => (home.as_deref().map(Path::new), path),
+            None => (Some(workspace.repo.root()), place),
+        };
+        let names = [path, &purpose.own_name(path)];
+        let found = |name: &str| top.is_some_and(|top| top.join(name).symlink_metadata().is_ok());
+        names.into_iter().any(found)
+    };
+    let is_set = |variable: &str| std::env::var_os(variable).is_some();
+    Agent::list_with_hooks(is_there, is_set)
+        .filter(|agent| is_installed(workspace, *agent, purpose))
+        .collect()
 }
 
 fn is_installed(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {

@@ -145,6 +145,14 @@ impl Agent {
         KnownAgent::all().filter_map(Self::of)
     }
 
+    /// Those whose hooks may be installed; see [`KnownAgent::list_with_hooks`].
+    pub fn list_with_hooks(
+        is_there: impl Fn(&str) -> bool,
+        is_set: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = Self> {
+        KnownAgent::list_with_hooks(is_there, is_set).filter_map(Self::of)
+    }
+
     /// Reads a name.
     pub fn parse(name: &str) -> Option<Self> {
         KnownAgent::find(name).and_then(Self::of)

@@ -46,7 +46,7 @@ impl Purpose {
     }
 
     /// The name of a file of cook's own.
-    fn own_name(self, path: &str) -> String {
+    pub fn own_name(self, path: &str) -> String {
         match (self, path.rsplit_once("cook.")) {
             (Self::Check, Some((dir, ending))) => format!("{dir}cook-check.{ending}"),
             _ => path.to_owned(),
