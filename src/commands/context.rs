@@ -12,7 +12,7 @@ pub(super) use serde::Serialize;
 
 use crate::view;
 use cook_protocol::model::{Actor, Role};
-use cook_repo::process::{ROLE_VARIABLE, agent_marker, session_marker};
+use cook_repo::process::{ROLE_VARIABLE, agent_marker, agent_process, session_marker};
 use cook_repo::room::RunnerFiles;
 use cook_repo::thread;
 use std::io::{self, IsTerminal};
@@ -127,6 +127,10 @@ pub(super) fn agent_around() -> Option<String> {
     agent_marker()
         .map(|name| format!("`{name}` is set"))
         .or_else(session_marker)
+        .or_else(|| {
+            let (name, pid) = agent_process()?;
+            Some(format!("process {pid}, an agent ({name}), started it"))
+        })
 }
 
 /// Inside a role session only that role's report is taken.

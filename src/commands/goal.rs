@@ -91,15 +91,19 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
     answer(TransitionAnswer::new(made.applied, lines, findings))
 }
 
-/// Installs the hook of the agent that was named; of one without hooks, what still holds.
+/// Installs the hook of the agent that was named; of one that no hook holds, what still does.
 fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>, Failure> {
+    let can_hold = |name: &str| {
+        cook_agents::hooks::Agent::parse(name)
+            .is_some_and(cook_agents::hooks::Agent::can_hold_a_stop)
+    };
     let line = match agent {
         None => "to hold an agent to the goal: `cook hooks install AGENT --check`".to_owned(),
-        Some(name) if cook_agents::hooks::Agent::parse(name).is_some() => {
+        Some(name) if can_hold(name) => {
             return hooks::install_check(workspace, name);
         }
         Some(name) => format!(
-            "`{name}` does not support hooks: check the goal by hand with `{ASK_GOAL}`, before each push with `cook hooks install git --check`, or in CI with `cook verify --from REMOTE --rerun`"
+            "`{name}` cannot be held by a hook: check the goal by hand with `{ASK_GOAL}`, before each push with `cook hooks install git --check`, or in CI with `cook verify --from REMOTE --rerun`"
         ),
     };
     Ok(vec![line])
