@@ -398,6 +398,8 @@ pub struct Markers {
     pub session: Option<String>,
     /// Those that the agent sets for its children, each seen there. What a person exports is none.
     pub set: Vec<String>,
+    /// The name of its process, where it sets none: its children descend from that.
+    pub program: Option<String>,
     /// Where it says so instead to a server of tools, which gets none of them.
     pub mcp: Option<McpMarker>,
 }

@@ -254,6 +254,9 @@ impl Gates<'_> {
         argv: &[String],
         hooked: bool,
     ) -> Result<GateRun, Failure> {
+        if let Some(tell) = &self.tell {
+            tell(&format!("{}: `{}`", gate.name, shell_words::join(argv)));
+        }
         let order = &Order { gate, argv };
         let program = place.program(&argv[0]);
         let found = match &program {
@@ -261,6 +264,9 @@ impl Gates<'_> {
                 let word = &argv[0];
                 let path = std::env::var_os("PATH").unwrap_or_default();
                 let how = match on_path(word, &path) {
+                    Some(file) if file.starts_with(self.repo.root()) => {
+                        "entries of PATH inside the repository are left out: have `[clean_room] setup` make what the gate needs, and name its place"
+                    }
                     Some(_) => "the present PATH has it: `cook trust --tools` trusts that one",
                     None => "nor on the present one: install it",
                 };

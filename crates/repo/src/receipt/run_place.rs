@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
@@ -76,7 +76,12 @@ pub struct Gates<'a> {
     pub live: Option<Live>,
     /// How long a command may take at most, whatever its own settings say.
     pub patience: Option<Duration>,
+    /// Who is told of each command that begins.
+    pub tell: Option<Tell>,
 }
+
+/// Takes a line for whoever waits.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The directory in a room's home with the hooks, and the file that they append to.
 pub(super) const HOOKS: &str = ".trial/hooks";
