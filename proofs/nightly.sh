@@ -24,7 +24,7 @@ prove() {
   summary+="$(printf '%3s %6s s  %s' "$status" "$((SECONDS - started))" "$*")"$'\n'
 }
 
-for proof in exploration mutants crash-sweep power-loss concurrency race workers faults cheats seeds histories hollow odd; do
+for proof in exploration mutants crash-sweep power-loss concurrency race workers faults cheats seeds histories hollow odd prompts; do
   prove "./proofs/$proof.sh" ${short[@]+"${short[@]}"}
 done
 prove env COOK_LONG_TESTS=1 cargo test --test all -- hooks:: tracker:: docs::schemas::

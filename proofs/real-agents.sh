@@ -4,12 +4,13 @@
 #   proofs/real-agents.sh [--dir DIR] --mcp|--check|--goal|--abilities [AGENT...]
 # AGENT: claude cline codex copilot gemini kimi opencode pi qwen, all by default. Their newest releases come from npm into
 # DIR (target/real-agents by default: not below /tmp, which the sandbox hides); a version that protocol/agents/ does not name
-# is marked with a star. The homes lie there too, or below --home. For each: a job of two slices to `done` with the user's own git
+# is marked with a star and named at the end. The homes lie there too, or below --home. For each: a job of two slices to `done` with the user's own git
 # settings, tokens as the endpoint counted them, `cook ask`, and what is left after Ctrl-C, SIGTERM and a killed cook.
-# --mcp: the agent does the job through cook's tools instead (claude codex gemini qwen; real-agents/tools.sh). --check: cook
-# check holds its stops (the same four; real-agents/stops.sh). --goal: a goal does (the same four; real-agents/goals.sh),
-# and where tmux is, also in a terminal and in the goal loop of the program's own (real-agents/terminal.sh). --abilities: what
-# docs/agents.md says that each can do (all but cline and kimi; real-agents/abilities.sh). These print a yes, a `refused CODE` or a NO for each promise.
+# --mcp: the agent does the job through cook's tools instead (real-agents/tools.sh). --check: cook check holds its stops
+# (claude cline codex gemini kimi qwen; real-agents/stops.sh). --goal: a goal does (the same; real-agents/goals.sh), and where
+# tmux is, also in a terminal and in the goal loop of the program's own (claude codex gemini qwen; real-agents/terminal.sh).
+# --abilities: what docs/agents.md says that each can do (real-agents/abilities.sh). These print a yes, a `refused CODE` or a
+# NO for each promise.
 # Needs node, npm and curl. COOK_BIN names a cook; else this tree's is built.
 set -uo pipefail
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"
@@ -28,9 +29,8 @@ while [[ "${1:-}" == --* ]]; do
 done
 agents=("$@")
 if ((!${#agents[@]})); then
-  agents=(pi claude codex opencode qwen gemini copilot)
-  [[ "$mode" == --run ]] && agents+=(cline kimi)
-  [[ "$mode" == --mcp || "$mode" == --check || "$mode" == --goal ]] && agents=(claude codex gemini qwen)
+  agents=(pi claude codex opencode qwen gemini copilot cline kimi)
+  [[ "$mode" == --check || "$mode" == --goal ]] && agents=(claude codex gemini qwen kimi cline)
 fi
 for tool in node npm curl; do
   command -v "$tool" >/dev/null || { echo "cannot run: no $tool"; exit 2; }
@@ -47,6 +47,8 @@ homes="${homes:-$dir}"
 source "$root/smoke/job.sh"
 name="Ada Example" address="ada@example.org"
 wrong=0
+# Releases that protocol/agents/ does not name.
+unknown=()
 endpoint=""
 # Seconds that an implementer is told to sleep: they tell this run's processes from others.
 naps=$((100000 + $$))
@@ -257,7 +259,10 @@ open_agent() {
   # One of them unpacks itself at its first start, for longer than cook waits for an answer.
   clean "$agent" --version >/dev/null 2>&1
   version="$(clean cook -C "$root" doctor agents --json | json ".agents.find((row) => row.name === '$agent').version")"
-  grep -qF "\"$version\"" "$root/protocol/agents/$agent.toml" || version+='*'
+  if ! grep -qF "\"$version\"" "$root/protocol/agents/$agent.toml"; then
+    unknown+=("$agent $version; the table has $(sed -n 's/^verified = //p' "$root/protocol/agents/$agent.toml")")
+    version+='*'
+  fi
   noted=()
 }
 
@@ -266,6 +271,15 @@ close_agent() {
   wait "$endpoint" 2>/dev/null
   endpoint=""
   cd -- "$dir" || exit 2
+}
+
+# told COLUMN: what the tables of docs/agents.md say of this agent.
+told() {
+  awk -F ' *[|] *' -v agent="$agent" -v column="$1" '
+    $2 == "agent" { at = 0; for (n = 3; n < NF; n++) if ($n == column) at = known = n }
+    $2 == agent && at { print $at }
+    END { if (!known) { print "docs/agents.md has no column " column > "/dev/stderr"; exit 1 } }
+  ' "$root/docs/agents.md"
 }
 
 # by_hand PROMPT: the agent itself is asked, without cook around it, as a user's script does it.
@@ -278,7 +292,7 @@ by_hand() {
     copilot) set -- "$1" copilot --allow-all --no-auto-update --no-color ;;
     cline) set -- "$1" cline --auto-approve true -- "Do what follows." ;;
     kimi) set -- "" kimi -p "$1" ;;
-    opencode) set -- "$1" opencode run ;;
+    opencode) set -- "$1" opencode run --auto ;;
     pi) set -- "$1" pi --model "$(model_of pi)" -p ;;
     *) echo "$agent is not asked by hand here"; return 1 ;;
   esac
@@ -324,6 +338,7 @@ main() {
     --goal) source "$here/real-agents/stops.sh" && source "$here/real-agents/goals.sh" && source "$here/real-agents/terminal.sh" && drive_goals ;;
     --abilities) source "$here/real-agents/abilities.sh" && drive_abilities ;;
   esac
+  ((!${#unknown[@]})) || printf '* not in protocol/agents/: %s\n' "${unknown[@]}"
   exit "$wrong"
 }
 main

@@ -44,6 +44,8 @@ pub struct Workspace {
     pub pushes_later: bool,
     /// The command of `[notify]` is told nothing: what happens here is no part of the work.
     pub tells_nobody: bool,
+    /// Who is told of each command that begins.
+    pub tell: Option<cook_repo::receipt::Tell>,
     /// Where hidden files of a goal lie, where that is not cook's own directory.
     pub hidden: Option<PathBuf>,
     /// Tests that proofs show, as they were measured, for the log.
@@ -135,6 +137,7 @@ impl Workspace {
             judging: None,
             pushes_later: false,
             tells_nobody: false,
+            tell: None,
             hidden: None,
             made_tests: Default::default(),
         })

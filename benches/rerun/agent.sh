@@ -25,7 +25,7 @@ case "$COOK_ROLE" in
     if [[ "$(jq '.candidate_slices | length' .agent/plan.json)" == 0 ]]; then
       slices=$(for n in $(seq "$count"); do
         jq -n --arg n "$n" '{slice_id: "p\($n)", goal: "add part \($n)", priority: 5, acceptance_criteria: ["part \($n) is there"],
-          contract_ids: ["C-p\($n)"], why_now: "it is next", implementation_surfaces: ["parts/", "tests/"], verification_commands: ["bash run.sh"]}'
+          contract_ids: ["C-p\($n)"], why_now: "it is next", implementation_surfaces: ["parts/", "src/", "tests/"], verification_commands: [env.GATE]}'
       done | jq -s .)
       jq -n --argjson slices "$slices" '{plan: {plan_basis: "the mission", candidate_slices: $slices}, select: "p1"}' | reground "$open_ids" none none p1
     elif [[ -n "$active" ]]; then
@@ -33,7 +33,7 @@ case "$COOK_ROLE" in
       next=p$((n + 1))
       ((n < count)) || next=none
       jq -n --arg id "$active" --arg n "$n" --arg next "$next" \
-        '{reconcile: {slice_id: $id, decision: "accepted"}, evidence: [{criterion: "part \($n) is there", anchor: "test:part \($n)", basis: "test"}]}
+        '{reconcile: {slice_id: $id, decision: "accepted"}, evidence: [{criterion: "part \($n) is there", anchor: "test:part_\($n)", basis: "test"}]}
           + (if $next == "none" then {} else {select: $next} end)' | reground "$open_ids" accepted "$active" "$next"
     elif [[ -n "$open" ]]; then
       jq -n --arg id "$open" '{select: $id}' | reground "$open_ids" none none "$open"
@@ -46,9 +46,16 @@ case "$COOK_ROLE" in
     n=${id#p}
     if [[ ! -f "parts/$n" ]]; then
       mkdir -p parts tests
-      echo "echo $n" >"parts/$n"
-      # shellcheck disable=SC2016
-      printf 'sleep 0.2\n[[ "$(bash parts/%s)" == %s ]]\n' "$n" "$n" >"tests/part $n.sh"
+      echo "$n" >"parts/$n"
+      case "$KIND" in
+        sh) printf '[[ "$(<parts/%s)" == %s ]]\n' "$n" "$n" >"tests/part_$n.sh" ;;
+        rust | shared)
+          echo "pub fn part_$n(x: u64) -> u64 { x + $n }" >>src/lib.rs
+          file=tests/begin.rs
+          [[ "$KIND" == shared ]] || file="tests/part_$n.rs"
+          printf '#[test]\nfn part_%s() { assert_eq!(parts::part_%s(1), 1 + %s); }\n' "$n" "$n" "$n" >>"$file"
+          ;;
+      esac
       git add --all
       git commit --quiet --message "Add part $n" --message "Cook-Slice: $id"
     fi

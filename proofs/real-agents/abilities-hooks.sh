@@ -7,11 +7,12 @@ list_settings() {
   for file in .claude/settings.local.json .claude/commands/cook.md .codex/hooks.json .codex/config.toml .agents/skills/cook/SKILL.md \
     .gemini/settings.json .gemini/commands/cook.toml .qwen/settings.json .qwen/commands/cook.md .copilot/hooks/cook.json \
     .copilot/skills/cook/SKILL.md .copilot/copilot-instructions.md .copilot/config.json .copilot/settings.json \
-    .config/opencode/{opencode.json,plugins/cook.ts,commands/cook.md} pi/{settings.json,models.json,extensions/cook.ts,prompts/cook.md}; do
+    .config/opencode/{opencode.json,plugins/cook.ts,commands/cook.md} pi/{settings.json,models.json,extensions/cook.ts,prompts/cook.md} \
+    .cline/{plugins/cook.ts,skills/cook/SKILL.md} .kimi-code/{config.toml,skills/cook/SKILL.md}; do
     sha256sum "$home/$file" 2>/dev/null || echo "none $home/$file"
   done
   sha256sum .claude/settings.local.json .claude/commands/cook.md .git/info/exclude 2>/dev/null
-  ls -d .claude .agents .gemini .qwen .copilot .github .opencode .pi 2>/dev/null
+  ls -d .claude .agents .cline .gemini .kimi-code .qwen .copilot .github .opencode .pi 2>/dev/null
 }
 
 # Settings of the user's own, written as nobody would write them; and what makes a context soon full.
@@ -160,10 +161,15 @@ refuses_what_is_the_users() {
 
 lets_a_document_pass() { tried document 'it is written' && [[ "$(grep -c 'as-user' .work/heard.txt)" == 1 ]]; }
 
-# Three refusals, then it is let go, and that is written down.
-is_let_go_after_three() {
-  [[ "$(noted_by_model '.finished ?? 0')" == 4 ]] || { echo "it finished $(noted_by_model '.finished ?? 0') times"; return 1; }
-  [[ "$(count_released)" == $((released + 1)) ]] || { cat .agent/checkpoints.jsonl; return 1; }
+# Three refusals, then it is let go, and that is written down. Where the program asks less often it ends before that.
+is_let_go() {
+  local finished=4 more=1
+  case "$(told "a stop is")" in
+    –) finished=1 more=0 ;;
+    "refused once"*) finished=2 more=0 ;;
+  esac
+  [[ "$(noted_by_model '.finished ?? 0')" == "$finished" ]] || { echo "it finished $(noted_by_model '.finished ?? 0') times, not $finished"; return 1; }
+  [[ "$(count_released)" == $((released + more)) ]] || { cat .agent/checkpoints.jsonl; return 1; }
 }
 count_released() { grep -c '"kind":"released"' .agent/checkpoints.jsonl; }
 
@@ -182,10 +188,11 @@ drive_hooks() {
   local settings before logged released requests
   promise "hooks: are installed" is_installed
   promise "hooks: recovery $(told "recovery message")" hears_the_start
-  promise "hooks: recovery after a compaction" hears_a_compaction
+  # Two of them hear of it with the next prompt alone, or never, and a session by a script has one prompt.
+  [[ "$agent" == cline || "$agent" == kimi ]] || promise "hooks: recovery after a compaction" hears_a_compaction
   promise "hooks: the guard" is_guarded
   promise "hooks: what is the user's alone" refuses_what_is_the_users
   promise "hooks: a here-document is data" lets_a_document_pass
-  promise "hooks: a stop is $(told "a stop is") three times" is_let_go_after_three
+  promise "hooks: a stop is: $(told "a stop is")" is_let_go
   promise "hooks: removed byte for byte" leaves_nothing
 }

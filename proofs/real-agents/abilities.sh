@@ -5,14 +5,6 @@
 # shellcheck source=/dev/null
 source "$here/real-agents/abilities-hooks.sh"
 
-# told COLUMN: what the tables of docs/agents.md say of this agent.
-told() {
-  awk -F ' *[|] *' -v agent="$agent" -v column="$1" '
-    $2 == "agent" { at = 0; for (n = 3; n < NF; n++) if ($n == column) at = n }
-    $2 == agent && at { print $at }
-  ' "$root/docs/agents.md"
-}
-
 # promise WHAT COMMAND...: prints whether it holds. The command may put another word than yes into $outcome.
 promise() {
   local what="$1" since=$SECONDS
@@ -74,7 +66,7 @@ touches_nothing_else() {
 # A series that goes on, and a branch from its beginning: each is shown what stood before it, and nothing of the other.
 goes_on() {
   local way
-  way="$(told "goes on by")"
+  way="$(told "continues by")"
   ask "Keep a word. (story: keep plum)"
   knows plum || return 1
   first="$(of .refs.episode)"
@@ -87,7 +79,7 @@ goes_on() {
 # By a fork or not at all: what the table says it cannot is refused, and its refs are still good.
 requires_a_fork() {
   ask "Keep a third. (story: keep apple)" --on-episode "$first" --native require
-  if [[ "$(told "goes on by")" == fork ]]; then
+  if [[ "$(told "continues by")" == fork ]]; then
     knows "plum apple" && [[ "$(of .transport)" == fork ]]
     return
   fi
@@ -96,7 +88,7 @@ requires_a_fork() {
 }
 
 fans_out() {
-  say fanout "What is known? (story: recall)" --agents "$agent,$agent" --on-episode "$first"
+  say ask "What is known? (story: recall)" --each "$agent,$agent" --on-episode "$first"
   [[ "$status" == 0 ]] || { echo "$answer"; return 1; }
   [[ "$(of '.members.map((one) => one.output).join()')" == "known: plum,known: plum" ]] || { of .members; return 1; }
 }
@@ -160,6 +152,8 @@ reads_only() {
     is_answered && is_told_no
     return
   fi
+  # What it wrote in the sandbox is gone.
+  is_answered >/dev/null && { outcome="yes, in the sandbox"; return; }
   outcome="refused $(of '.error?.code')"
   ends 5 read_only_violated
 }
@@ -206,7 +200,8 @@ is_ended_by_tokens() {
     return
   fi
   limited "tokens = $limit" many || return 1
-  if [[ "$(told tokens)" != yes ]]; then
+  # Of the protocol's agents one tells none.
+  if [[ "$(told tokens)" != yes || "$agent" == kimi ]]; then
     outcome="tells none"
     [[ "$(clean cook status --cost --json | json '.total.cost_unknown > 0')" == true ]]
     return
@@ -232,7 +227,7 @@ drive_abilities() {
     begin >/dev/null && settle_user && by_user "Look around. (story: work)" || { echo "$agent: cannot be started"; wrong=1; close_agent; continue; }
     promise "act: does its work" does_its_work
     promise "act: keeps what is not its own" touches_nothing_else
-    promise "goes on by $(told "goes on by")" goes_on
+    promise "goes on by $(told "continues by")" goes_on
     promise "goes on by a fork or not at all" requires_a_fork
     promise "two are asked from one point" fans_out
     promise "is revived without its own record" is_revived

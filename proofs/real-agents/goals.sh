@@ -7,6 +7,15 @@ prepare_goal() {
   clean cook goal 'fourfold is four times a number' --check 'node --test test/fourfold.test.js' --agent "$agent" --as-user
 }
 
+prepare_unheld() {
+  rm -rf "$repo" && mkdir -p "$repo" && cd -- "$repo" || return 1
+  clean git init -q -b main && clean bash "$here/real-agents/lie.sh" begin
+}
+says_what_holds() {
+  clean cook goal 'fourfold is four times a number' --check 'node --test test/fourfold.test.js' --agent "$agent" --as-user |
+    grep "cannot be held by a hook"
+}
+
 # The refusal names the check; what is mended is let go, and reached.
 is_reached() {
   story missed 2 1 || return 1
@@ -15,7 +24,7 @@ is_reached() {
 }
 
 is_held_open() {
-  story "missed, kept" 4 3 || return 1
+  if [[ "$(told "a stop is")" == "refused once"* ]]; then story "missed, kept" 2 1; else story "missed, kept" 4 3; fi || return 1
   ! clean cook goal
 }
 
@@ -30,12 +39,22 @@ drive_goals() {
   command -v tmux >/dev/null || echo "skipped: no tmux, so no program is shown in a terminal"
   for agent in "${agents[@]}"; do
     open_agent "$here/real-agents/stops.mjs" || continue
+    if is_not_held; then
+      prepare_unheld >"$dir/$agent.check" 2>&1
+      check "of a goal that cannot hold it it is said what does" says_what_holds
+      echo "$agent $version: it asks no hook when it stops; what holds is said: ${noted[*]}"
+      close_agent
+      continue
+    fi
     prepare_goal >"$dir/$agent.check" 2>&1 || { tail -n 3 "$dir/$agent.check"; wrong=1; close_agent; continue; }
     : >"$dir/$agent.out" && : >"$dir/$agent.err"
     started=$SECONDS
     check "a missed goal is refused by its check, mended and reached" is_reached
     check "after three refusals without a change it is let go, and the goal is open again" is_held_open
-    check_terminal
+    case "$agent" in
+      claude | codex | gemini | qwen) check_terminal ;;
+      *) noted+=(– – – –) ;;
+    esac
     check "a goal that is dropped leaves nothing and refuses nothing" is_dropped
     # shellcheck disable=SC2059
     rows+=("$(printf "$format" "$agent" "$version" "${noted[@]}" "$((SECONDS - started)) s")")

@@ -35,8 +35,13 @@ is_mended() {
 
 is_quiet() { story honest 1 0 && clean cook check >/dev/null; }
 
-# Three refusals without a new commit, then it is let go; that is written down, and the commit is as untrue as before.
+# Three refusals without a new commit, then it is let go; that is written down, and the commit is as untrue as before. One
+# program asks at one stop of each prompt alone.
 is_let_go() {
+  if [[ "$(told "a stop is")" == "refused once"* ]]; then
+    story "bent, kept" 2 1 && ! clean cook check >/dev/null
+    return
+  fi
   story "bent, kept" 4 3 || return 1
   grep -qs '"kind":"released".*\[pass_to_fail\]' .git/cook-hooks/queue.jsonl || { ls .git/cook-hooks; return 1; }
   ! clean cook check >/dev/null
@@ -48,10 +53,24 @@ is_removed() {
   story bent 1 0
 }
 
+# An agent that asks nobody when it stops is not promised to be held.
+is_not_held() { [[ "$(told "a stop is")" == – ]]; }
+refuses_to_hold() {
+  clean cook hooks install "$agent" --check 2>"$dir/$agent.refused" && return 1
+  grep -q "asks no hook when it stops" "$dir/$agent.refused" || { cat "$dir/$agent.refused"; return 1; }
+}
+
 drive_stops() {
   local rows=() format='| %-8s | %-9s | %-12s | %-22s | %-6s | %-14s | %-7s | %-6s |\n'
   for agent in "${agents[@]}"; do
     open_agent "$here/real-agents/stops.mjs" || continue
+    if is_not_held; then
+      begin_untrusted >/dev/null 2>&1
+      check "a check that cannot hold it is not installed" refuses_to_hold
+      echo "$agent $version: it asks no hook when it stops; that the check is not installed: ${noted[*]}"
+      close_agent
+      continue
+    fi
     prepare_stops >"$dir/$agent.check" 2>&1 || { tail -n 3 "$dir/$agent.check"; wrong=1; close_agent; continue; }
     : >"$dir/$agent.out" && : >"$dir/$agent.err"
     started=$SECONDS

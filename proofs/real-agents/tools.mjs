@@ -19,7 +19,9 @@ function read(text) {
   const from = text.indexOf("{");
   if (from < 0) return { text };
   try {
-    return JSON.parse(text.slice(from, text.lastIndexOf("}") + 1));
+    const said = JSON.parse(text.slice(from, text.lastIndexOf("}") + 1));
+    // One of them hands over the whole answer of the server.
+    return said.structuredContent ?? (Array.isArray(said.content) && said.content[0]?.text ? read(said.content[0].text) : said);
   } catch {
     return { text };
   }

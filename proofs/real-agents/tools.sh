@@ -3,11 +3,18 @@
 
 # How a user adds the server (docs/mcp.md).
 add_server() {
+  local server='{ "mcpServers": { "cook": { "command": "cook", "args": ["mcp"] } } }'
   case "$agent" in
     claude) clean claude mcp add cook -- cook mcp ;;
     codex) clean codex mcp add cook -- cook mcp ;;
     gemini) clean gemini mcp add -s user cook cook mcp ;;
     qwen) clean qwen mcp add -s user cook cook mcp ;;
+    cline) echo "$server" >"$home/.cline/data/settings/cline_mcp_settings.json" ;;
+    copilot) mkdir -p "$home/.copilot" && echo "$server" >"$home/.copilot/mcp-config.json" ;;
+    kimi) echo "$server" >"$home/.kimi-code/mcp.json" ;;
+    opencode) sed -i 's/^{/{"mcp": {"cook": {"type": "local", "command": ["cook", "mcp"]}}, /' "$home/.config/opencode/opencode.json" ;;
+    # Without the exposure its model reaches them through a script alone.
+    pi) sed 's/"args"/"exposure": "direct", &/' <<<"$server" >"$home/pi/mcp.json" ;;
     *) echo "$agent: no way to add the server is known here"; return 1 ;;
   esac
 }
@@ -48,7 +55,9 @@ try_user_only() {
 is_refused() {
   [[ -n "$before" && "$before" == "$after" ]] || { echo "something was written"; return 1; }
   node -e '
-    const user_only = JSON.parse(process.argv[1]);
+    // One of them ends a session itself after several calls that failed.
+    const [told, agent] = process.argv.slice(1), all = JSON.parse(told);
+    const user_only = agent === "cline" ? all.filter(([, said]) => said) : all;
     const fits = (what, said) =>
       what.startsWith("cook ") ? /\[user_only\]/.test(said) && !/\[usage\]/.test(said)
       : what.startsWith("a tool") ? /unknown|unsupported|no such tool|not found|not available/i.test(said)
@@ -56,8 +65,8 @@ is_refused() {
       : /-32602|unknown argument|additional propert|unknown role|usage|must be|invalid|not allowed|unknown gate|gate_unknown/i.test(said);
     const open = user_only.filter(([what, said]) => !said || !fits(what, said));
     open.forEach(([what, said]) => console.log(`${what}: ${said}`));
-    process.exit(user_only.length === 18 && open.length === 0 ? 0 : 1);
-  ' "$user_only"
+    process.exit(user_only.length >= (agent === "cline" ? 12 : 18) && open.length === 0 ? 0 : 1);
+  ' "$user_only" "$agent"
 }
 
 lists_seven() {

@@ -6,8 +6,8 @@ use super::sources::{Sources, Told, answer, recall, say};
 use crate::prelude::*;
 use crate::trial::{self, Accepted, Bundle};
 use cook_protocol::model::{KeptProof, Verdict};
-use cook_protocol::trials::Outcomes;
 use cook_protocol::trials::outcomes::names;
+use cook_protocol::trials::{Known, Outcomes, Side, side_of};
 use cook_repo::receipt::{TrialRun, plan_gate};
 use std::rc::Rc;
 
@@ -250,7 +250,10 @@ impl Sources<'_> {
         (basis, head): (&str, &str),
         tests: &str,
     ) -> Result<Option<(bool, String)>, Failure> {
-        let key = (run.command.clone(), format!("{basis} {tests}"));
+        let own = self.list_own(runs, name, find_file(runs, name));
+        let files: Vec<&str> = own.iter().map(String::as_str).collect();
+        let key = format!("{basis} {tests} {}", files.join(" "));
+        let key = (run.command.clone(), key.trim_end().to_owned());
         let then = recall(&self.known.on_other_code, key, || {
             let Some(runner) = self.runner else {
                 let tree = self.repo.find_tree(basis)?;
@@ -263,8 +266,7 @@ impl Sources<'_> {
                 };
             };
             let spec = self.spec(run.command);
-            let printed = list_files(runs);
-            let ran = trial::try_new_tests(runner, self.config, &spec, (basis, tests), &printed)?;
+            let ran = trial::try_new_tests(runner, self.config, &spec, (basis, tests), &own)?;
             Ok(Some(ran.into()))
         })?;
         let Some(then) = &*then else {
@@ -309,13 +311,10 @@ impl Sources<'_> {
             let why = "the log does not hold the tests that were accepted";
             return say(question, Verdict::Unverifiable, why);
         };
-        let named = runs.iter().flat_map(|run| &run.outcomes.tests);
-        let mut named = named.filter(|(full, _)| *full == name || names(full, name));
-        let file = named.find_map(|(_, test)| test.file.as_deref());
         let shown = Shown {
             name,
             runs,
-            file,
+            file: find_file(runs, name),
             gates,
         };
         Ok(match self.try_version(&bundle, id, &shown)? {
@@ -361,14 +360,16 @@ impl Sources<'_> {
         if bundle.is_as_at(self.repo, head, shown.file, &others)? {
             return Ok(Version::AsAtHead);
         }
-        let printed = list_files(shown.runs);
+        let own = self.list_own(shown.runs, shown.name, shown.file);
+        let files: Vec<&str> = own.iter().map(String::as_str).collect();
+        let version = format!("{id} {}", files.join(" "));
         let mut nothing = None;
         for command in shown.gates {
             let spec = self.spec(command);
-            let key = (id.to_owned(), command.clone());
+            let key = (version.clone(), command.clone());
             let mixed = recall(&self.known.mixed, key, || {
                 let laid = (bundle, head.as_str());
-                trial::lay_down(self.repo, self.config, &spec, laid, &others, &printed)
+                trial::lay_down(self.repo, self.config, &spec, laid, &others, &own)
             });
             // Who only looks may not be able to write a commit.
             let mixed = match (mixed, self.runner) {
@@ -420,6 +421,22 @@ impl Sources<'_> {
         }
         let why = nothing.unwrap_or_else(|| "no gate ran it".to_owned());
         Ok(Version::Nothing(why))
+    }
+
+    /// Of the files that runs name, and that nothing else makes tests, the test's own: any other may be code that it
+    /// tests.
+    fn list_own(&self, runs: &[Ran], name: &str, file: Option<&str>) -> BTreeSet<String> {
+        let known = Known {
+            paths: self.config.tests.paths.clone(),
+            ..Known::default()
+        };
+        let is_own = |path: &String| match file {
+            Some(file) => path == file,
+            None => name.contains(path.as_str()),
+        };
+        let printed = list_files(runs).into_iter();
+        let own = printed.filter(|path| is_own(path) && side_of(path, &known, false) == Side::Code);
+        own.collect()
     }
 
     fn list_accepted(&self) -> Result<Rc<Accepted>, Failure> {
@@ -481,6 +498,13 @@ fn is_unloaded(outcomes: &Outcomes, file: Option<&str>) -> bool {
 fn list_files(runs: &[Ran]) -> BTreeSet<String> {
     let tests = runs.iter().flat_map(|run| run.outcomes.tests.values());
     tests.filter_map(|test| test.file.clone()).collect()
+}
+
+/// The file of a test, where a run names it.
+fn find_file<'r>(runs: &'r [Ran], name: &str) -> Option<&'r str> {
+    let tests = runs.iter().flat_map(|run| &run.outcomes.tests);
+    let mut named = tests.filter(|(full, _)| *full == name || names(full, name));
+    named.find_map(|(_, test)| test.file.as_deref())
 }
 
 /// The tests of that name: the one of that full name, else those that end in it, else the cases of a test

@@ -90,10 +90,13 @@ pub(super) fn look(
     let workspace: &Workspace = workspace;
     let mut gates = choose(workspace, ask.gates, checked)?;
     // Gates of the base are asked as well, where none is named.
-    let mut replaced = Vec::new();
+    let (mut replaced, mut is_guess) = (Vec::new(), false);
     if ask.gates.is_empty() {
         gates = keep_concerned(workspace, gates, checked)?;
-        replaced = find_replaced(workspace, proposed, &gates, checked)?;
+        (replaced, is_guess) = find_replaced(workspace, proposed, &gates, checked)?;
+    }
+    if is_guess {
+        replaced = keep_claimed(workspace, replaced, checked)?;
     }
     if !has_tests || gates.is_empty() && replaced.is_empty() {
         let what = match gates.is_empty() {
@@ -137,7 +140,11 @@ pub(super) fn look(
         .collect();
     let mut lines = tried.lines;
     for run in runs.iter().filter(|run| !run.has_passed()) {
-        let shows = [show_red(&run.gate), show_red_before(&run.gate, &base)];
+        let settings = &workspace.config()?.clean_room;
+        let shows = [
+            show_red(&run.gate),
+            show_red_before(&run.gate, settings, &base),
+        ];
         let is_of = |line: &TrialLine| {
             matches!(line.word, Word::GateRed | Word::RedBefore) && shows.contains(&line.show)
         };
@@ -259,14 +266,8 @@ fn runnable(
             return false;
         }
         if !absent.is_empty() {
-            let here = std::env::var_os("PATH").unwrap_or_default();
-            let is_here = absent.iter().all(|name| on_path(name, &here).is_some());
-            let absent = absent.join("`, `");
-            let what = format!("`{run}` was not run: `{absent}` is not on this machine");
-            let next = match is_here {
-                true => "cook trust --tools".to_owned(),
-                false => format!("install `{absent}`"),
-            };
+            let (why, next) = explain_absent(workspace, &absent);
+            let what = format!("`{run}` was not run: {why}");
             checked.find(Code::ProgramAbsent, Weight::NotKnown, what, next);
             return false;
         }
@@ -282,6 +283,43 @@ fn runnable(
         true => Vec::new(),
         false => runnable,
     })
+}
+
+/// Why programs are not found, and the way on.
+fn explain_absent(workspace: &Workspace, absent: &[String]) -> (String, String) {
+    let here = std::env::var_os("PATH").unwrap_or_default();
+    let found: Vec<PathBuf> = absent.iter().filter_map(|it| on_path(it, &here)).collect();
+    let absent = absent.join("`, `");
+    let root = workspace.repo.root();
+    let within = found.iter().find_map(|file| file.strip_prefix(root).ok());
+    match within.and_then(Path::parent) {
+        Some(dir) => {
+            let root = dir.parent().unwrap_or(dir).display().to_string();
+            let dir = dir.display();
+            let why = format!(
+                "`{absent}` is in `{dir}` of this repository, and entries of PATH inside the repository are left out, because no commit has what lies there; the clean room can make it by the line below, in `[clean_room]` of `.agent/cook.toml`, and a gate then runs `{dir}/PROGRAM`"
+            );
+            let is_venv = workspace
+                .repo
+                .root()
+                .join(&root)
+                .join("pyvenv.cfg")
+                .is_file();
+            let setup = match is_venv {
+                true => format!("\"python3 -m venv {root}\", \"{dir}/pip install {absent}\""),
+                false => format!("\"COMMAND THAT MAKES {root}\""),
+            };
+            (why, format!("setup = [{setup}]"))
+        }
+        None if !found.is_empty() => {
+            let why = format!("`{absent}` is not where this machine's trusted PATH has programs");
+            (why, "cook trust --tools".to_owned())
+        }
+        None => {
+            let why = format!("`{absent}` is not on this machine");
+            (why, format!("install `{absent}`"))
+        }
+    }
 }
 
 fn explain(run: &GateRun) -> String {
@@ -384,22 +422,53 @@ fn tell_lack(
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
 
-/// Gates that the base has and the head has not: each runs at the head as well.
+/// Of gates that cook only guesses for the base, those that are green there, or may not run: nobody claims that any
+/// other one is green.
+fn keep_claimed(
+    workspace: &Workspace,
+    guessed: Vec<GateSpec>,
+    checked: &mut Checked,
+) -> Result<Vec<GateSpec>, Failure> {
+    let trust = workspace.trust()?;
+    let mut kept = Vec::new();
+    for gate in guessed {
+        let is_here = trust.absent_programs(&gate.run).is_empty();
+        if is_here && !trust.is_trusted(&gate.run) {
+            kept.push(gate);
+            continue;
+        }
+        let runs = match is_here {
+            true => workspace.ask_gates_at(&checked.base.commit, std::slice::from_ref(&gate))?,
+            false => Vec::new(),
+        };
+        if runs.iter().any(GateRun::has_passed) {
+            kept.push(gate);
+            continue;
+        }
+        checked.checked.push(format!(
+            "`{}`, which nothing at the base names as a gate, is not asked: it is not green there either",
+            gate.run
+        ));
+    }
+    Ok(kept)
+}
+
+/// Gates that the base has and the head has not: each runs at the head as well. The second: no settings name them.
 fn find_replaced(
     workspace: &Workspace,
     proposed: bool,
     gates: &[GateSpec],
     checked: &Checked,
-) -> Result<Vec<GateSpec>, Failure> {
+) -> Result<(Vec<GateSpec>, bool), Failure> {
     let base = &checked.base.commit;
     let touched = workspace.list_touched(base, &checked.head)?;
     let own = read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs());
     let settings = workspace.repo.tree_entry(&checked.head, SETTINGS)?;
-    let before = match own.unwrap_or_default() {
-        own if !own.is_empty() => own,
+    let (before, is_guess) = match own.unwrap_or_default() {
+        own if !own.is_empty() => (own, false),
         // Settings that lie in the worktree alone are the user's own.
-        _ if !proposed && settings.is_none() => Vec::new(),
-        _ => workspace.propose_gates_at(base, &touched)?,
+        _ if !proposed && settings.is_none() => (Vec::new(), true),
+        _ => (workspace.propose_gates_at(base, &touched)?, true),
     };
     let is_same = |one: &GateSpec, other: &GateSpec| {
         one.dir == other.dir && plain_words(&one.run) == plain_words(&other.run)
@@ -410,7 +479,7 @@ fn find_replaced(
             && concerns(gate, &touched)
             && !now.any(|now| is_same(now, gate) && (now.required || !gate.required))
     });
-    Ok(replaced.collect())
+    Ok((replaced.collect(), is_guess))
 }
 
 /// The words of a command; where its program lies, and which version of it, makes no other one of it.

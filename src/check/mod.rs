@@ -51,7 +51,58 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
         _ => gate_check::look(workspace, ask, tell, &mut checked)?,
     }
     list_touched(&workspace.repo, &mut checked)?;
+    if workspace.trust_everything {
+        let shown = checked.lines.iter_mut().map(|line| &mut line.show);
+        let gates = shown.filter(|show| show.starts_with("cook gate --clean "));
+        gates.for_each(|show| show.push_str(" --trust-repo"));
+    }
     Ok(checked.settle())
+}
+
+/// What the last check said of a commit.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Said {
+    head: String,
+    /// Its first line that keeps the commit from being true, and the command beside it.
+    what: Option<(String, String)>,
+    is_false: bool,
+}
+
+/// Bytes of what is kept of a check.
+const MAX_SAID: u64 = 1 << 16;
+
+fn said_place(repo: &Repo) -> PathBuf {
+    repo.common_dir().join("cook").join("checked.json")
+}
+
+/// Keeps what a check said, for `cook` alone to show. Where it cannot be written, the answer was on the screen.
+pub(crate) fn keep_said(repo: &Repo, checked: &Checked) {
+    let place = said_place(repo);
+    let mut lines = checked.lines.iter();
+    let first = lines.find(|line| line.weight != Weight::Shown);
+    let said = Said {
+        head: checked.head.clone(),
+        what: first.map(|line| (line.message.clone(), line.show.clone())),
+        is_false: checked.answer == Truth::False,
+    };
+    if let (Some(dir), Ok(bytes)) = (place.parent(), serde_json::to_vec(&said)) {
+        let made = std::fs::create_dir_all(dir);
+        let new = NewFile::at(&place, Durable::Nothing);
+        drop(made.and_then(|()| new.write(&bytes)));
+    }
+}
+
+/// What the last check said, if it was of this commit (full id) and not that it is true: a verdict, its reason, and
+/// the next command.
+pub(crate) fn read_said(repo: &Repo, head: &str) -> Option<(&'static str, String, String)> {
+    let text = disk::read_text(&said_place(repo), MAX_SAID, Links::Refuse).ok()??;
+    let said: Said = serde_json::from_str(&text).ok()?;
+    let (what, show) = said.what.filter(|_| said.head == head)?;
+    let verdict = match said.is_false {
+        true => "false",
+        false => "not known",
+    };
+    Some((verdict, what, show))
 }
 
 /// What no commit has.

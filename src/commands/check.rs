@@ -3,9 +3,9 @@
 use super::context::Progress;
 use super::context::*;
 use super::recorded::note;
-use crate::check::{Ask, Checked, Line, Runs, Truth, check};
+use crate::check::{Ask, Checked, Line, Runs, Truth, check, keep_said};
 use crate::view::{Format, Results};
-use cook_protocol::machine::short;
+use cook_protocol::machine::{quote_word, short};
 use cook_protocol::trials::Weight;
 use std::io::Read;
 
@@ -18,6 +18,9 @@ pub(super) struct CheckArgs {
     /// else the previous commit]
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
+    /// A commit without an option.
+    #[arg(value_name = "REF", hide = true)]
+    pub stray: Option<String>,
     /// Run only this gate (can be repeated)
     #[arg(long, value_name = "NAME")]
     pub gate: Vec<String>,
@@ -39,6 +42,13 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
+    if let Some(stray) = &args.stray {
+        let base = format!("cook check --base {}", quote_word(stray));
+        return Err(Failure::usage(format!(
+            "`cook check` checks HEAD and takes no commit by itself, unlike `{stray}`"
+        ))
+        .hint(format!("to compare HEAD with it: `{base}`")));
+    }
     let mut workspace = context.workspace()?;
     context::not_apart(&workspace)?;
     workspace.trust_everything = args.trust_repo;
@@ -64,7 +74,11 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
         Ok::<Checked, Failure>(checked.settle())
     };
     if !args.pushed {
-        return answer(asked(None, args.base.as_deref(), &mut workspace)?);
+        let checked = asked(None, args.base.as_deref(), &mut workspace)?;
+        if !args.no_gates && !args.fast && args.gate.is_empty() {
+            keep_said(&workspace.repo, &checked);
+        }
+        return answer(checked);
     }
     let mut last: Option<Checked> = None;
     for (commit, base) in read_pushed(&workspace)? {

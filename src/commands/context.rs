@@ -12,7 +12,7 @@ pub(super) use serde::Serialize;
 
 use crate::view;
 use cook_protocol::model::{Actor, Role};
-use cook_repo::process::{ROLE_VARIABLE, agent_marker, session_marker};
+use cook_repo::process::{ROLE_VARIABLE, agent_marker, agent_process, session_marker};
 use cook_repo::room::RunnerFiles;
 use cook_repo::thread;
 use std::io::{self, IsTerminal};
@@ -127,6 +127,10 @@ pub(super) fn agent_around() -> Option<String> {
     agent_marker()
         .map(|name| format!("`{name}` is set"))
         .or_else(session_marker)
+        .or_else(|| {
+            let (name, pid) = agent_process()?;
+            Some(format!("process {pid}, an agent ({name}), started it"))
+        })
 }
 
 /// Inside a role session only that role's report is taken.
@@ -214,6 +218,12 @@ impl Progress {
         }
         said.0 = Some(text.to_owned());
     }
+}
+
+/// Has each command that begins told to whoever waits at a terminal, as long as the workspace lives.
+pub(super) fn tell_progress(screen: Screen, workspace: &mut Workspace) {
+    let progress = Progress::begin(screen);
+    workspace.tell = Some(Arc::new(move |text: &str| progress.tell(text)));
 }
 
 impl Drop for Progress {

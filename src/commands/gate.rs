@@ -13,6 +13,7 @@ use cook_repo::git::Repo;
 use cook_repo::receipt::{Gates, Receipts, Trust, plan_gate};
 use cook_repo::thread;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -28,10 +29,14 @@ pub(super) struct GateArgs {
     /// With --clean, run with empty caches, even if there is a receipt
     #[arg(long, requires = "clean")]
     pub fresh: bool,
+    /// Trust the gates of this repository for this run
+    #[arg(long)]
+    pub trust_repo: bool,
 }
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let mut workspace = context.workspace()?;
+    workspace.trust_everything = args.trust_repo;
     let names = args.names.iter();
     let folders = names.filter_map(|name| name.rsplit_once(OF_FOLDER));
     let folders: Vec<&str> = folders.map(|(dir, _)| dir).collect();
@@ -86,6 +91,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         sandbox: config.sandbox.mode,
         trust: &trust,
         live: None,
+        tell: None,
         patience: None,
     };
     let mut shown = Vec::new();
@@ -302,8 +308,9 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     }
     let actor = context::require_user(args.as_user.as_user)?;
     if args.tools {
+        let before = trust.tools();
         trust.trust_tools()?;
-        return note("trusted", tools(&trust));
+        return note("trusted", list_changed_tools(&workspace, &before, &trust));
     }
     if let Some(name) = &args.program {
         let file = trust.trust_program(name)?;
@@ -363,6 +370,38 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
 fn tools(trust: &Trust) -> Vec<String> {
     let line = |(name, value)| format!("tools    {name}={value}");
     trust.tools().iter().map(line).collect()
+}
+
+/// What is another than before, and what of it gates do not get.
+fn list_changed_tools(
+    workspace: &Workspace,
+    before: &BTreeMap<String, String>,
+    trust: &Trust,
+) -> Vec<String> {
+    let now = trust.tools();
+    let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let changed = names.into_iter().filter_map(|name| {
+        let (was, is) = (before.get(name), now.get(name));
+        (was != is).then(|| match is {
+            Some(value) => format!("changed  {name}={value}"),
+            None => format!("removed  {name}"),
+        })
+    });
+    let mut lines: Vec<String> = changed.collect();
+    if lines.is_empty() {
+        lines.push("nothing changed: gates had the PATH and the toolchain directories of this terminal already".to_owned());
+    }
+    let path = now.get("PATH").map(String::as_str).unwrap_or_default();
+    let root = workspace.repo.root();
+    let within = std::env::split_paths(path).filter(|dir| dir.starts_with(root));
+    lines.extend(within.map(|dir| {
+        format!(
+            "left out of PATH, because it is inside the repository: {}",
+            dir.display()
+        )
+    }));
+    lines.extend(tools(trust));
+    lines
 }
 
 /// What the settings have cook run in a clean room: name and command.

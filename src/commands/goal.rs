@@ -79,6 +79,7 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
     context
         .screen
         .note("each check runs at HEAD, where it must be red");
+    context::tell_progress(context.screen, &mut workspace);
     let made = service::set_goal(&workspace, &draft, actor)?;
     let mut lines = vec![format!(
         "goal: {}",
@@ -90,15 +91,19 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
     answer(TransitionAnswer::new(made.applied, lines, findings))
 }
 
-/// Installs the hook of the agent that was named; of one without hooks, what still holds.
+/// Installs the hook of the agent that was named; of one that no hook holds, what still does.
 fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>, Failure> {
+    let can_hold = |name: &str| {
+        cook_agents::hooks::Agent::parse(name)
+            .is_some_and(cook_agents::hooks::Agent::can_hold_a_stop)
+    };
     let line = match agent {
         None => "to hold an agent to the goal: `cook hooks install AGENT --check`".to_owned(),
-        Some(name) if cook_agents::hooks::Agent::parse(name).is_some() => {
+        Some(name) if can_hold(name) => {
             return hooks::install_check(workspace, name);
         }
         Some(name) => format!(
-            "`{name}` does not support hooks: check the goal by hand with `{ASK_GOAL}`, before each push with `cook hooks install git --check`, or in CI with `cook verify --from REMOTE --rerun`"
+            "`{name}` cannot be held by a hook: check the goal by hand with `{ASK_GOAL}`, before each push with `cook hooks install git --check`, or in CI with `cook verify --from REMOTE --rerun`"
         ),
     };
     Ok(vec![line])
@@ -114,7 +119,8 @@ fn look(context: &Context, args: &GoalArgs) -> Answer {
     if args.show_hidden {
         context::require_user(args.as_user.as_user)?;
     }
-    let workspace = context.workspace()?;
+    let mut workspace = context.workspace()?;
+    context::tell_progress(context.screen, &mut workspace);
     let snapshot = find(&workspace)?;
     if service::is_dropped(&snapshot) {
         let goal = snapshot.ledger.goal.iter();

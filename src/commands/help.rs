@@ -2,7 +2,7 @@
 
 use super::context::*;
 use super::recorded::note;
-use crate::check::{describe_place, find_base};
+use crate::check::{describe_place, find_base, read_said};
 use crate::hooks::install::list_installed;
 use crate::service::dispatch_now;
 use clap::Command;
@@ -199,6 +199,18 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>, Failure> {
         return Ok(lines);
     };
     let at = short(&commit);
+    if let Some((verdict, what, show)) = read_said(&workspace.repo, &commit) {
+        let what = clean(&what, Lines::Fold);
+        tell(
+            "HEAD",
+            &format!("{verdict} at {at}, as the last `cook check` said: {what}"),
+        );
+        tell(
+            "next:",
+            &format!("{}; then `cook check`", clean(&show, Lines::Fold)),
+        );
+        return Ok(lines);
+    }
     let verdict = match standing {
         Gates::Untrusted | Gates::NotRun => format!("{at} was not asked yet"),
         Gates::Red => format!("a gate is red at {at}"),

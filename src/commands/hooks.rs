@@ -80,16 +80,27 @@ fn changes(
     args: &HooksAgentArgs,
     install: bool,
 ) -> Result<Vec<install::Change>, Failure> {
+    let command = if install { "install" } else { "remove" };
     if args.agent == GIT {
         if !args.check || args.shared {
-            let command = if install { "install" } else { "remove" };
             let what = "the git hook runs only the check, and only in this clone";
             return Err(Failure::usage(what).hint(format!("cook hooks {command} git --check")));
         }
         return Ok(vec![install::change_pre_push(workspace, install)?]);
     }
+    let agent = agent(args)?;
+    let name = agent.name();
+    if args.check && !agent.can_hold_a_stop() {
+        let what = format!("{name} asks no hook when it stops, so a check cannot hold it");
+        return Err(Failure::usage(what).hint("cook check, or cook hooks install git --check"));
+    }
+    if args.shared && agent.hooks().install.shared.is_none() {
+        let what = format!("{name} reads no hooks of a repository, only your own");
+        let words = name_hooks(args, false);
+        return Err(Failure::usage(what).hint(format!("cook hooks {command} {words}")));
+    }
     let wanted = (args.shared, purpose(args));
-    install::changes(workspace, agent(args)?, wanted, install)
+    install::changes(workspace, agent, wanted, install)
 }
 
 fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<(), Failure> {

@@ -56,6 +56,9 @@ pub(super) struct InitArgs {
     /// Do not try the gates
     #[arg(long, conflicts_with = "gate_time")]
     pub skip_gates: bool,
+    /// A text without an option.
+    #[arg(value_name = "TEXT", hide = true)]
+    pub stray: Option<String>,
     #[command(flatten)]
     pub as_user: AsUser,
 }
@@ -126,6 +129,13 @@ impl Choice {
 }
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
+    if let Some(stray) = &args.stray {
+        let mission = format!("cook init --mission {}", quote_word(stray));
+        return Err(
+            Failure::usage(format!("`cook init` does not take `{stray}` by itself"))
+                .hint(format!("to set the mission to it: `{mission}`")),
+        );
+    }
     if args.tick {
         return tick(context, args.as_user.as_user);
     }

@@ -97,6 +97,7 @@ const OLD_NAMES: [(&str, &str); 21] = [
 ];
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     /// Set up this repository, or repair missing parts (safe to repeat)
     Init(init::InitArgs),

@@ -7,7 +7,7 @@ use super::recorded::{self, TransitionAnswer};
 use crate::hooks;
 use crate::service::{Applied, Foresight};
 use crate::view::finding_line;
-use cook_protocol::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule};
+use cook_protocol::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule, nearest};
 use cook_protocol::report::{self, Checked, Parsed, Provenance, Report, Reported};
 use std::path::PathBuf;
 
@@ -36,8 +36,10 @@ pub(super) struct RecordArgs {
 
 pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let Some(role) = Role::parse(&args.role) else {
-        let known = Role::ALL.map(Role::short).join(", ");
-        let what = format!("unknown role `{}`; the roles are {known}", args.role);
+        let known = Role::ALL.map(Role::short);
+        let meant = nearest(&args.role, &known);
+        let known = known.join(", ");
+        let what = format!("unknown role `{}`; the roles are {known}{meant}", args.role);
         return Err(Failure::usage(what));
     };
     let text = input::read(args.file.as_deref())?;
@@ -49,7 +51,8 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         return repair_prompt(context, role, parsed, &text);
     }
     context::refuse_other_role(role)?;
-    let workspace = context.workspace()?;
+    let mut workspace = context.workspace()?;
+    context::tell_progress(context.screen, &mut workspace);
     let config = workspace.config()?;
     if role == Role::Implementer && config.rules.strength != StrengthRule::Off {
         // Whoever waits is told what for.

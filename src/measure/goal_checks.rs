@@ -59,11 +59,13 @@ impl World<'_> {
                 &Accepted::new(),
                 &BTreeSet::new(),
             )?;
+            let mut new_test = None;
             let mut told = match (world.explain_check(&gate.run)?, check.hidden) {
                 (Some(why), _) => not_known(why, format!("cook trust {}", quote_word(&gate.run))),
                 (None, true) => without_words(tell(&gate, world.run_hidden(goal, &laid, &gate)?)),
                 (None, false) => {
                     let (run, outcomes) = world.run_at(&laid, &gate)?;
+                    new_test = world.find_new_test(goal, &bundle, &gate, &outcomes)?;
                     let silent = match run.has_passed() {
                         true => world.find_silent(goal, &gate, &outcomes)?,
                         false => None,
@@ -85,7 +87,11 @@ impl World<'_> {
                     let mut own = tell(&gate, own);
                     own.why = format!("{}, with the files of this commit", own.why);
                     told = own;
-                } else if let Some(why) = world.doubt_check(goal, (&bundle, commit), &gate, &own)? {
+                } else if let Some(came) = world
+                    .find_written(goal, (&bundle, commit), &gate)?
+                    .or(new_test)
+                    && let Some(why) = world.doubt_check(goal, commit, (&gate, &own), &came)?
+                {
                     told = not_known(why, format!("git diff {}", goal.base));
                 }
                 let receipt = told.receipt.clone();
@@ -193,20 +199,81 @@ impl World<'_> {
             .unwrap_or_else(|| make_run(gate.clone(), None, None)))
     }
 
-    /// Why a green check says nothing: a file that it names came with the work, and notices no defect.
-    fn doubt_check(
+    /// A test that came with the work, where no test that was red at the base is green now: it is green by what the
+    /// work says of itself.
+    fn find_new_test(
+        &self,
+        goal: &Goal,
+        bundle: &Bundle,
+        gate: &GateSpec,
+        now: &Outcomes,
+    ) -> Result<Option<String>, Failure> {
+        let (_, then) = self.run_at(&goal.base, gate)?;
+        let green = now.tests.iter();
+        let green = green.filter(|(_, test)| test.result == TestResult::Passed);
+        let mut new = None;
+        for (name, test) in green {
+            let is_held = match &test.file {
+                Some(file) => bundle.holds(file),
+                None => bundle.holds_of(gate),
+            };
+            match then.tests.get(name).map(|test| test.result) {
+                Some(TestResult::Failed) => return Ok(None),
+                None if is_held => return Ok(None),
+                None => {
+                    new.get_or_insert(name);
+                }
+                Some(TestResult::Passed | TestResult::Skipped) => {}
+            }
+        }
+        Ok(new.cloned())
+    }
+
+    /// What a check says at the base, where it is red: which test, or that none of it ran and what the runner says.
+    pub(crate) fn describe_red(&self, goal: &Goal, check: &GoalCheck) -> Result<String, Failure> {
+        let settings = read_settings(goal)?;
+        let world = World {
+            config: &settings,
+            ..*self
+        };
+        let gate = spec_of(goal, check, &settings);
+        let (run, outcomes) = world.run_at(&goal.base, &gate)?;
+        let mut why = tell(&gate, run).why;
+        let mut tests = outcomes.tests.values();
+        let names_tests = !outcomes.unloaded.is_empty() || outcomes.nothing_ran;
+        if names_tests && !tests.any(|test| test.result == TestResult::Failed) {
+            why.push_str("; no test of it ran and failed, so it may be red for another reason than the missing work");
+        }
+        if let Some((what, line)) = outcomes.unloaded.first_key_value() {
+            why.push_str(&format!(": `{what}` does not load ({line})"));
+        }
+        Ok(clean(&why, Lines::Fold))
+    }
+
+    /// A file that a check names and that came with the work.
+    fn find_written(
         &self,
         goal: &Goal,
         (bundle, commit): (&Bundle, &str),
         gate: &GateSpec,
-        run: &GateRun,
     ) -> Result<Option<String>, Failure> {
         let (then, now) = (self.repo.files(&goal.base)?, self.repo.files(commit)?);
         let mut named = list_paths(&gate.run).into_iter();
         let is_written = |path: &String| {
             now.contains_key(path) && !then.contains_key(path) && !bundle.holds(path)
         };
-        let (Some(path), Some(receipt)) = (named.find(is_written), &run.receipt) else {
+        Ok(named.find(is_written))
+    }
+
+    /// Why a green check says nothing: what it runs came with the work, and notices no defect.
+    fn doubt_check(
+        &self,
+        goal: &Goal,
+        commit: &str,
+        (gate, run): (&GateSpec, &GateRun),
+        came: &str,
+    ) -> Result<Option<String>, Failure> {
+        let Some(receipt) = &run.receipt else {
             return Ok(None);
         };
         let edits = self.repo.edits(&goal.base, commit)?;
@@ -240,7 +307,7 @@ impl World<'_> {
             format!(
                 "[{}] `{}` came after the goal was set, and notices none of {} defects planted in the work",
                 Code::CheckWrittenByAgent,
-                clean(&path, Lines::Fold),
+                clean(came, Lines::Fold),
                 planted.tally.count_planted()
             )
         }))

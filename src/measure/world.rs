@@ -44,6 +44,7 @@ impl World<'_> {
             trust: self.gates_here()?.1,
             live: None,
             patience: self.workspace.patience,
+            tell: self.workspace.tell.clone(),
         })
     }
 

@@ -143,7 +143,7 @@ impl Driver<'_> {
                 false => String::new(),
             });
         }
-        let worktree = workspace.repo.status()?.worktree;
+        let worktree = workspace.repo.recent_status()?.worktree;
         let mut dirty = worktree.dirty;
         if worktree.more > 0 {
             dirty.push(format!("and {} more", worktree.more));

@@ -115,7 +115,7 @@ pub(super) fn before(
             "an earlier run left changes parked as `{name}`; they are restored when this run ends"
         ));
     }
-    let worktree = workspace.repo.status()?.worktree;
+    let worktree = workspace.repo.recent_status()?.worktree;
     if worktree.is_clean() || order.goes_beside {
         return Ok(false);
     }

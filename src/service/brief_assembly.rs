@@ -161,7 +161,7 @@ fn due(dispatch: &Dispatch) -> Due {
 fn here(workspace: &Workspace, facts: &Facts) -> Result<Here, Failure> {
     let measured = match &facts.worktree {
         Some(worktree) => worktree.clone(),
-        None => workspace.repo.status()?.worktree,
+        None => workspace.repo.recent_status()?.worktree,
     };
     let head = workspace.repo.head()?;
     let is_ours = |path: &String| path.starts_with(".agent/") || path == BRIEF_FILE;

@@ -95,12 +95,13 @@ impl Context<'_> {
         }
         let _ = writeln!(
             self.text,
-            "anchors that can prove the criteria (they hold at HEAD; use each for one criterion only, and at least one must be new since the basis):"
+            "anchors that hold at HEAD and can prove the criteria:"
         );
         let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
         let first = criteria.next().unwrap_or_default();
         let everywhere = criteria.fold(first, |all, words| &all & &words);
         let mut shown = BTreeSet::new();
+        let mut is_lacking = false;
         for (number, criterion) in slice.acceptance_criteria.iter().enumerate() {
             let mut wanted = list_words(criterion);
             // What each of them says tells none apart.
@@ -121,6 +122,7 @@ impl Context<'_> {
             let fitting: Vec<&Candidate> = kinds.into_iter().filter_map(best).collect();
             shown.extend(fitting.iter().map(|one| one.anchor.clone()));
             let fitting: Vec<String> = fitting.into_iter().map(Candidate::describe).collect();
+            is_lacking |= fitting.is_empty();
             let fitting = match fitting.is_empty() {
                 true => "no anchor shares a word with it: see the others".to_owned(),
                 false => fitting.join(" | "),
@@ -128,9 +130,11 @@ impl Context<'_> {
             let _ = writeln!(self.text, "  criterion {}: {fitting}", number + 1);
         }
         let (mut bytes, mut left) = (0, 0);
-        for one in held.iter().filter(|one| !shown.contains(&one.anchor)) {
+        let others = held.iter().filter(|one| !shown.contains(&one.anchor));
+        for one in others {
             bytes += one.describe().len() + 3;
-            match bytes <= OTHERS {
+            // Where each criterion has one, what held before the work proves nothing more.
+            match bytes <= OTHERS && (is_lacking || !one.is_old) {
                 true => drop(writeln!(self.text, "  {}", one.describe())),
                 false => left += 1,
             }
@@ -138,7 +142,7 @@ impl Context<'_> {
         if left > 0 {
             let _ = writeln!(
                 self.text,
-                "  and {}: `cook record regrounder FILE --check` says whether one holds",
+                "  and {} (`cook record regrounder FILE --check` tries what your report claims)",
                 count_noun(left, "more anchor")
             );
         }

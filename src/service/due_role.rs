@@ -267,7 +267,7 @@ const NAMED: usize = 20;
 pub fn find_uncommitted(workspace: &Workspace, facts: &Facts) -> Result<Option<Worktree>, Failure> {
     let worktree = match &facts.worktree {
         Some(worktree) => worktree.clone(),
-        None => workspace.repo.status()?.worktree,
+        None => workspace.repo.recent_status()?.worktree,
     };
     Ok(Some(worktree).filter(|worktree| !worktree.is_clean()))
 }

@@ -11,6 +11,7 @@ use cook_protocol::model::{
     Actor, CheckVerdict, Count, Event, Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES,
     TreeEntry, WaitingKind,
 };
+use cook_repo::receipt::Trust;
 use cook_repo::remote::Side;
 
 /// Bytes of the settings.
@@ -207,18 +208,34 @@ pub(crate) fn set_goal(
     for check in &goal.checks {
         trust.trust(&check.run)?;
     }
+    require_setup(&goal, &trust)?;
     keep_hidden(workspace, &hidden)?;
     let asked = ask_base(workspace, &mut goal, draft.allows_green);
     if asked.is_err() {
         forget_hidden(workspace, &goal)?;
     }
     asked?;
+    lines.extend(describe_red(workspace, &goal)?);
     let event = Event::GoalSet {
         goal: Box::new(goal),
         branch,
     };
     let applied = transition(workspace, &event, actor)?;
     Ok(SetGoal { applied, lines })
+}
+
+/// The commands that make a clean room ready may run here.
+fn require_setup(goal: &Goal, trust: &Trust) -> Result<(), Failure> {
+    let settings = read_settings(goal)?;
+    let setup = settings.clean_room.setup().map(ToString::to_string);
+    let untrusted: Vec<String> = setup.filter(|run| !trust.is_trusted(run)).collect();
+    if untrusted.is_empty() {
+        return Ok(());
+    }
+    let untrusted = clean(&untrusted.join("`, `"), Lines::Fold);
+    let what = format!("a check needs commands that this machine does not trust: `{untrusted}`");
+    Err(Failure::state(Code::GoalCheckUnknown, what)
+        .hint("look at them, then trust all gates and setup commands: `cook trust --gates`"))
 }
 
 /// There is no goal here, nor in the log that a remote holds of this branch.
@@ -231,11 +248,18 @@ fn require_none(
         let is_over = snapshot.state.continuation_policy == Policy::Done || is_dropped(&snapshot);
         return match snapshot.goal().is_some() && is_over {
             true => Ok(()),
-            false => Err(Refusal::new(
-                Code::GoalExists,
-                format!("this worktree has one: {}", snapshot.state.mission_anchor),
-            )
-            .into()),
+            false => {
+                let what = format!("this worktree has one: {}", snapshot.state.mission_anchor);
+                let refusal = Refusal::new(Code::GoalExists, what);
+                // Only a goal is dropped.
+                Err(match snapshot.goal() {
+                    Some(_) => refusal,
+                    None => refusal.replace_hints([
+                        "a goal needs a worktree without a mission: `git worktree add -b BRANCH ../DIR`, then set it in `../DIR`",
+                    ]),
+                }
+                .into())
+            }
         };
     }
     let Ok(remote) = remote(workspace, None, branch, Side::Fetch, false) else {
@@ -462,6 +486,20 @@ pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<(), Fa
         // A run over them may have been killed.
         false => workspace.with_runner(|runner| runner.clear_empty_room()),
     }
+}
+
+/// A line for each check that is shown and red at the base: what it says there.
+fn describe_red(workspace: &Workspace, goal: &Goal) -> Result<Vec<String>, Failure> {
+    let shown = goal.checks.iter();
+    let shown = shown.filter(|check| !check.hidden && !check.green_at_base);
+    workspace.in_world(&Config::default(), None, |world| {
+        let lines = shown.map(|check| {
+            let why = world.describe_red(goal, check)?;
+            let run = clean(&check.run, Lines::Fold);
+            Ok(format!("`{run}` is red now: {why}"))
+        });
+        lines.collect()
+    })
 }
 
 /// Runs each check at the base: what is green there cannot tell whether the goal is reached.

@@ -29,7 +29,7 @@ pub fn ticket(
     };
     let settled = workspace.find_settled(tip, snapshot)?;
     let status = match role.is_some_and(leaves_the_tree_alone) {
-        true => Some(workspace.repo.status()?.worktree.digest),
+        true => Some(workspace.repo.recent_status()?.worktree.digest),
         false => None,
     };
     Ok(Some(machine::ticket(

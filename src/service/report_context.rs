@@ -18,6 +18,8 @@ use std::fmt::Write;
 const LISTED: usize = 200;
 /// Bytes of one file's diff.
 const FILE_DIFF: usize = 12_000;
+/// Bytes of the criteria whose proof holds.
+const ROOM: usize = 6_000;
 /// Bytes of the whole diff.
 const WHOLE_DIFF: usize = 90_000;
 
@@ -62,10 +64,13 @@ impl Context<'_> {
     fn write_all(&mut self) -> Result<(), Failure> {
         let (workspace, snapshot) = (self.workspace, self.snapshot);
         let commit = self.head.commit.as_deref();
-        let commit = commit.unwrap_or("the repository has no commit yet");
-        let _ = writeln!(self.text, "HEAD: {commit}");
-        let gates = workspace.list_gate_commands(snapshot)?;
         let span = self.find_span();
+        // The slice's commit stands beside its criteria.
+        if !matches!(&span, Some((_, upto)) if Some(upto.as_str()) == commit) {
+            let commit = commit.unwrap_or("the repository has no commit yet");
+            let _ = writeln!(self.text, "HEAD: {commit}");
+        }
+        let gates = workspace.list_gate_commands(snapshot)?;
         let (edits, foreign) = match &span {
             Some((basis, upto)) => (
                 workspace.repo.edits(basis, upto)?,
@@ -73,10 +78,16 @@ impl Context<'_> {
             ),
             None => Default::default(),
         };
+        let rows = name_files(&edits, &gates, &foreign);
         if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
             let (from, to) = (short(basis), short(upto));
-            let _ = write!(self.text, "slice {id} from its basis {from} to {to}: ");
-            self.list_paths((basis, upto), &edits, &gates, &foreign);
+            let at = if Some(upto) == self.head.commit.as_ref() {
+                ", which is HEAD"
+            } else {
+                ""
+            };
+            let _ = write!(self.text, "slice {id} from its basis {from} to {to}{at}: ");
+            self.list_paths((basis, upto), &edits, &gates, &rows);
             self.list_foreign(&foreign)?;
         }
         if self.role == Role::Regrounder {
@@ -100,10 +111,10 @@ impl Context<'_> {
         if opened > 0 {
             let commands = list_scripted_commands(workspace, snapshot)?;
             let told = describe_scripted(opened, &commands);
-            let _ = writeln!(self.text, "user-only commands by a script: {told}");
+            let _ = writeln!(self.text, "{told}");
         }
         if let Some((basis, upto)) = &span {
-            add_diff(&mut self.text, &edits, (basis, upto), &foreign)?;
+            add_diff(&mut self.text, (&edits, &rows), (basis, upto), &foreign)?;
         }
         Ok(())
     }
@@ -123,7 +134,7 @@ impl Context<'_> {
         (basis, upto): (&str, &str),
         edits: &[Edit],
         gates: &[String],
-        foreign: &Foreign,
+        rows: &[String],
     ) {
         let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
         for edit in edits {
@@ -140,22 +151,18 @@ impl Context<'_> {
             1 => writeln!(self.text, "1 file differs: {}", classes.join(", ")),
             files => writeln!(self.text, "{files} files differ: {}", classes.join(", ")),
         };
-        for edit in edits.iter().take(LISTED) {
-            let kind = match edit.change.kind {
-                ChangeKind::Added => "added",
-                ChangeKind::Modified => "modified",
-                ChangeKind::Deleted => "deleted",
-            };
-            let class = classify(&edit.change.path, gates);
-            let mark = foreign.mark(&edit.change.path);
-            let path = clean(&edit.change.path, Lines::Fold);
-            let _ = writeln!(self.text, "  {kind:<8} {class:<6} {path}{mark}");
+        // Where the diff is shown, it names them.
+        if self.role != Role::Implementer {
+            return;
         }
-        if edits.len() > LISTED {
+        for row in rows.iter().take(LISTED) {
+            let _ = writeln!(self.text, "  {row}");
+        }
+        if rows.len() > LISTED {
             let _ = writeln!(
                 self.text,
                 "  and {} more (`git diff --stat {basis} {upto}` shows all)",
-                edits.len() - LISTED
+                rows.len() - LISTED
             );
         }
     }
@@ -213,7 +220,12 @@ impl Context<'_> {
                     proofs.collect::<Vec<_>>().join(", ")
                 }
             };
-            let _ = writeln!(shown, "  {}: {criterion}: {proofs}", slice.slice_id);
+            let row = format!("  {}: {criterion}: {proofs}\n", slice.slice_id);
+            if stands && shown.len() + row.len() > ROOM {
+                standing += 1;
+                continue;
+            }
+            shown.push_str(&row);
         }
         if standing > 0 {
             let _ = writeln!(
@@ -446,11 +458,7 @@ impl Context<'_> {
             (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
             (None, false) => "NOT at HEAD".to_owned(),
         };
-        let _ = writeln!(
-            self.text,
-            "gate `{}` {how} {at} (receipt:{})",
-            run.command, run.id
-        );
+        let _ = writeln!(self.text, "gate `{}` {how} {at}", run.command);
         if !run.has_passed() {
             let tail = without_escapes(&run.tail);
             let lines: Vec<&str> = tail.lines().collect();
@@ -464,8 +472,12 @@ impl Context<'_> {
     /// line.
     fn add_strength(&mut self) {
         let in_work = self.snapshot.find_slice_in_work();
+        let is_of_all = matches!(self.role, Role::Auditor | Role::StopJudge);
         for (id, ledger) in &self.snapshot.ledger.slices {
-            self.add_test_changes(id, &ledger.test_changes);
+            // Whoever judges the whole project is told those of all slices.
+            if is_of_all || in_work == Some(id.as_str()) {
+                self.add_test_changes(id, &ledger.test_changes);
+            }
             let head = match &ledger.accepted {
                 Some(accepted) => Some(&accepted.head),
                 None => ledger.head.as_ref().or(ledger.last_head.as_ref()),
@@ -718,34 +730,37 @@ impl Context<'_> {
 /// no commit of the slice wrote come last, below a title of their own.
 fn add_diff(
     text: &mut String,
-    edits: &[Edit],
+    (edits, rows): (&[Edit], &[String]),
     (basis, upto): (&str, &str),
     foreign: &Foreign,
 ) -> Result<(), Failure> {
     if edits.is_empty() {
         return Ok(());
     }
-    let is_theirs = |edit: &&Edit| foreign.is_theirs(&edit.change.path);
-    let (theirs, own): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(is_theirs);
-    let first_theirs = theirs.first().map(|edit| edit.change.path.as_str());
+    let is_theirs = |(edit, _): &(&Edit, &String)| foreign.is_theirs(&edit.change.path);
+    let (theirs, own): (Vec<_>, Vec<_>) = edits.iter().zip(rows).partition(is_theirs);
+    let first_theirs = theirs.first().map(|(edit, _)| edit.change.path.as_str());
     let mut left = Vec::new();
     let mut diff = String::new();
-    for edit in own.into_iter().chain(theirs) {
+    for (edit, row) in own.into_iter().chain(theirs) {
         if first_theirs == Some(&*edit.change.path) {
             diff.push_str("the diff of files that no commit of the slice wrote:\n");
         }
         let path = clean(&edit.change.path, Lines::Fold);
         let Some((before, after)) = &edit.texts else {
-            left.push(format!("{path} (not text, or too long)"));
+            left.push(format!("{row} (not text, or too long)"));
             continue;
         };
-        let one = make_unified_diff(
+        let whole = make_unified_diff(
             &edit.change.path,
             before.as_deref().unwrap_or(""),
             after.as_deref().unwrap_or(""),
         )?;
+        // The row says what the lines before the first hunk say.
+        let hunks = whole.find("\n@@").map_or(whole.len(), |at| at + 1);
+        let one = format!("+++ b/{row}\n{}", &whole[hunks..]);
         if diff.len() + one.len().min(FILE_DIFF) > WHOLE_DIFF {
-            left.push(format!("{path} ({})", trim_lines(&one)));
+            left.push(format!("{row} ({})", trim_lines(&one)));
             continue;
         }
         let shown = cut_at_line(&one, FILE_DIFF);
@@ -770,6 +785,22 @@ fn add_diff(
         }
     }
     Ok(())
+}
+
+/// Each file with what became of it, of which class it is, and whose commits wrote it.
+fn name_files(edits: &[Edit], gates: &[String], foreign: &Foreign) -> Vec<String> {
+    let rows = edits.iter().map(|edit| {
+        let kind = match edit.change.kind {
+            ChangeKind::Added => "added",
+            ChangeKind::Modified => "modified",
+            ChangeKind::Deleted => "deleted",
+        };
+        let class = classify(&edit.change.path, gates);
+        let mark = foreign.mark(&edit.change.path);
+        let path = clean(&edit.change.path, Lines::Fold);
+        format!("{path} ({kind}, {class}){mark}")
+    });
+    rows.collect()
 }
 
 fn trim_lines(text: &str) -> String {
@@ -925,11 +956,13 @@ mod tests {
             .map(|n| edit(&format!("src/{n}.rs"), if n == 0 { 10_000 } else { 200 }))
             .collect();
         let mut text = String::new();
-        add_diff(&mut text, &edits, ("aaaa", "bbbb"), &Foreign::default()).unwrap();
+        let rows = name_files(&edits, &[], &Foreign::default());
+        let whole = (&edits[..], &rows[..]);
+        add_diff(&mut text, whole, ("aaaa", "bbbb"), &Foreign::default()).unwrap();
         assert!(text.len() < WHOLE_DIFF + FILE_DIFF);
         assert!(text.contains("+++ b/src/1.rs"));
         assert!(text.contains("[src/0.rs: "));
         assert!(text.contains("`git diff aaaa bbbb -- PATH` shows\n  the rest of src/0.rs\n"));
-        assert!(text.contains("  src/39.rs (20"));
+        assert!(text.contains("  src/39.rs (added, source) (20"));
     }
 }

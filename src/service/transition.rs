@@ -796,10 +796,14 @@ fn foresee_refusals(
             }
             _ => world.measure(question, facts)?,
         }
-        if let Question::Anchors { asked, .. } = question {
+        if let Question::Anchors { asked, ends } = question {
+            // At the end of a job what ran with files of earlier runs runs anew without them.
+            let runs_anew = |verdict: Verdict| {
+                verdict == Verdict::Unverifiable || *ends && verdict == Verdict::Stale
+            };
             for asked in asked.iter().filter(|asked| would_run(&asked.anchor)) {
                 if let Some(answer) = facts.anchors.get_mut(&asked.key())
-                    && answer.verdict == Verdict::Unverifiable
+                    && runs_anew(answer.verdict)
                 {
                     answer.verdict = Verdict::Verified;
                     assume(&asked.anchor);

@@ -323,7 +323,17 @@ pub(crate) fn lay_down(
         bundle.files.get(path).is_some_and(|kept| {
             let is_mixed =
                 split_of(path).is_some() || splits(path) || recipe.file() == Some(path.as_str());
-            !is_mixed || bundle.is_whole(path, kept)
+            // It may be code that tests of other files need.
+            let is_code = || {
+                bundle.named.is_none()
+                    && !asked.contains(path)
+                    && !change.is_named(path)
+                    && side_of(path, &known, false) == Side::Code
+                    && change
+                        .find_either(path)
+                        .is_some_and(|it| change.side(it, printed) != Side::Test)
+            };
+            !(is_mixed || is_code()) || bundle.is_whole(path, kept)
         })
     });
     let joined = came.filter(|(path, entry)| is_joined(others, path, entry));

@@ -43,6 +43,10 @@ struct Trial {
     files: Option<BTreeSet<String>>,
     /// Files that do not load there.
     unloaded: BTreeMap<String, String>,
+    /// It speaks of the tests of these files alone: they may be code that tests of others need.
+    own: Option<BTreeSet<String>>,
+    /// The trial of files that were put back for their own tests alone, whose outcomes are among these.
+    apart: Option<Box<Trial>>,
 }
 
 impl Trial {
@@ -51,7 +55,46 @@ impl Trial {
     }
 
     fn has_passed(&self) -> bool {
-        self.run.run.has_passed()
+        let mut own = self.outcomes().tests.values();
+        let is_green = self.own.is_some()
+            && !self.outcomes().tests.is_empty()
+            && own.all(|test| test.result != TestResult::Failed);
+        let apart = self.apart.as_ref();
+        (self.run.run.has_passed() || is_green) && apart.is_none_or(|apart| apart.has_passed())
+    }
+
+    /// Keeps what it says of tests of these files.
+    fn limit_to(mut self, files: &BTreeSet<String>) -> Self {
+        let is_own = |file: &Option<String>| file.as_ref().is_some_and(|it| files.contains(it));
+        self.run.outcomes.tests.retain(|_, test| is_own(&test.file));
+        self.run
+            .outcomes
+            .unloaded
+            .retain(|it, _| files.contains(it));
+        self.unloaded.retain(|path, _| files.contains(path));
+        self.files = Some(files.clone());
+        self.own = Some(files.clone());
+        self
+    }
+
+    /// Takes what the other trial says of its own files in the place of what this one says of them.
+    fn join(mut self, apart: Self) -> Self {
+        let own = apart.own.clone().unwrap_or_default();
+        let is_own = |file: &Option<String>| file.as_ref().is_some_and(|it| own.contains(it));
+        self.run
+            .outcomes
+            .tests
+            .retain(|_, test| !is_own(&test.file));
+        self.run
+            .outcomes
+            .tests
+            .extend(apart.outcomes().tests.clone());
+        self.unloaded.extend(apart.unloaded.clone());
+        if let Some(files) = &mut self.files {
+            files.extend(own);
+        }
+        self.apart = Some(Box::new(apart));
+        self
     }
 
     /// Its time ran out, or it did not run.
@@ -131,16 +174,38 @@ impl<'a> GateTrials<'a> {
         let before = self.run_before(&after, &touched, limit)?;
         self.note_printed(before.outcomes());
         let touched = self.list_touched()?;
+        let apart = self.change.list_apart(&self.printed);
+        let (own, others): (Vec<String>, Vec<String>) = touched
+            .iter()
+            .cloned()
+            .partition(|path| apart.contains(path));
+        let everything = self.printed.clone();
+        let named: BTreeSet<String> = everything.difference(&apart).cloned().collect();
         let mut depth = Depth::All;
         let mut old = None;
-        if !touched.is_empty() {
-            let (trial, found) = self.run_old(&touched, limit, before.outcomes())?;
+        if !others.is_empty() {
+            let (trial, found) = self.run_old((&others, &named), limit, before.outcomes())?;
             (old, depth) = (Some(trial), found);
         }
-        let new = match touched.is_empty() || !self.code_changed() {
+        let mut new = match others.is_empty() || !self.code_changed() {
             true => None,
-            false => self.run_new(&touched, limit, depth)?,
+            false => self.run_new((&others, &named), limit, depth)?,
         };
+        if !own.is_empty() {
+            let (trial, found) = self.run_old((&own, &everything), limit, before.outcomes())?;
+            let trial = trial.limit_to(&apart);
+            (old, depth) = match old {
+                Some(others) => (Some(others.join(trial)), depth),
+                None => (Some(trial), found),
+            };
+            if let Some(trial) = self.run_new((&own, &everything), limit, depth)? {
+                let trial = trial.limit_to(&apart);
+                new = Some(match new {
+                    Some(others) => others.join(trial),
+                    None => trial,
+                });
+            }
+        }
         let four = Four {
             before: &before,
             old: old.as_ref(),
@@ -157,9 +222,17 @@ impl<'a> GateTrials<'a> {
             change: self.change,
             gate: self.gate,
             known_red: self.known_red,
+            settings: self.gates.settings,
             old: four
                 .old
                 .map(|old| (old.commit.as_str(), old.command.as_str())),
+            apart: four
+                .old
+                .and_then(|old| old.apart.as_deref())
+                .and_then(|it| {
+                    let own = it.own.as_ref()?;
+                    Some((own, (it.commit.as_str(), it.command.as_str())))
+                }),
         };
         let mut lines = teller.tell(&named);
         let flaky_lines = flaky.iter();
@@ -254,6 +327,8 @@ impl<'a> GateTrials<'a> {
             files,
             unloaded,
             run,
+            own: None,
+            apart: None,
         })
     }
 
@@ -355,7 +430,7 @@ impl<'a> GateTrials<'a> {
     /// what the gate calls as can be had.
     fn run_old(
         &mut self,
-        touched: &[String],
+        (touched, printed): (&[String], &BTreeSet<String>),
         limit: u64,
         before: &Outcomes,
     ) -> Result<(Trial, Depth), Failure> {
@@ -378,7 +453,7 @@ impl<'a> GateTrials<'a> {
                 kept: Some(&kept),
                 ..Mix::new(End::Head, &self.recipe, depth)
             };
-            let commit = self.change.mix(&mix, &self.printed)?;
+            let commit = self.change.mix(&mix, printed)?;
             let rest: Vec<String> = touched
                 .iter()
                 .filter(|path| !kept.contains(*path))
@@ -424,7 +499,7 @@ impl<'a> GateTrials<'a> {
     /// time for it: that new tests fail without the change refuses nothing.
     fn run_new(
         &mut self,
-        touched: &[String],
+        (touched, printed): (&[String], &BTreeSet<String>),
         limit: u64,
         depth: Depth,
     ) -> Result<Option<Trial>, Failure> {
@@ -433,12 +508,27 @@ impl<'a> GateTrials<'a> {
             return Ok(None);
         }
         let mix = Mix::new(End::Base, &self.recipe, depth);
-        let commit = self.change.mix(&mix, &self.printed)?;
+        let commit = self.change.mix(&mix, printed)?;
         if self.choose(&commit, touched)?.is_none() {
             return Ok(None);
         }
         let what = "new tests on the old code";
         self.run(what, &commit, (touched, limit), false).map(Some)
+    }
+
+    fn run_old_again(&mut self, old: &Trial, limit: u64) -> Result<Trial, Failure> {
+        let files: Vec<String> = old.files.iter().flatten().cloned().collect();
+        let what = "old tests once more";
+        let mut again = self.run(what, &old.commit, (&files, limit), true)?;
+        again.unloaded = old.unloaded.clone();
+        again.files = old.files.clone();
+        if let Some(own) = &old.own {
+            again = again.limit_to(own);
+        }
+        Ok(match &old.apart {
+            Some(apart) => again.join(self.run_old_again(apart, limit)?),
+            None => again,
+        })
     }
 
     fn cross(&self, four: Four) -> Vec<NamedTest> {
@@ -565,12 +655,7 @@ impl<'a> GateTrials<'a> {
         let limit = self.gate.timeout_ms;
         let again = match four.old {
             Some(old) if named.iter().any(|it| refuses(it) && !is_red(it)) => {
-                let files: Vec<String> = old.files.iter().flatten().cloned().collect();
-                let what = "old tests once more";
-                let mut again = self.run(what, &old.commit, (&files, limit), true)?;
-                again.unloaded = old.unloaded.clone();
-                again.files = old.files.clone();
-                Some(again)
+                Some(self.run_old_again(old, limit)?)
             }
             _ => None,
         };

@@ -1,7 +1,7 @@
 //! What differs between two commits, and on which side of a trial each path stands.
 
 use crate::prelude::*;
-use cook_mutants::{Language, has_tests, without_change};
+use cook_mutants::{Language, has_examples, has_tests, without_change};
 use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::{
     Known, Side, Split, close_scripts, close_targets, first_target, is_among_tests, is_test_file,
@@ -35,6 +35,8 @@ pub(crate) struct Change<'a> {
     texts: RefCell<BTreeMap<(End, String), Option<String>>>,
     /// Whether a text holds tests, by its path at an end.
     tested: RefCell<BTreeMap<(End, String), bool>>,
+    /// Whether another file imports one that a run named.
+    imported: RefCell<BTreeMap<String, bool>>,
 }
 
 impl<'a> Change<'a> {
@@ -64,6 +66,7 @@ impl<'a> Change<'a> {
             moved: BTreeMap::new(),
             texts: RefCell::default(),
             tested: RefCell::default(),
+            imported: RefCell::default(),
         };
         change.known.named = change.find_named(gates)?;
         change.known.imported = change.find_imported()?;
@@ -104,8 +107,46 @@ impl<'a> Change<'a> {
             Side::Code if splits(path) && self.holds_tests(change) => Side::Both,
             // A file that tests are printed of is taken apart where it can be.
             Side::Both if !self.holds_tests(change) => Side::Code,
+            Side::Test if self.is_by_print(path) => match self.holds(change, has_examples) {
+                true => Side::Both,
+                false if !self.is_imported(path) => Side::Test,
+                false if self.holds_tests(change) => Side::Both,
+                false => Side::Code,
+            },
             side => side,
         }
+    }
+
+    /// Nothing makes it a file of tests but that a run named it, so it may be code that other tests need.
+    fn is_by_print(&self, path: &str) -> bool {
+        side_of(path, &self.known, false) == Side::Code
+    }
+
+    /// What changed and is on the tests' side only because a run named it, by its paths at both ends: it is put back
+    /// for its own tests alone.
+    pub(super) fn list_apart(&self, printed: &BTreeSet<String>) -> BTreeSet<String> {
+        let is_apart = |change: &&TreeChange| {
+            self.side(change, printed) == Side::Test
+                && self.side(change, &BTreeSet::new()) != Side::Test
+        };
+        let apart = self.changes.iter().filter(is_apart);
+        let ends = apart.flat_map(|change| change.before.iter().chain(&change.after));
+        ends.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// A line of another file, at either end, imports it by its name.
+    fn is_imported(&self, path: &str) -> bool {
+        if let Some(known) = self.imported.borrow().get(path) {
+            return *known;
+        }
+        let words = BTreeSet::from([stem(path).to_owned()]);
+        let found = [End::Base, End::Head].into_iter().any(|end| {
+            let lines = self.repo.find_words(self.commit(end), &words);
+            let mut lines = lines.unwrap_or_default().into_iter();
+            lines.any(|(by, line)| by != path && names_import(&line, path))
+        });
+        self.imported.borrow_mut().insert(path.to_owned(), found);
+        found
     }
 
     fn holds_tests(&self, change: &TreeChange) -> bool {
@@ -113,6 +154,16 @@ impl<'a> Change<'a> {
         sides.into_iter().any(|(end, side)| {
             let path = side.as_ref().map(|(path, _)| path);
             path.is_some_and(|path| self.has_tests_at(end, path))
+        })
+    }
+
+    fn holds(&self, change: &TreeChange, has: fn(&str, &str) -> bool) -> bool {
+        let sides = [(End::Base, &change.before), (End::Head, &change.after)];
+        sides.into_iter().any(|(end, side)| {
+            side.as_ref().is_some_and(|(path, _)| {
+                let text = self.text(end, path).ok().flatten();
+                text.is_some_and(|text| has(path, &text))
+            })
         })
     }
 
@@ -130,6 +181,15 @@ impl<'a> Change<'a> {
     /// What became of a file, by its path at the head, or where it is gone at the base.
     pub(super) fn find(&self, path: &str) -> Option<&TreeChange> {
         self.changes.iter().find(|change| change.path() == path)
+    }
+
+    /// What became of a file, by its path at either end.
+    pub(super) fn find_either(&self, path: &str) -> Option<&TreeChange> {
+        let is_it = |change: &&TreeChange| {
+            let mut ends = change.before.iter().chain(&change.after);
+            ends.any(|(at, _)| at == path)
+        };
+        self.changes.iter().find(is_it)
     }
 
     /// A file that came with the head.
@@ -338,15 +398,25 @@ fn stem(path: &str) -> &str {
 
 /// A line of a file imports another one: by its name and its directory, or from the same directory.
 fn imports(by: &str, line: &str, path: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let words: Vec<&str> = line.split(|c| !is_word(c)).collect();
-    if !IMPORTS.split(' ').any(|word| words.contains(&word)) || !words.contains(&stem(path)) {
+    if !names_import(line, path) {
         return false;
     }
+    let words = split_words(line);
     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
     let own = by.rsplit_once('/').map_or("", |(dir, _)| dir);
     let last = dir.rsplit('/').next().unwrap_or_default();
     own == dir || stem(path) == last || words.contains(&last)
+}
+
+/// A line imports something of a file's name.
+fn names_import(line: &str, path: &str) -> bool {
+    let words = split_words(line);
+    IMPORTS.split(' ').any(|word| words.contains(&word)) && words.contains(&stem(path))
+}
+
+fn split_words(line: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    line.split(|c| !is_word(c)).collect()
 }
 
 /// A text names a path as a word.

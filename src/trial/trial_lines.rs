@@ -2,6 +2,7 @@
 
 use super::trial_change::{Change, End, Recipe};
 use crate::prelude::*;
+use cook_protocol::model::CleanRoom;
 use cook_protocol::trials::{
     Became, Declaration, NamedTest, TrialLine, Weight, Word, read_declarations,
 };
@@ -15,8 +16,12 @@ pub(super) struct Teller<'a> {
     pub change: &'a Change<'a>,
     pub gate: &'a GateSpec,
     pub known_red: &'a [String],
+    /// How a clean room is made ready.
+    pub settings: &'a CleanRoom,
     /// The commit with the old tests on the new code, and the command that ran there.
     pub old: Option<(&'a str, &'a str)>,
+    /// Files that were put back for their own tests alone, with the same of them.
+    pub apart: Option<(&'a BTreeSet<String>, (&'a str, &'a str))>,
 }
 
 impl Teller<'_> {
@@ -76,20 +81,23 @@ impl Teller<'_> {
             weight: word.weight(),
             name: name.to_owned(),
             what,
-            show: self.show(word),
+            show: self.show(word, file.as_deref()),
             file,
             declared: None,
         }
     }
 
     /// The command with which anybody sees the same.
-    fn show(&self, word: Word) -> String {
-        match (word, self.old) {
+    fn show(&self, word: Word, file: Option<&str>) -> String {
+        let apart = self
+            .apart
+            .filter(|(own, _)| file.is_some_and(|file| own.contains(file)));
+        match (word, apart.map(|(_, at)| at).or(self.old)) {
             (
                 Word::PassToFail | Word::Bent | Word::TestRepaired | Word::NotComparable,
                 Some(at),
-            ) => show_at(self.gate, at),
-            (Word::RedBefore, _) => show_red_before(self.gate, &self.change.base),
+            ) => show_at(self.gate, self.settings, at),
+            (Word::RedBefore, _) => show_red_before(self.gate, self.settings, &self.change.base),
             (Word::GateRed, _) => show_red(self.gate),
             (Word::NothingRan, _) => ADD_GATE.to_owned(),
             _ => {
@@ -122,7 +130,7 @@ impl Teller<'_> {
         );
         let line = self.make(Word::RunnerChanged, path, what, Some(path.to_owned()));
         TrialLine {
-            show: show_at(self.gate, at),
+            show: show_at(self.gate, self.settings, at),
             ..line
         }
     }
@@ -196,16 +204,25 @@ pub(crate) fn show_red(gate: &GateSpec) -> String {
 }
 
 /// The same of one that was red at its base.
-pub(crate) fn show_red_before(gate: &GateSpec, base: &str) -> String {
-    show_at(gate, (base, &gate.run))
+pub(crate) fn show_red_before(gate: &GateSpec, settings: &CleanRoom, base: &str) -> String {
+    show_at(gate, settings, (base, &gate.run))
 }
 
-/// What shows a run of a command at a commit, where its gate runs.
-fn show_at(gate: &GateSpec, (commit, command): (&str, &str)) -> String {
+/// What shows a run of a command at a commit, where its gate runs, after what makes a clean room ready for it.
+fn show_at(gate: &GateSpec, settings: &CleanRoom, (commit, command): (&str, &str)) -> String {
     let commit = short(commit);
-    let dir = format!("../trial/{}", gate.dir);
-    let dir = shell_words::quote(dir.trim_end_matches('/'));
-    format!("git worktree add --detach ../trial {commit} && cd {dir} && {command}")
+    let setup: Vec<String> = settings.setup().map(|run| format!("{run} && ")).collect();
+    let dir = match (setup.is_empty(), gate.dir.as_str()) {
+        (true, dir) => format!("../trial/{dir}"),
+        (false, _) => "../trial".to_owned(),
+    };
+    let dir = shell_words::quote(dir.trim_end_matches('/')).into_owned();
+    let inner = match (setup.is_empty(), gate.dir.as_str()) {
+        (true, _) | (_, "") => String::new(),
+        (false, dir) => format!("cd {} && ", shell_words::quote(dir)),
+    };
+    let setup = setup.concat();
+    format!("git worktree add --detach ../trial {commit} && cd {dir} && {setup}{inner}{command}")
 }
 
 /// The first of each word; the others are counted, and none that refuses is left out of its sum.

@@ -166,7 +166,13 @@ fn cook_alone_says_what_is_here_and_what_comes_next() {
     repo.git(&["rm", "-q", "sound"]);
     repo.commit("Break it", None);
     repo.cook(&["check", "--trust-repo"]).exits(1);
-    says(&["a gate is red at", "next:   cook check"]);
+    says(&[
+        "false at",
+        "as the last `cook check` said",
+        "next:   cook gate --clean test --trust-repo; then `cook check`",
+    ]);
+    repo.cook(&["gate", "--clean", "test", "--trust-repo"])
+        .exits(1);
     repo.cook(&["init", "--mission", "Ship it", "--skip-gates"])
         .exits(0);
     says(&["next:   cook next"]);
@@ -223,6 +229,51 @@ fn what_init_took_in_or_wrote_is_to_be_committed() {
 }
 
 /// Nothing that is not there is looked for on another PATH, and what a run takes does not depend on who holds it.
+/// What a word without an option was meant for is said.
+#[test]
+fn a_word_in_the_wrong_place_is_told_its_option() {
+    let repo = Repo::new();
+    for (args, hint) in [
+        (&["check", "HEAD~1"][..], "cook check --base 'HEAD~1'"),
+        (&["init", "do it"], "cook init --mission 'do it'"),
+        (&["record", "review", "x.txt"], "did you mean `reviewer`"),
+    ] {
+        repo.cook(args).exits(2).says(hint);
+    }
+}
+
+/// A program that only an activated environment inside the repository has is named as such, with the way on.
+#[cfg(unix)]
+#[test]
+fn a_program_inside_the_repository_is_left_out_and_that_is_said() {
+    let repo = Repo::new();
+    repo.write(".gitignore", ".venv/\n");
+    repo.write("Makefile", "test:\n\ttrue\n");
+    repo.write(
+        ".agent/cook.toml",
+        "[gates.test]\nrun = \"unheard-of -q\"\n",
+    );
+    repo.commit("Begin", None);
+    repo.write(".venv/pyvenv.cfg", "");
+    repo.write(".venv/bin/unheard-of", "#!/bin/sh\n");
+    use std::os::unix::fs::PermissionsExt;
+    let file = repo.root.join(".venv/bin/unheard-of");
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = repo.root.join(".venv/bin");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    repo.extra.borrow_mut().push(("PATH".to_owned(), path));
+    repo.cook(&["check", "--trust-repo"])
+        .exits(3)
+        .says("entries of PATH inside the repository are left out")
+        .says("setup = [\"python3 -m venv .venv\", \".venv/bin/pip install unheard-of\"]");
+    repo.cook(&["trust", "--tools", "--as-user"])
+        .ok()
+        .says("left out of PATH, because it is inside the repository");
+    repo.cook(&["trust", "--tools", "--as-user"])
+        .ok()
+        .says("nothing changed");
+}
+
 #[test]
 fn an_absent_program_is_to_be_installed_and_an_estimate_takes_an_agent() {
     let repo = Repo::set_up();

@@ -417,3 +417,34 @@ fn a_program_of_setup_is_not_in_the_worktree() {
         .says("missing: `tools/check`")
         .says("`mkdir -p tools`, then `cp /bin/true tools/check`");
 }
+
+/// What the user's package managers downloaded serves a room without caches too; where a setup fails with it,
+/// because it is damaged, it runs again without, and that is said.
+#[test]
+fn a_fresh_room_reads_what_the_user_downloaded_unless_it_is_damaged() {
+    // A package manager: it takes what is in its cache, and downloads what is not.
+    let repo = with_gate(
+        "[clean_room]\nsetup = \"sh tools/pip\"\ncache = [\"env\"]\n[gates]\nt = { run = \"cat env/from\" }\n",
+    );
+    repo.write(
+        "tools/pip",
+        "mkdir -p env\nfile=$HOME/.cache/pip/wheel\nif [ ! -e \"$file\" ]; then echo downloaded >env/from; exit; fi\ngrep -q good \"$file\" && echo cached >env/from\n",
+    );
+    repo.commit("Add its tool", None);
+    repo.cook(&["trust", "--gates", "--as-user"]);
+    let wheel = repo.beside("home/.cache/pip/wheel");
+    std::fs::create_dir_all(wheel.parent().unwrap()).unwrap();
+    let run = |text: &str| {
+        std::fs::write(&wheel, text).unwrap();
+        let ran = repo.cook(&["gate", "--clean", "--fresh", "--json"]);
+        assert_eq!(std::fs::read_to_string(&wheel).unwrap(), text);
+        ran.exits(0).json().to_string()
+    };
+    let good = run("good");
+    assert!(good.contains("cached"), "{good}");
+    assert!(!good.contains("ran again"), "{good}");
+    let damaged = run("torn");
+    assert!(damaged.contains("downloaded\\n"), "{damaged}");
+    assert!(damaged.contains("so it ran again without"), "{damaged}");
+    assert!(damaged.contains(".cache/pip`"), "{damaged}");
+}

@@ -130,7 +130,7 @@ fn whoever_re_grounds_is_told_of_what_is_not_committed() {
 fn a_judge_is_told_of_no_file_of_votes() {
     let text = prompt(&Repo::wave());
     counts(&text, "stop-check-history", 0);
-    counts(&text, "Seven files under `.agent/`", 1);
+    counts(&text, "`slice-history.jsonl`", 1);
     counts(&prompt(&Repo::with_commit()), "stop-check-history", 1);
 }
 

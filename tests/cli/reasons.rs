@@ -31,7 +31,7 @@ fn a_reopened_slice_is_told_what_to_fix() {
     let repo = Repo::with_mission("Ship it");
     repo.plan_and_select(&[slice("s1"), slice("s2")]);
     repo.build_slice("s1");
-    holds(&prompt(&repo), "\"findings\": [\"<what the next attempt");
+    holds(&prompt(&repo), "\"findings\": [\"<what must be fixed");
     let reopen = |findings: Value| {
         let decision = json!({"slice_id": "s1", "decision": "reopened", "findings": findings});
         reground(&repo, &json!({"reconcile": decision}))
@@ -283,7 +283,7 @@ fn a_regrounder_is_told_that_the_goal_of_a_slice_in_work_is_locked() {
     repo.record("implementer", report).ok();
     holds(
         &prompt(&repo),
-        "of a slice in work, but the goal, which is locked",
+        "but the criteria (and, of a slice in work, the goal)",
     );
     let change = json!({"change": [{"slice_id": "s1", "goal": "another"}]});
     reground(&repo, &json!({"plan": change})).fails(4, "goal_changed");

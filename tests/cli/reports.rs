@@ -517,6 +517,19 @@ fn a_check_looks_evidence_up_and_runs_nothing() {
     assert_eq!(foreseen["assumed"], json!(["the gates at the commit"]));
 }
 
+/// At the end of a job accepted tests run with empty caches, which a check cannot do and the report's recording does.
+#[test]
+fn a_check_of_the_last_report_takes_for_green_what_would_run_anew() {
+    let repo = Repo::wave();
+    repo.judges_say_yes();
+    let block = json!({"conclude": {"decision": "stop"}});
+    let report = repo.reground("none", "none", "none", &block);
+    let run = repo.record_with(&["regrounder", "--check", "--json"], report);
+    let checked = run.exits(0).json();
+    assert_ne!(checked["assumed"], json!([]), "{checked}");
+    repo.conclude_done().exits(0);
+}
+
 /// While the work is stopped no ticket helps, and a report is told what it waits for.
 #[test]
 fn a_report_on_stopped_work_is_told_what_stops_it() {

@@ -5,5 +5,6 @@ mod scale;
 
 mod histories;
 mod hot_path;
+mod prompts;
 #[cfg(unix)]
 mod travel;

@@ -79,6 +79,7 @@ fn host(known: &KnownAgent, hooks: &HookTable) -> String {
     let stop = match (gate(Gate::Block), hooks.answer) {
         (false, _) => "–",
         (true, AnswerShape::Cursor | AnswerShape::Shim) => "answered with a prompt",
+        (true, AnswerShape::Kimi) => "refused once for each prompt",
         (true, _) => "refused",
     };
     let attempt = hooks.events.iter().any(|row| row.attempt);

@@ -1184,13 +1184,13 @@ fn whoever_reads_is_shown_the_diff_the_proofs_and_what_became_of_the_tests() {
         |role: &str| std::fs::read_to_string(job.state.join(format!("prompt.{role}"))).unwrap();
     let reviewer = prompt("reviewer");
     for part in [
-        "modified source tally",
-        "modified gate   tests/run.sh",
+        "+++ b/tally (modified, source)",
+        "+++ b/tests/run.sh (modified, gate)",
         "-check \"a missing file is an error\"",
         "+check \"the most frequent word comes first\"",
         "words: a file that is not there is an error: changed (test:a missing file is an error)",
         "criterion 1: the most frequent word comes first",
-        "gate `bash tests/run.sh` passed at HEAD (receipt:",
+        "gate `bash tests/run.sh` passed at HEAD\n",
         "`lost` (slice `top`): `a missing file is an error` ran before and does not run now; its old version passes on the new code",
     ] {
         assert!(reviewer.contains(part), "{part}\n{reviewer}");

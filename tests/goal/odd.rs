@@ -92,9 +92,14 @@ fn an_agent_is_held_by_its_name_and_of_one_without_hooks_it_is_said_what_holds()
         .says("settings.local.json");
     assert_eq!(held.git(&["status", "--porcelain"]), "");
     let other = repo();
+    // One has hooks, and asks none of them when it stops.
+    let unasked = repo();
+    set(&unasked, &["--agent", "cline"])
+        .ok()
+        .says("cannot be held by a hook");
     set(&other, &["--agent", "aider"])
         .ok()
-        .says("does not support hooks")
+        .says("cannot be held by a hook")
         .says("cook hooks install git --check")
         .says("cook verify --from REMOTE --rerun");
 }

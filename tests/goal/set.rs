@@ -184,3 +184,29 @@ fn a_goal_needs_words_and_a_command() {
         .exits(4)
         .says("goal_exists");
 }
+
+#[test]
+fn setup_that_is_not_trusted_is_named_with_the_one_command_that_trusts_it() {
+    let repo = repo();
+    repo.write(
+        ".agent/cook.toml",
+        "[clean_room]\nsetup = [\"true\", \"sh -c true\"]\n",
+    );
+    repo.commit("Settings", None);
+    set(&repo, &[])
+        .exits(3)
+        .says("`true`, `sh -c true`")
+        .says("cook trust --gates");
+    repo.cook(&["trust", "--gates", "--as-user"]).ok();
+    set(&repo, &[]).ok();
+}
+
+#[test]
+fn a_mission_is_no_goal_to_drop() {
+    let mission = Repo::with_mission("Something larger");
+    let run = mission
+        .cook(&["goal", "x", "--check", "false", "--as-user"])
+        .exits(4)
+        .says("git worktree add");
+    assert!(!run.err.contains("goal drop"), "{}", run.err);
+}

@@ -166,3 +166,56 @@ fn what_only_a_shell_does_is_refused_and_what_is_not_frozen_is_said() {
     repo.cook(&["gate", "--clean", "sh -c 'make check'"])
         .exits(1);
 }
+
+/// Tests in Python, of which a check runs those of a name.
+fn with_python() -> Option<Repo> {
+    let repo = Repo::unborn();
+    let here = repo.command("python3").arg("--version").output();
+    if !here.is_ok_and(|ran| ran.status.success()) {
+        eprintln!("skipped: `python3` is not here");
+        return None;
+    }
+    repo.write("slug.py", "def slug(text):\n    return text\n");
+    repo.write("tests/__init__.py", "");
+    repo.write("tests/test_slug.py", "import unittest\nfrom slug import slug\n\n\nclass T(unittest.TestCase):\n    def test_same(self):\n        self.assertEqual(slug('a'), 'a')\n");
+    repo.write("check.sh", "set -e\npython3 -m unittest -v -k lower 2>&1 | tee out.txt\ngrep -q '^Ran [1-9]' out.txt\ngrep -q '^OK' out.txt\n");
+    repo.write(".gitignore", "out.txt\n__pycache__/\n");
+    repo.commit("Begin", None);
+    Some(repo)
+}
+
+#[test]
+fn a_test_that_comes_with_the_work_must_notice_defects() {
+    for (body, code) in [("pass", 3), ("self.assertEqual(slug('A'), 'a')", 0)] {
+        let Some(repo) = with_python() else { return };
+        let goal = ["goal", "x", "--check", "sh check.sh", "--as-user"];
+        repo.cook(&goal).ok().says("is red now");
+        repo.write("slug.py", "def slug(text):\n    return text.lower()\n");
+        let tests = repo.read("tests/test_slug.py");
+        repo.write(
+            "tests/test_slug.py",
+            format!("{tests}\n    def test_lower(self):\n        {body}\n"),
+        );
+        repo.commit("Lower the case", None);
+        let told = state(&repo, code);
+        let why = told["checks"][0]["why"].as_str().unwrap();
+        assert_eq!(why.contains("test_lower"), code == 3, "{told:#}");
+        assert_eq!(
+            why.contains("[check_written_by_agent]"),
+            code == 3,
+            "{told:#}"
+        );
+    }
+}
+
+#[test]
+fn a_check_of_which_no_test_runs_is_set_with_a_remark() {
+    let Some(repo) = with_python() else { return };
+    repo.write("tests/test_slug.py", "import nowhere\n");
+    repo.commit("A test that does not load", None);
+    let check = "python3 -m unittest tests.test_slug";
+    repo.cook(&["goal", "x", "--check", check, "--as-user"])
+        .ok()
+        .says("no test of it ran and failed")
+        .says("No module named 'nowhere'");
+}

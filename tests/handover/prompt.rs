@@ -99,7 +99,7 @@ impl Prompt {
                 Some(value) => value.clone(),
                 None if hint.starts_with("pass|") => "pass - it is so".to_owned(),
                 None if name == "Input needed from user" => continue,
-                None if hint.starts_with("a number") => "0".to_owned(),
+                None if hint == "number>" => "0".to_owned(),
                 None if label.ends_with("(yes/no)") => "yes".to_owned(),
                 None => "none".to_owned(),
             };

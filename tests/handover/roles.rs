@@ -90,7 +90,7 @@ impl Roles {
                         "change": [{"slice_id": waiting, "blocked_on": ["s0"], "status": "planned"}],
                     });
                     block["select"] = json!("s0");
-                } else if plan.trim().is_empty() {
+                } else if plan.trim().is_empty() && active.is_none() {
                     let wanted = orders(&prompt.mission);
                     block["plan"] = json!({"plan_basis": "the mission", "add": [slice("s1", &wanted, &["it greets whom the user says"])]});
                     block["select"] = json!("s1");

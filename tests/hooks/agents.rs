@@ -1,7 +1,7 @@
 //! The hooks of every agent: what goes in, what comes out, what is installed; the recovery message
 //! under the worst input; the checkpoint trail and the log.
 
-use crate::support::hooks::{Session, texts, trail};
+use crate::support::hooks::{Session, command_below, texts, trail};
 use crate::support::{Repo, run};
 use cook_agents::hooks::{
     Agent, ClosedIssue, Effects, Event, Gate, Item, Kind, MAX_BYTES, Recovery, SessionState,
@@ -108,13 +108,16 @@ fn each_agent_has_what_the_effects_need() {
             Kind::BeforeCompact,
             Kind::Stop,
         ] {
-            assert!(has(kind), "{agent:?} {kind:?}");
+            // One compacts without a word to anybody.
+            let silent = agent.name() == "cline" && kind == Kind::BeforeCompact;
+            assert_eq!(has(kind), !silent, "{agent:?} {kind:?}");
         }
         assert!(rows.iter().any(|row| row.context), "{agent:?}");
         for row in rows {
             let gate = match row.kind {
                 Kind::BeforeTool => Gate::Deny,
-                Kind::Stop => Gate::Block,
+                // One does not ask whether it may stop.
+                Kind::Stop if agent.name() != "cline" => Gate::Block,
                 _ => Gate::None,
             };
             assert_eq!(row.gate, gate, "{agent:?} {}", row.native);
@@ -140,6 +143,17 @@ fn shell_event(agent: Agent, native: &str, root: &Path) -> (Vec<String>, Value) 
             json!({"hook_event_name": native, "conversation_id": "s", "workspace_roots": [cwd],
                 "generation_id": "g", "tool_name": "Shell", "tool_input": {"command": line},
                 "command": line, "file_path": "a.txt", "prompt": "p"}),
+        ),
+        "cline" => (
+            args(&[]),
+            json!({"event": native, "session": "s", "cwd": cwd, "tool": "run_commands", "call_id": native,
+                "args": {"commands": [line]}, "prompt": "p", "typed": true}),
+        ),
+        "kimi" => (
+            args(&[]),
+            json!({"hook_event_name": native, "session_id": "s", "cwd": cwd, "tool_name": "Bash",
+                "tool_input": {"command": line}, "tool_call_id": native,
+                "prompt": [{"type": "text", "text": "p"}]}),
         ),
         "opencode" | "pi" => (
             args(&[]),
@@ -188,9 +202,14 @@ fn a_whole_session_of_each_agent_is_recovered_taken_and_held() {
             if row.kind == Kind::AfterTool && !std::mem::replace(&mut taken, true) {
                 // An agent that names no session in its children's environment does so here.
                 let markers = &agent.known().markers;
-                let variable = markers.session.as_ref().unwrap_or(&markers.set[0]);
-                let mut next = repo.cook_command(&["next", "--take"]);
-                next.env(variable, "s").env("COOK_NOW", session.now());
+                let variable = markers.session.as_ref().or(markers.set.first());
+                let take = ["next", "--take"];
+                let mut next = match &markers.program {
+                    Some(program) => command_below(&repo, program, &take),
+                    None => repo.cook_command(&take),
+                };
+                next.envs(variable.map(|name| (name, "s")))
+                    .env("COOK_NOW", session.now());
                 run(next, b"").exits(0);
             }
             let said = send(&row.native);
@@ -200,12 +219,18 @@ fn a_whole_session_of_each_agent_is_recovered_taken_and_held() {
             }
         }
         assert!(recovered >= 1, "{agent:?} never got the message");
+        if !agent.can_hold_a_stop() {
+            assert_eq!(stop, Value::Null, "{agent:?}");
+            continue;
+        }
         let word = match agent.hooks().answer {
-            AnswerShape::Cursor => "followup_message",
-            AnswerShape::Shim => "block",
-            _ => "reason",
+            AnswerShape::Cursor => "/followup_message",
+            AnswerShape::Kimi => "/hookSpecificOutput/permissionDecisionReason",
+            AnswerShape::Shim => "/block",
+            _ => "/reason",
         };
-        let why = stop[word].as_str().unwrap_or_default();
+        let why = stop.pointer(word).and_then(Value::as_str);
+        let why = why.unwrap_or_default();
         assert!(
             why.contains("completion-implementer is due"),
             "{agent:?}: {stop}"
@@ -308,6 +333,30 @@ fn the_tools_of_each_agent_are_understood() {
             find_agent("pi"),
             "after_tool",
             json!({"tool": "write", "args": {"path": "a"}}),
+            vec!["a"],
+        ),
+        (
+            find_agent("cline"),
+            "after_tool",
+            json!({"tool": "editor", "args": {"path": "/r/a", "new_text": "x"}}),
+            vec!["/r/a"],
+        ),
+        (
+            find_agent("cline"),
+            "after_tool",
+            json!({"tool": "run_commands", "args": {"commands": ["echo x > a", {"command": "tee", "args": ["b"]}]}}),
+            vec!["a", "b"],
+        ),
+        (
+            find_agent("cline"),
+            "after_tool",
+            json!({"tool": "apply_patch", "args": {"input": patch}}),
+            vec!["new.txt", "a.txt", "b.txt", "old.txt"],
+        ),
+        (
+            find_agent("kimi"),
+            "PostToolUse",
+            json!({"tool_name": "Write", "tool_input": {"path": "a", "content": "x"}}),
             vec!["a"],
         ),
     ];
@@ -656,9 +705,12 @@ fn installing_harms_nothing_and_removing_leaves_no_trace() {
         let repo = Repo::set_up();
         let install = &agent.hooks().install;
         let comments = install.reads.contains(&Lenience::Comments);
+        let Some(shared) = install.shared.as_deref() else {
+            continue;
+        };
         let settings = match install.form {
-            SettingsForm::Groups | SettingsForm::Flat => install.shared.as_str(),
-            SettingsForm::File | SettingsForm::Shim(_) => "",
+            SettingsForm::Groups | SettingsForm::Flat => shared,
+            SettingsForm::File | SettingsForm::Shim(_) | SettingsForm::Tables => "",
         };
         if !settings.is_empty() {
             let theirs = match install.form {
@@ -742,7 +794,7 @@ fn the_personal_file_stays_out_of_the_tree() {
     assert!(repo.root.join(".claude/settings.local.json").exists());
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     for agent in [
-        "codex", "gemini", "qwen", "copilot", "cursor", "opencode", "pi",
+        "codex", "gemini", "qwen", "copilot", "cursor", "opencode", "pi", "cline", "kimi",
     ] {
         repo.cook(&["hooks", "install", agent]).exits(0);
         repo.cook(&["hooks", "check", agent]).exits(0);
@@ -1101,4 +1153,24 @@ fn an_event_that_two_agents_hooks_are_called_for_counts_once() {
     told(&[("COPILOT_CLI", "1")]).is_silent();
     let both = [("COPILOT_CLI", "1"), ("CLAUDECODE", "1")];
     assert!(told(&both).context().contains("## Resuming"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_the_users_is_refused_below_an_agent_that_sets_no_variable() {
+    let repo = Repo::with_selection();
+    let before = repo.cook(&["status", "--json"]).exits(0).out;
+    for args in [
+        &["plan", "refocus", "--mission", "less", "--as-user"][..],
+        &["undo", "--as-user"],
+        &["trust", "true", "--as-user"],
+    ] {
+        run(command_below(&repo, "kimi-code", args), b"")
+            .fails(4, "user_only")
+            .says("an agent (kimi), started it");
+    }
+    assert_eq!(repo.cook(&["status", "--json"]).exits(0).out, before);
+    // A process of another name is no agent.
+    let trust = ["trust", "true", "--as-user"];
+    run(command_below(&repo, "kimi-notes", &trust), b"").exits(0);
 }

@@ -189,6 +189,20 @@ fn installing_the_check_and_removing_it_leaves_every_byte() {
         let repo = Repo::unborn();
         let name = agent.name();
         let install = &agent.hooks().install;
+        if !agent.can_hold_a_stop() {
+            repo.cook(&["hooks", "install", name, "--check"])
+                .fails(2, "usage")
+                .says("asks no hook when it stops")
+                .says("cook check");
+            continue;
+        }
+        let Some(shared) = install.shared.as_deref() else {
+            repo.cook(&["hooks", "install", name, "--check", "--shared"])
+                .fails(2, "usage")
+                .says("only your own")
+                .says(&format!("cook hooks install {name} --check"));
+            continue;
+        };
         let merged = matches!(install.form, SettingsForm::Groups | SettingsForm::Flat);
         let version = if install.form == SettingsForm::Flat {
             "\"version\": 1, "
@@ -197,7 +211,7 @@ fn installing_the_check_and_removing_it_leaves_every_byte() {
         };
         let theirs = format!("{{ {version}\"mine\": [1,2 ] , \"hooks\": {{}} }}\n");
         if merged {
-            repo.write(&install.shared, &theirs);
+            repo.write(shared, &theirs);
         }
         repo.write("README.md", "# Theirs\n");
         repo.commit("Theirs", None);

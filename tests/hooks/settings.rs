@@ -236,3 +236,79 @@ fn installs_at_the_same_time_lose_nothing_of_each_other() {
         assert_eq!(repo.read(file), format!("{{\"round\": {round}}}"));
     }
 }
+
+/// Settings in TOML, with what stands there before.
+#[test]
+fn tables_in_a_toml_file_are_given_back_byte_for_byte_and_a_file_of_another_kind_is_named() {
+    let repo = Repo::set_up();
+    let home = repo.beside("kimi-home");
+    let file = home.join("config.toml");
+    std::fs::create_dir(&home).unwrap();
+    let hooks = |word: &str, more: &[&str]| {
+        let args = [&["hooks", word, "kimi"], more].concat();
+        repo.cook_env(&args, "KIMI_CODE_HOME", home.to_str().unwrap())
+    };
+    let found = || std::fs::read_to_string(&file).ok();
+    let theirs =
+        "# mine\ndefault_model = \"x\"\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"say done\"";
+    for text in [None, Some(""), Some("a = 1\r\n"), Some(theirs)] {
+        if let Some(text) = text {
+            std::fs::write(&file, text).unwrap();
+        }
+        hooks("install", &[]).exits(0);
+        let once = found().unwrap();
+        assert!(once.starts_with(text.unwrap_or_default()) && once.contains("cook hook kimi"));
+        toml::from_str::<toml::Table>(&once).unwrap();
+        hooks("install", &["--check"]).exits(0);
+        hooks("check", &[]).exits(0);
+        hooks("check", &["--check"]).exits(0);
+        hooks("remove", &["--check"]).exits(0);
+        assert_eq!(found().unwrap(), once, "{text:?}");
+        std::fs::write(&file, once.replace("cook-hooks 1", "cook-hooks 0")).unwrap();
+        hooks("check", &[]).exits(1).says("hooks_stale");
+        hooks("install", &[]).exits(0);
+        assert_eq!(found().unwrap(), once, "{text:?}");
+        hooks("remove", &[]).exits(0);
+        assert_eq!(found().as_deref(), text);
+    }
+    for (text, why) in [
+        ("{\"hooks\": {}}", "not valid TOML (line 1)"),
+        ("a = 1\nb = = 2\n", "not valid TOML (line 2)"),
+        (
+            "hooks = [{event = \"Stop\", command = \"x\"}]\n",
+            "write it as such",
+        ),
+        ("[hooks]\nStop = 1\n", "write it as such"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        for word in ["install", "check"] {
+            hooks(word, &[])
+                .fails(3, "hooks_file")
+                .says(why)
+                .says("config.toml");
+        }
+        assert_eq!(found().as_deref(), Some(text));
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    hooks("install", &[])
+        .fails(3, "hooks_file")
+        .says("config.toml");
+}
+
+/// A file where a home, or the agent's directory in it, belongs.
+#[test]
+fn a_home_that_cannot_be_written_is_named_and_nothing_is_left() {
+    let repo = Repo::set_up();
+    let file = repo.beside("no-home");
+    std::fs::write(&file, "").unwrap();
+    for agent in ["cline", "codex", "kimi", "pi"] {
+        let mut command = repo.cook_command(&["hooks", "install", agent]);
+        command.env("HOME", &file);
+        let told = run(command, b"");
+        assert_eq!(told.code, 3, "{agent}: {told:?}");
+        assert!(told.err.contains("no-home/."), "{agent}: {told:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}

@@ -1,4 +1,4 @@
-//! The shims for opencode and pi: they fit the published types, carry out what cook answers, and a real
+//! The shims for Cline, opencode and pi: they fit the published types, carry out what cook answers, and a real
 //! pi is recovered, linked, held and checkpointed by its one.
 //!
 //! They need node, and what `tests/shims/prepare.sh DIR` fetches; `COOK_NPM_DIR=DIR` names it. Without
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+const CLINE: &str = include_str!("../../templates/hooks/cline.ts");
 const OPENCODE: &str = include_str!("../../templates/hooks/opencode.ts");
 const PI: &str = include_str!("../../templates/hooks/pi.ts");
 
@@ -71,7 +72,7 @@ fn compile(packages: &Path, project: &Path) -> (bool, String) {
 
 #[test]
 fn the_shims_are_short_and_fit_the_published_types() {
-    for shim in [OPENCODE, PI] {
+    for shim in [CLINE, OPENCODE, PI] {
         assert!(shim.lines().count() < 80);
     }
     let Some(packages) = packages() else { return };
@@ -81,6 +82,16 @@ fn the_shims_are_short_and_fit_the_published_types() {
         &[("opencode.ts", OPENCODE), ("pi.ts", PI)],
     );
     let (fits, said) = compile(&packages, now.path());
+    assert!(fits, "{said}");
+    // Its types name modules as a bundler finds them.
+    let bundled = project(&packages, &packages, &[("cline.ts", CLINE)]);
+    let options = bundled.path().join("tsconfig.json");
+    let mut text: Value =
+        serde_json::from_str(&std::fs::read_to_string(&options).unwrap()).unwrap();
+    text["compilerOptions"]["module"] = json!("esnext");
+    text["compilerOptions"]["moduleResolution"] = json!("bundler");
+    std::fs::write(&options, text.to_string()).unwrap();
+    let (fits, said) = compile(&packages, bundled.path());
     assert!(fits, "{said}");
     let renamed = PI.replace("@mariozechner/", "@earendil-works/");
     let next = project(&packages, &packages.join("next"), &[("pi.ts", &renamed)]);

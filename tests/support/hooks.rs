@@ -259,3 +259,15 @@ pub fn stop_checked(repo: &Repo, session: &str, more: &Value) -> Value {
         false => run.json(),
     }
 }
+
+/// Cook as a child of a process of that name, as an agent's shell starts it.
+#[cfg(unix)]
+pub fn command_below(repo: &Repo, program: &str, args: &[&str]) -> std::process::Command {
+    use std::os::unix::fs::PermissionsExt;
+    let script = repo.beside(program);
+    std::fs::write(&script, "#!/bin/sh\n\"$@\"\nexit $?\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = repo.command(&script);
+    command.arg(env!("CARGO_BIN_EXE_cook")).args(args);
+    command
+}

@@ -66,13 +66,14 @@ impl Repo {
     fn anchor(&self) -> String {
         match self.state() {
             Some(state) => text(&state, "mission_anchor").to_owned(),
-            None => self.read_prompted("Anchor: "),
+            None => self.read_prompted("MISSION ANCHOR: "),
         }
     }
 
     fn remaining(&self) -> String {
         let Some(state) = self.state() else {
-            return self.read_prompted("Unsatisfied contract ids (echo them in the header): ");
+            let line = self.read_prompted("Remaining contract IDs");
+            return line.split_once(": ").unwrap().1.to_owned();
         };
         let ids: Vec<&str> = state["unsatisfied_contract_ids"]
             .as_array()

@@ -232,3 +232,38 @@ fn what_takes_long_says_what_it_does() {
     let quick = said("0");
     assert!(!quick.contains("in a clean room"), "{quick}");
 }
+
+/// The command beside a line works where it is run: what makes the room ready comes first.
+#[test]
+fn a_command_that_shows_a_line_makes_its_place_ready() {
+    if let Some(repo) = crate::trial::python() {
+        repo.write(
+            ".agent/cook.toml",
+            "[clean_room]\nsetup = [\"mkdir -p made\", \"cp check.sh made/check.sh\"]\ncache = [\"made\"]\n[gates.test]\nrun = \"sh made/check.sh\"\n",
+        );
+        repo.write(".gitignore", "made/\n__pycache__/\n");
+        repo.commit("Settings", None);
+        repo.write("calc.py", "def add(a, b):\n    return a - b\n");
+        crate::trial::replace(
+            &repo,
+            "tests/test_calc.py",
+            "add(1, 2), 3)",
+            "add(1, 2), -1)",
+        );
+        crate::trial::replace(
+            &repo,
+            "tests/test_calc.py",
+            "add(1, -2), -1)",
+            "add(1, -2), 3)",
+        );
+        repo.commit("Refactor", None);
+        let (exit, answer) = crate::trial::check(&repo, &[]);
+        assert_eq!(exit, 1, "{answer:#}");
+        let show = answer["lines"][0]["show"].as_str().unwrap();
+        let ran = repo.command("sh").args(["-c", show]).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(said.contains("FAIL: test_add"), "{show}: {said}");
+        let trial = repo.root.join("../trial");
+        std::fs::remove_dir_all(trial).unwrap();
+    }
+}

@@ -182,3 +182,49 @@ fn prose_about_skips_and_a_new_submodule() {
     repo.commit("Use theirs", None);
     passes(&repo);
 }
+
+/// Code that holds tests of its own, and changes together with other code: nothing is put back whole.
+#[test]
+fn code_with_tests_of_its_own_that_changes_with_other_code() {
+    if let Some(repo) = crate::trial::python() {
+        let own = "import unittest\nfrom base import one\n\n\ndef add(a, b):\n    return a + b * one()\n\n\nclass Own(unittest.TestCase):\n    def test_own(self):\n        self.assertEqual(add(0, 0), 0)\n";
+        repo.write("base.py", "def one():\n    return 1\n");
+        repo.write("calc.py", own);
+        replace(
+            &repo,
+            "check.sh",
+            "unittest -v",
+            "unittest -v calc tests.test_calc",
+        );
+        repo.commit("Tests in the code", None);
+        repo.write("base.py", "def unit():\n    return 1\n");
+        repo.write("calc.py", own.replace("one", "unit"));
+        replace(
+            &repo,
+            "tests/test_calc.py",
+            "add(1, 2), 3)",
+            "add(2, 1), 3)",
+        );
+        repo.commit("Rename", None);
+        passes(&repo);
+    }
+}
+
+/// A gate that cook guesses for the base and that is red there is nobody's claim.
+#[test]
+fn the_first_settings_replace_a_guess_that_was_never_green() {
+    if let Some(repo) = crate::trial::python() {
+        replace(&repo, "Makefile", "sh check.sh", "sh nothing.sh");
+        repo.commit("A rule that does not work", None);
+        repo.write(
+            ".agent/cook.toml",
+            "[gates.test]\nrun = \"python3 -m unittest -v\"\n",
+        );
+        repo.commit("Say how the tests run", None);
+        let answer = passes(&repo);
+        assert!(
+            answer["checked"].to_string().contains("is not asked"),
+            "{answer:#}"
+        );
+    }
+}

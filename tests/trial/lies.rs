@@ -516,3 +516,80 @@ fn a_gate_that_names_the_code_beside_its_test() {
     let (exit, answer) = check(&repo, &["--base", "HEAD~1"]);
     assert_eq!(exit, 1, "{answer:#}");
 }
+
+/// Tests in the file that they test: a run names it as a file of tests, and it is the code of other tests.
+const OWN: &str = "\n\nclass Own(unittest.TestCase):\n    def test_own(self):\n        self.assertEqual(add(0, 0), 0)\n";
+
+/// A repository whose code holds tests of its own; `load` is how the tests get it.
+fn with_own_tests(load: &str) -> Option<Repo> {
+    let repo = python()?;
+    repo.write("calc.py", format!("import unittest\n\n\n{CALC}{OWN}"));
+    replace(&repo, FILE, "from calc import add", load);
+    replace(
+        &repo,
+        "check.sh",
+        "unittest -v",
+        "unittest -v calc tests.test_calc",
+    );
+    repo.commit("Tests in the code", None);
+    Some(repo)
+}
+
+#[test]
+fn a_bug_in_code_that_holds_tests_of_its_own() {
+    let hidden = "import importlib\nadd = importlib.import_module('ca' + 'lc').add";
+    for load in ["from calc import add", hidden] {
+        let Some(repo) = with_own_tests(load) else {
+            return;
+        };
+        replace(&repo, "calc.py", "a + b", "a - b");
+        replace(&repo, FILE, "add(1, 2), 3)", "add(1, 2), -1)");
+        replace(&repo, FILE, "add(1, -2), -1)", "add(1, -2), 3)");
+        repo.commit("Refactor", None);
+        expect_refused(&repo, "pass_to_fail", "test_add");
+    }
+}
+
+#[test]
+fn a_test_in_the_code_that_follows_a_bug() {
+    if let Some(repo) = with_own_tests("from calc import add") {
+        replace(&repo, "calc.py", "a + b", "a + b + 1");
+        replace(&repo, "calc.py", "add(0, 0), 0)", "add(0, 0), 1)");
+        replace(&repo, FILE, "add(1, 2), 3)", "add(1, 2), 4)");
+        replace(&repo, FILE, "add(1, -2), -1)", "add(1, -2), 0)");
+        repo.commit("Refactor", None);
+        expect_refused(&repo, "pass_to_fail", "test_own");
+    }
+}
+
+#[test]
+fn an_example_in_a_docstring_that_follows_a_bug() {
+    if let Some(repo) = python() {
+        let code = "def add(a, b):\n    \"\"\"Adds.\n\n    >>> add(2, 2)\n    4\n\n    \"\"\"\n    return a + b\n";
+        let run = "import doctest\n\n\ndef load_tests(loader, tests, pattern):\n    import calc\n    tests.addTests(doctest.DocTestSuite(calc))\n    return tests\n";
+        repo.write("calc.py", code);
+        repo.write("tests/test_docs.py", run);
+        repo.commit("Examples", None);
+        replace(&repo, "calc.py", "a + b", "a - b");
+        replace(&repo, "calc.py", "    4\n", "    0\n");
+        replace(&repo, FILE, "add(1, 2), 3)", "add(1, 2), -1)");
+        replace(&repo, FILE, "add(1, -2), -1)", "add(1, -2), 3)");
+        repo.commit("Refactor", None);
+        expect_refused(&repo, "pass_to_fail", "test_add");
+    }
+}
+
+/// Files of tests that nothing but a run names as such are put back too.
+#[test]
+fn a_test_under_an_unusual_name_that_follows_a_bug() {
+    if let Some(repo) = python() {
+        repo.git(&["mv", FILE, "tests/../every.py"]);
+        replace(&repo, "check.sh", "unittest -v", "unittest -v every");
+        repo.commit("Move the tests", None);
+        repo.write("calc.py", BROKEN);
+        replace(&repo, "every.py", "add(1, 2), 3)", "add(1, 2), -1)");
+        replace(&repo, "every.py", "add(1, -2), -1)", "add(1, -2), 3)");
+        repo.commit("Refactor", None);
+        expect_refused(&repo, "pass_to_fail", "test_add");
+    }
+}

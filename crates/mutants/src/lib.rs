@@ -22,6 +22,11 @@ pub use mutant::{
 pub use planted_reports::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
 pub use tokens::Language;
 
+/// Whether the documentation in a text holds examples that a runner may run.
+pub fn has_examples(path: &str, text: &str) -> bool {
+    !suite::Suite::read(path, text).example_lines().is_empty()
+}
+
 /// Whether a text holds a test, as its language's common frameworks write one.
 pub fn has_tests(path: &str, text: &str) -> bool {
     suite::Suite::read(path, text).has_tests()

@@ -3,6 +3,7 @@
 
 use crate::tokens::Language::{self, *};
 use crate::tokens::{self, Kind, Token, between, close, inside, line_starts};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A function, a test, or a group of tests.
@@ -91,6 +92,32 @@ impl<'a> Suite<'a> {
     /// It holds a test.
     pub fn has_tests(&self) -> bool {
         self.items.iter().any(|item| item.sort == Sort::Test)
+    }
+
+    /// Lines, from 1, of the examples in docstrings of Python, as `doctest` reads them: from a prompt to the next
+    /// empty line. A text that is data holds none.
+    pub fn example_lines(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut depth = 0_usize;
+        for (at, token) in self.tokens.iter().enumerate() {
+            match token.text {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            let before = at.checked_sub(1).map(|before| self.tokens[before]);
+            let is_first = before.is_none_or(|it| it.is(":") && it.line < token.line);
+            if self.language == Python && token.kind == Kind::Text && depth == 0 && is_first {
+                let mut is_example = false;
+                let last = token.last_line();
+                for (line, text) in (token.line..last).zip(token.text.lines()).skip(1) {
+                    let text = text.trim_start();
+                    is_example = text.starts_with(">>>") || is_example && !text.is_empty();
+                    found.extend(is_example.then_some(line));
+                }
+            }
+        }
+        found
     }
 
     /// Lines, from 1, that an item takes.

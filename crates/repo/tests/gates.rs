@@ -335,6 +335,7 @@ impl Stand {
             sandbox: self.sandbox,
             trust: &self.trust,
             live: None,
+            tell: None,
             patience: None,
         }
     }

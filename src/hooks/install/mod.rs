@@ -8,6 +8,7 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_agents::hooks::jsonc::{self, JsoncError};
 use cook_agents::hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
+use cook_agents::hooks::toml_tables::{self, TablesError};
 use cook_agents::hooks::{Agent, Kind, SessionState, StateDir};
 use cook_protocol::model::StateDirectory;
 use cook_repo::disk::Mode;
@@ -43,7 +44,7 @@ fn change(
 ) -> Result<Change, Failure> {
     let path = locate(workspace, agent, plan)?;
     let before = read(&path)?;
-    let told = |error: JsoncError| {
+    let told = |error: &dyn std::fmt::Display| {
         Failure::state(
             Code::HooksFile,
             format!("`{}` cannot be changed: {error}", path.display()),
@@ -51,12 +52,16 @@ fn change(
     };
     let (standing, after, remark) = match &plan.content {
         Content::Merged(entries) => {
-            let held = merge(before.as_deref(), entries, plan.any_mark, install).map_err(told)?;
+            let held = merge(before.as_deref(), entries, plan.any_mark, install);
+            let held = held.map_err(|error| told(&error))?;
             if install && let Some(text) = &before {
-                jsonc::check(text, &agent.hooks().install.reads).map_err(told)?;
+                let reads = &agent.hooks().install.reads;
+                jsonc::check(text, reads).map_err(|error| told(&error))?;
             }
             held
         }
+        Content::Tables(tables) => append(before.as_deref(), tables, plan.any_mark, install)
+            .map_err(|error| told(&error))?,
         Content::Whole(text) => {
             let foreign = before
                 .as_ref()
@@ -132,6 +137,31 @@ fn merge(
         after = format!("{blank}{}", after.trim_end());
     }
     Ok((standing, Some(after), remark))
+}
+
+/// The tables behind what others wrote.
+fn append(
+    before: Option<&str>,
+    tables: &str,
+    mark: &str,
+    install: bool,
+) -> Result<Merged, TablesError> {
+    let text = before.unwrap_or_default();
+    let standing = match toml_tables::holds(text, tables, mark)? {
+        None => Standing::Missing,
+        Some(true) => Standing::Current,
+        Some(false) => Standing::Stale,
+    };
+    let theirs = match before {
+        Some(text) => toml_tables::without(text, mark)?,
+        None => None,
+    };
+    let after = match (install, standing) {
+        (false, _) => theirs,
+        (true, Standing::Current) => before.map(str::to_owned),
+        (true, _) => Some(toml_tables::add(theirs.as_deref(), tables)?),
+    };
+    Ok((standing, after, None))
 }
 
 fn pointer(path: &[&str]) -> String {
@@ -314,14 +344,28 @@ fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
 
 /// Agents whose hooks are installed here, in either place.
 pub fn list_installed(workspace: &Workspace, purpose: Purpose) -> Vec<Agent> {
-    let is_there = |agent: &Agent| is_installed(workspace, *agent, purpose);
-    Agent::all().filter(is_there).collect()
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    let is_there = |place: &str| {
+        let (top, path) = match place.strip_prefix("~/") {
+            Some(path) => (home.as_deref().map(Path::new), path),
+            None => (Some(workspace.repo.root()), place),
+        };
+        let names = [path, &purpose.own_name(path)];
+        let found = |name: &str| top.is_some_and(|top| top.join(name).symlink_metadata().is_ok());
+        names.into_iter().any(found)
+    };
+    let is_set = |variable: &str| std::env::var_os(variable).is_some();
+    Agent::list_with_hooks(is_there, is_set)
+        .filter(|agent| is_installed(workspace, *agent, purpose))
+        .collect()
 }
 
 fn is_installed(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {
     [false, true].into_iter().any(|shared| {
-        let plan = &layout::plans(agent, shared, purpose)[0];
-        change(workspace, agent, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
+        let plans = layout::plans(agent, shared, purpose);
+        plans.first().is_some_and(|plan| {
+            change(workspace, agent, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
+        })
     })
 }
 

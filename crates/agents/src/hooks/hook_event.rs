@@ -145,6 +145,14 @@ impl Agent {
         KnownAgent::all().filter_map(Self::of)
     }
 
+    /// Those whose hooks may be installed; see [`KnownAgent::list_with_hooks`].
+    pub fn list_with_hooks(
+        is_there: impl Fn(&str) -> bool,
+        is_set: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = Self> {
+        KnownAgent::list_with_hooks(is_there, is_set).filter_map(Self::of)
+    }
+
     /// Reads a name.
     pub fn parse(name: &str) -> Option<Self> {
         KnownAgent::find(name).and_then(Self::of)
@@ -178,6 +186,11 @@ impl Agent {
     /// The event of that name.
     pub fn row(self, native: &str) -> Option<&'static Row> {
         self.rows().iter().find(|row| row.native == native)
+    }
+
+    /// A stop of its can be refused, or answered with what is to be done.
+    pub fn can_hold_a_stop(self) -> bool {
+        self.rows().iter().any(Row::is_stop_gate)
     }
 
     /// It sends such an event.
@@ -283,6 +296,13 @@ fn read_text(value: &Value, name: &str) -> Option<String> {
     (!text.is_empty()).then(|| text[..end].to_owned())
 }
 
+/// The text of a message in parts, cut where it is too long.
+fn read_parts(value: &Value) -> String {
+    let parts = value.as_array().into_iter().flatten();
+    let texts: Vec<String> = parts.filter_map(|part| read_text(part, "text")).collect();
+    read_text(&json!({"text": texts.join("\n")}), "text").unwrap_or_default()
+}
+
 fn source(value: &Value) -> Source {
     match value["source"].as_str().or(value["reason"].as_str()) {
         Some("compact") => Source::Compact,
@@ -306,7 +326,7 @@ fn prompt(agent: Agent, value: &Value) -> Prompt {
         PromptOrigin::Unknown => None,
     };
     Prompt {
-        text: read_text(value, "prompt").unwrap_or_default(),
+        text: read_text(value, "prompt").unwrap_or_else(|| read_parts(&value["prompt"])),
         typed,
     }
 }
@@ -459,8 +479,24 @@ fn has_failed(value: &Value) -> bool {
         || value["toolResult"]["resultType"] == "failure"
 }
 
-/// A command line, or the words of one.
+/// A command line, or the words of one, or several lines of which each may be a line with its words.
 fn command(input: &Value) -> Option<String> {
+    if let Some(lines) = input["commands"].as_array() {
+        let line = |line: &Value| match line.as_str() {
+            Some(text) => Some(text.to_owned()),
+            None => {
+                let words = line["args"].as_array().into_iter().flatten();
+                let words = words.filter_map(Value::as_str).map(str::to_owned);
+                let first = line["command"].as_str()?.to_owned();
+                let words: Vec<String> = words
+                    .map(|word| shell_words::quote(&word).into_owned())
+                    .collect();
+                Some([vec![first], words].concat().join(" "))
+            }
+        };
+        let lines: Vec<String> = lines.iter().filter_map(line).collect();
+        return Some(lines.join("\n").chars().take(MAX_TEXT).collect());
+    }
     let field = ["command", "cmd", "script"]
         .iter()
         .find_map(|name| input.get(*name))?;

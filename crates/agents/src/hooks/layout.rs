@@ -46,7 +46,7 @@ impl Purpose {
     }
 
     /// The name of a file of cook's own.
-    fn own_name(self, path: &str) -> String {
+    pub fn own_name(self, path: &str) -> String {
         match (self, path.rsplit_once("cook.")) {
             (Self::Check, Some((dir, ending))) => format!("{dir}cook-check.{ending}"),
             _ => path.to_owned(),
@@ -68,6 +68,8 @@ pub enum Base {
 pub enum Content {
     /// JSON that others write too: entries are merged in.
     Merged(Vec<Entry>),
+    /// TOML that others write too: these tables are added behind it.
+    Tables(String),
     /// cook's own file, whole.
     Whole(String),
     /// A text of others with a block of cook's.
@@ -101,7 +103,11 @@ pub struct Plan {
 }
 
 /// Programs that run inside an agent, by the name that its table gives them.
-const SHIMS: [(&str, &str); 2] = [
+const SHIMS: [(&str, &str); 3] = [
+    (
+        "cline.ts",
+        include_str!("../../../../templates/hooks/cline.ts"),
+    ),
     (
         "opencode.ts",
         include_str!("../../../../templates/hooks/opencode.ts"),
@@ -133,7 +139,14 @@ pub fn plans(agent: Agent, shared: bool, purpose: Purpose) -> Vec<Plan> {
         }
     };
     let settings = content(agent, purpose);
-    let mut plans = vec![plan(&install.personal, &install.shared, settings)];
+    let mut plans = Vec::new();
+    match (&install.shared, shared) {
+        (None, true) => return plans,
+        (everybodys, _) => {
+            let everybodys = everybodys.as_deref().unwrap_or_default();
+            plans.push(plan(&install.personal, everybodys, settings));
+        }
+    }
     if purpose == Purpose::Check {
         return plans;
     }
@@ -167,6 +180,7 @@ fn command_text(form: CommandForm) -> String {
 fn content(agent: Agent, purpose: Purpose) -> Content {
     match &agent.hooks().install.form {
         SettingsForm::Groups | SettingsForm::Flat => Content::Merged(entries(agent, purpose)),
+        SettingsForm::Tables => Content::Tables(tables(agent, purpose)),
         SettingsForm::File => Content::Whole(own_file(agent, purpose)),
         SettingsForm::Shim(name) => {
             let mut text = shim(name).to_owned();
@@ -288,6 +302,17 @@ fn entry(agent: Agent, row: &Row, purpose: Purpose) -> Value {
     }
 }
 
+/// One table for each event.
+fn tables(agent: Agent, purpose: Purpose) -> String {
+    let table = |row: &Row| {
+        let (command, limit) = (command(agent, None, purpose), seconds(row.kind, purpose));
+        let (event, command) = (json!(row.native), json!(command));
+        format!("[[hooks]]\nevent = {event}\ncommand = {command}\ntimeout = {limit}\n")
+    };
+    let tables: Vec<String> = purpose.rows(agent).map(table).collect();
+    tables.join("\n")
+}
+
 /// A file of cook's own; its payloads do not name the event, so the command does.
 fn own_file(agent: Agent, purpose: Purpose) -> String {
     let hooks: serde_json::Map<String, Value> = purpose
@@ -325,8 +350,8 @@ mod tests {
 
     #[test]
     fn a_check_is_installed_where_an_agent_stops_and_nowhere_else() {
-        for agent in Agent::all() {
-            let plans = plans(agent, true, Purpose::Check);
+        for agent in Agent::all().filter(|agent| agent.can_hold_a_stop()) {
+            let plans = plans(agent, false, Purpose::Check);
             assert_eq!(plans.len(), 1, "{agent:?}");
             let text = match &plans[0].content {
                 Content::Merged(entries) => {
@@ -335,7 +360,7 @@ mod tests {
                     assert_eq!(hooks.count(), gates.count(), "{agent:?}");
                     format!("{entries:?}")
                 }
-                Content::Whole(text) | Content::Block(text) => text.clone(),
+                Content::Whole(text) | Content::Block(text) | Content::Tables(text) => text.clone(),
             };
             assert!(text.contains("--check"), "{agent:?}: {text}");
             assert!(text.contains("600"), "{agent:?}: {text}");

@@ -12,6 +12,7 @@ mod recovery;
 mod session_state;
 mod step;
 mod stop_check;
+pub mod toml_tables;
 
 pub use command_line::{Segment, find_directory, find_inside, issue_call, segments};
 pub use cook_protocol::model::hook_table::{Gate, Kind, Row};

@@ -287,7 +287,7 @@ pub(crate) fn test_lines(suite: &Suite) -> BTreeSet<usize> {
             .tests()
             .any(|(test, _)| group.body.contains(&test.head.start))
     };
-    let mut found = BTreeSet::new();
+    let mut found = suite.example_lines();
     for item in &suite.items {
         let for_tests = match item.sort {
             Sort::Test => true,

@@ -153,7 +153,7 @@ codes! {
     SliceDuplicated "slice_duplicated" Refusal Error "two slices have the same id", "give each slice of the plan an id of its own";
     SliceIdInvalid "slice_id_invalid" Refusal Error "a slice id is not one word of letters, digits, `.`, `_`, `-`", "begin the id with a letter or digit and use only letters, digits, `.`, `_`, `-`, at most 100";
     SliceRemoved "slice_removed" Refusal Error "the plan leaves out a slice", "cancel a slice with a reason; never remove one";
-    PlanTooLarge "plan_too_large" Refusal Error "the plan has more slices than the limit", "keep a plan under 1,000 slices";
+    PlanTooLarge "plan_too_large" Refusal Error "the plan has more slices than the limit", "give a plan at most 5,000 slices";
     PlanMalformed "plan_malformed" Refusal Error "an imported plan breaks its format at the named place", "mend that line, then run the command again";
     PlanEmpty "plan_empty" Refusal Error "an imported plan names no task", "list tasks in it as `- [ ] TEXT`, or name another file";
     PlanUnknown "plan_unknown" Refusal Error "there is no plan that cook can read", "name a file: `specs/NAME/tasks.md`, `openspec/changes/NAME/tasks.md`, `.kiro/specs/NAME/tasks.md`, `.taskmaster/tasks/tasks.json`, `prd.json`, a check list, JSON of `gh issue list`, or `.beads/issues.jsonl`";

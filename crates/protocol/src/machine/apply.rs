@@ -13,7 +13,7 @@ use super::{
 use crate::model::{Actor, GOAL_SLICE, Records};
 use crate::prelude::*;
 use crate::question::Question;
-use crate::report::write_ids;
+use crate::report::{write_header_ids, write_ids};
 
 /// Moves from one snapshot to the next, or refuses and changes nothing.
 ///
@@ -412,15 +412,16 @@ fn check_submission(
 /// The header's remaining contract ids are the state's (a regrounder may give those after its plan).
 fn echo_ids(submission: &Submission, states: &[&Snapshot]) -> Result<(), Refusal> {
     let given: BTreeSet<&String> = submission.remaining_contract_ids.iter().collect();
-    let fits = states
-        .iter()
-        .any(|snapshot| given == snapshot.state.unsatisfied_contract_ids.iter().collect());
+    let fits = states.iter().any(|snapshot| {
+        let ids = &snapshot.state.unsatisfied_contract_ids;
+        given == ids.iter().collect() || given == BTreeSet::from([&write_header_ids(ids)])
+    });
     if fits {
         return Ok(());
     }
     let mut must: Vec<String> = states
         .iter()
-        .map(|snapshot| write_ids(&snapshot.state.unsatisfied_contract_ids))
+        .map(|snapshot| write_header_ids(&snapshot.state.unsatisfied_contract_ids))
         .collect();
     must.dedup();
     let holds = write_ids(&submission.remaining_contract_ids);

@@ -501,12 +501,21 @@ impl Walk<'_> {
         }
         if let Some(path) = self.contract_differs() {
             let take_in = take_in_command(&path);
-            let since = snapshot.ledger.head_seen.as_deref().map_or("HEAD", short);
+            if self.advises {
+                self.facts.ask(Question::ContractCommitted)?;
+            }
+            let uncommitted = self.facts.contract_uncommitted.iter().flatten();
+            let back = match uncommitted.clone().any(|other| *other == path) {
+                // No commit has it to put back.
+                true => String::new(),
+                false => {
+                    let since = snapshot.ledger.head_seen.as_deref().map_or("HEAD", short);
+                    format!(", `git checkout {since} -- {path}` puts it back")
+                }
+            };
             let answer = Answer::new(
                 format!("take `{path}` in, or put it back"),
-                format!(
-                    "`{path}` says something else than the log: `{take_in}` takes it in, `git checkout {since} -- {path}` puts it back"
-                ),
+                format!("`{path}` says something else than the log: `{take_in}` takes it in{back}"),
             )
             .command(take_in);
             return Ok(Some(self.fire(

@@ -9,7 +9,7 @@ use crate::prelude::*;
 use crate::report::is_named;
 
 /// Slices a plan may hold.
-pub const MAX_SLICES: usize = 1000;
+pub const MAX_SLICES: usize = 5_000;
 
 /// What a merge did that later steps ask about.
 #[derive(Debug, Default)]

@@ -521,7 +521,7 @@ pub(super) fn undo(
     }
     let mut current = work.before.clone();
     wave::void(&mut current);
-    let noes = wave::list_noes(&current.ledger);
+    let noes = wave::list_noes(&current);
     let mut next = to.clone();
     wave::void(&mut next);
     next.counters = current.counters;
@@ -573,7 +573,7 @@ pub(super) fn undo(
 /// No no goes away with what is taken back: one that stands nowhere any more, or whose answer is taken back with
 /// it, is owed an answer.
 fn keep_noes(noes: Vec<Blocker>, next: &mut Snapshot) {
-    let standing = wave::list_noes(&next.ledger);
+    let standing = wave::list_noes(next);
     let stands = |no: &Blocker| standing.iter().any(|known| known.id == no.id);
     // The user's own words are taken back with the rest.
     let lost = noes.into_iter().filter(|no| !no.is_users() && !stands(no));

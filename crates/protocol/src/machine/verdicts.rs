@@ -137,7 +137,8 @@ pub(super) fn audit(
     require_same_tree(work, submission)?;
     let (id, head, criteria) = find_committed_key(work)?;
     let seq = work.seq();
-    let rejects = finds_disorder(work, &id, verdicts, submission);
+    let planned = list_planned(work, &id, verdicts);
+    let rejects = finds_disorder(work, &id, verdicts, submission, &planned);
     work.set_audit_aside(&id);
     work.ledger(&id).audit = Some(AuditNote {
         commit: head.clone(),
@@ -146,6 +147,7 @@ pub(super) fn audit(
         concerns: verdicts.concerns.clone(),
         next_slice: verdicts.follow_up.clone(),
         rejects,
+        planned,
         report_sha256: submission.report_sha256.clone(),
         seq,
     });
@@ -157,13 +159,31 @@ pub(super) fn audit(
     Ok(())
 }
 
-/// Something is open beside the slice's own contracts, which are open until it is accepted; or a
-/// dimension fails, the worktree is not clean, plan or state is untrue.
-fn finds_disorder(work: &Work, id: &str, verdicts: &Verdicts, submission: &Submission) -> bool {
+/// Contracts that the audit calls open and that other slices of the plan are to fulfil.
+fn list_planned(work: &Work, id: &str, verdicts: &Verdicts) -> Vec<String> {
+    if !verdicts.weighs_plan {
+        return Vec::new();
+    }
+    let others = || work.next.plan.open_slices().filter(|it| it.slice_id != id);
+    let is_planned = |contract: &&String| others().any(|it| it.contract_ids.contains(contract));
+    let open = verdicts.open_contract_ids.iter();
+    open.filter(is_planned).cloned().collect()
+}
+
+/// Something is open beside the slice's own contracts, which are open until it is accepted, and those
+/// that are planned; or a dimension fails, the worktree is not clean, plan or state is untrue.
+fn finds_disorder(
+    work: &Work,
+    id: &str,
+    verdicts: &Verdicts,
+    submission: &Submission,
+    planned: &[String],
+) -> bool {
     let slice = work.next.plan.slice(id);
     let is_own = |contract: &String| slice.is_some_and(|it| it.contract_ids.contains(contract));
+    let mut open = verdicts.open_contract_ids.iter();
     verdicts.blocker_count.0 + verdicts.high_value_gap_count.0 > 0
-        || !verdicts.open_contract_ids.iter().all(is_own)
+        || !open.all(|contract| is_own(contract) || planned.contains(contract))
         || !verdicts.fails.is_empty()
         || submission.worktree_clean == Some(false)
         || !untrue(&submission.report).is_empty()

@@ -88,15 +88,26 @@ pub(super) fn review_blocker(review: &ReviewNote) -> Blocker {
 /// What the last audit leaves open; before the end a re-ground answers it.
 pub fn open_audit(snapshot: &Snapshot) -> Option<Blocker> {
     let audit = snapshot.ledger.open_audit.as_ref();
-    audit.filter(|audit| audit.rejects).map(audit_blocker)
+    let audit = audit.filter(|audit| audit.rejects_with(&snapshot.plan));
+    audit.map(audit_blocker)
 }
 
 /// The same where the committed slice is closed or taken up again.
 pub fn find_audit_to_answer(snapshot: &Snapshot) -> Option<Blocker> {
     match current_audit(snapshot) {
-        Some(audit) => audit.rejects.then(|| audit_blocker(audit)),
+        Some(audit) => audit
+            .rejects_with(&snapshot.plan)
+            .then(|| audit_blocker(audit)),
         None => open_audit(snapshot),
     }
+}
+
+/// Ids of audits that reject as soon as the plan gives up a contract which they call open.
+pub(super) fn list_planned_audits(snapshot: &Snapshot) -> impl Iterator<Item = String> {
+    let audits = current_audit(snapshot).into_iter();
+    let audits = audits.chain(&snapshot.ledger.open_audit);
+    let audits = audits.filter(|audit| !audit.planned.is_empty());
+    audits.map(|audit| audit_blocker(audit).id)
 }
 
 fn audit_blocker(audit: &AuditNote) -> Blocker {
@@ -115,7 +126,7 @@ fn audit_blocker(audit: &AuditNote) -> Blocker {
 /// A later audit takes the place of the one that waits for an answer: what it leaves out counts as
 /// settled by it, and the judges are told so.
 pub(super) fn follow_audit(next: &mut Snapshot, earlier: &AuditNote, audit: &AuditNote) {
-    if !earlier.rejects || earlier.seq == audit.seq {
+    if !earlier.rejects_with(&next.plan) || earlier.seq == audit.seq {
         return;
     }
     let (no, later) = (audit_blocker(earlier), audit_blocker(audit));
@@ -165,7 +176,8 @@ fn list_owed_by_slices(snapshot: &Snapshot) -> impl Iterator<Item = Blocker> {
 
 /// Every no that is on record, answered or not: of reviews that a later one has not taken the place of, of the newest
 /// audit, of judges.
-pub(super) fn list_noes(ledger: &Ledger) -> Vec<Blocker> {
+pub(super) fn list_noes(snapshot: &Snapshot) -> Vec<Blocker> {
+    let (ledger, plan) = (&snapshot.ledger, &snapshot.plan);
     let mut noes = ledger.unanswered.clone();
     let answered = ledger.answered_rejections.iter();
     owe(&mut noes, answered.map(|answered| answered.no.clone()));
@@ -178,7 +190,9 @@ pub(super) fn list_noes(ledger: &Ledger) -> Vec<Blocker> {
     let newest = audits.max_by_key(|audit| audit.seq.0);
     owe(
         &mut noes,
-        newest.filter(|audit| audit.rejects).map(audit_blocker),
+        newest
+            .filter(|audit| audit.rejects_with(plan))
+            .map(audit_blocker),
     );
     noes
 }
@@ -212,8 +226,8 @@ fn find_rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
         let review = ledger.and_then(|it| it.review.as_ref().or(it.sent_back.as_ref()));
         let audit = ledger.and_then(|it| it.audit.as_ref().or(it.earlier_audit.as_ref()));
         let review = review.filter(|review| review.rejects()).map(review_blocker);
-        let audit = audit.filter(|audit| audit.rejects).map(audit_blocker);
-        review.into_iter().chain(audit)
+        let audit = audit.filter(|audit| audit.rejects_with(&snapshot.plan));
+        review.into_iter().chain(audit.map(audit_blocker))
     });
     noes.collect()
 }

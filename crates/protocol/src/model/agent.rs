@@ -398,6 +398,8 @@ pub struct Markers {
     pub session: Option<String>,
     /// Those that the agent sets for its children, each seen there. What a person exports is none.
     pub set: Vec<String>,
+    /// The name of its process, where it sets none: its children descend from that.
+    pub program: Option<String>,
     /// Where it says so instead to a server of tools, which gets none of them.
     pub mcp: Option<McpMarker>,
 }
@@ -462,6 +464,19 @@ impl KnownAgent {
             .map(|(name, _)| *name)
     }
 
+    /// Agents whose hooks may be installed: a place that `[hooks.install]` names is there, or a variable that moves
+    /// one is set. The files of the others are not parsed.
+    pub fn list_with_hooks(
+        is_there: impl Fn(&str) -> bool,
+        is_set: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = &'static Self> {
+        let files = FILES.iter().enumerate();
+        let found = files.filter(move |(_, (_, text))| {
+            list_hook_places(text).any(&is_there) || list_variables(text).any(&is_set)
+        });
+        found.map(|(index, _)| Self::at(index))
+    }
+
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.name
@@ -478,9 +493,48 @@ impl KnownAgent {
     }
 }
 
+/// Where an agent's file says that its hooks are installed; a test holds these lines against the parsed file.
+fn list_hook_places(text: &str) -> impl Iterator<Item = &str> {
+    let (_, part) = text.split_once("\n[hooks.install]\n").unwrap_or_default();
+    let lines = part.lines().take_while(|line| !line.starts_with('['));
+    lines.filter_map(|line| {
+        let place = line.strip_prefix("personal = \"");
+        let place = place.or(line.strip_prefix("shared = \""))?;
+        place.strip_suffix('"')
+    })
+}
+
+/// Variables that an agent's file names for its directories.
+fn list_variables(text: &str) -> impl Iterator<Item = &str> {
+    let named = text.split("variable = \"").skip(1);
+    let named = named.chain(text.split("\"$").skip(1));
+    named.filter_map(|rest| {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        Some(&rest[..end?])
+    })
+}
+
 #[cfg(test)]
 mod tests_of_directory {
     use super::*;
+
+    #[test]
+    fn places_of_hooks_are_found_without_parsing() {
+        for (index, (name, text)) in FILES.iter().enumerate() {
+            let known = KnownAgent::at(index);
+            let install = known.hooks.as_ref().map(|hooks| &hooks.install);
+            let parsed: Vec<&str> = install
+                .iter()
+                .flat_map(|install| [&*install.personal, &*install.shared])
+                .collect();
+            assert_eq!(list_hook_places(text).collect::<Vec<_>>(), parsed, "{name}");
+            let found: Vec<&str> = list_variables(text).collect();
+            let writes = known.preset.writes.iter();
+            for variable in writes.filter_map(|directory| directory.variable.as_deref()) {
+                assert!(found.contains(&variable), "{name}: {variable}");
+            }
+        }
+    }
 
     #[derive(Deserialize)]
     struct File {

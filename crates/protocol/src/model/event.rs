@@ -83,6 +83,14 @@ pub struct Verdicts {
     /// The commit it names, where its role is asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Auditor: contracts that an open slice of the plan is to fulfil are in order although they are
+    /// open. Absent in the logs of earlier builds, where only those of the audited slice are.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub weighs_plan: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// accepted or reopened.

@@ -138,6 +138,8 @@ pub enum AnswerShape {
     Copilot,
     /// Permissions and messages; a stop is answered with a follow-up message.
     Cursor,
+    /// A message, or a permission decision, which refuses a stop too; nothing for the user.
+    Kimi,
     /// The effects by their names, for cook's own shims.
     Shim,
 }
@@ -209,6 +211,8 @@ pub enum SettingsForm {
     Flat,
     /// A file of cook's own, with a version, and a command for each of two shells.
     File,
+    /// TOML tables one by one, behind what others write in the file.
+    Tables,
     /// A program of cook's own, by its name in `templates/hooks/`.
     Shim(String),
 }
@@ -266,8 +270,9 @@ pub struct Install {
     pub form: SettingsForm,
     /// One's own settings.
     pub personal: String,
-    /// Those that everybody gets with the repository.
-    pub shared: String,
+    /// Those that everybody gets with the repository; none = the agent reads hooks of one's own alone.
+    #[serde(default)]
+    pub shared: Option<String>,
     /// What is read in them beside JSON.
     #[serde(default)]
     pub reads: Vec<Lenience>,

@@ -5,7 +5,7 @@
 use super::config::Limits;
 use super::contract::{Assured, Offer};
 use super::evidence::Receipt;
-use super::plan_document::{PlanSource, TaskSource};
+use super::plan_document::{Plan, PlanSource, TaskSource};
 use super::scalar::{Count, Text, Texts};
 use super::state::Role;
 use super::strength_note::StrengthNote;
@@ -74,6 +74,10 @@ pub struct AuditNote {
     /// not what they say.
     #[serde(default, skip_serializing_if = "is_false")]
     pub rejects: bool,
+    /// Contracts that it calls open and that a slice of the plan was to fulfil. It rejects as soon as
+    /// no slice that is open or done has one of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned: Vec<String>,
     /// Digest of the report.
     pub report_sha256: String,
     /// Log sequence of the record.
@@ -81,6 +85,18 @@ pub struct AuditNote {
 }
 
 impl AuditNote {
+    /// Something that it names has to be answered, as the plan is now.
+    pub fn rejects_with(&self, plan: &Plan) -> bool {
+        let is_held = |contract: &String| {
+            let mut slices = plan.candidate_slices.iter();
+            slices.any(|slice| {
+                let counts = slice.status.is_open() || slice.rests_on_proof();
+                counts && slice.contract_ids.contains(contract)
+            })
+        };
+        self.rejects || !self.planned.iter().all(is_held)
+    }
+
     /// It names something.
     pub fn names_something(&self) -> bool {
         !self.findings.is_empty() || !self.concerns.is_empty() || self.next_slice.is_some()

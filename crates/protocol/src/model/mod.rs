@@ -69,7 +69,7 @@ pub use plan_document::{
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use setting::{
     AgentName, CachePath, Command, CommandIn, CommandLine, Commands, Dollars, LogRefs, Pattern,
-    RepoPath, RoleKey, SocketPath, Span, check_command, escape_branch, is_branch_name,
+    RepoPath, RoleKey, SocketPath, Span, check_command, escape_branch, is_branch_name, nearest,
     surface_matches, surface_names, unescape_branch,
 };
 pub use snapshot::{Records, Snapshot, TreeEntry};

@@ -324,7 +324,7 @@ fn check_socket(text: &str) -> Result<(), String> {
 }
 
 /// The known word that was probably meant.
-pub(super) fn nearest(key: &str, known: &[&str]) -> String {
+pub fn nearest(key: &str, known: &[&str]) -> String {
     known
         .iter()
         .map(|name| (strsim::damerau_levenshtein(key, name), name))

@@ -22,11 +22,11 @@ pub use quote::{MAX_PART_CHARS, cut};
 use serde_json::Value;
 
 /// What a role may read besides.
-const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
-  `plan.json`, `active-slice.json`, `slice-history.jsonl` and `stop-check-history.jsonl`.";
+const EIGHT_FILES: &str = "`mission.md`, `README.md`,
+  `profile.json`, `state.json`, `plan.json`, `active-slice.json`, `slice-history.jsonl`, `stop-check-history.jsonl`";
 /// A judge is named no file of votes.
-const SEVEN_FILES: &str = "Seven files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
-  `plan.json`, `active-slice.json` and `slice-history.jsonl`.";
+const SEVEN_FILES: &str = "`mission.md`, `README.md`,
+  `profile.json`, `state.json`, `plan.json`, `active-slice.json`, `slice-history.jsonl`";
 const SHARED: &str = include_str!("../../../../protocol/roles/shared.md");
 
 /// A role's template, placeholders unfilled.
@@ -54,7 +54,29 @@ pub fn version(role: Role) -> String {
 
 /// The whole prompt.
 pub fn render(input: &PromptInput) -> String {
-    explain_tags(fill(template(input.role), |name| value(input, name)))
+    explain_tags(fill(&choose(input), |name| value(input, name)))
+}
+
+/// The role's template without the passages that this report has no use for: what stands between
+/// `{{if KEY}}` and `{{end}}` is for a block that may hold the key.
+fn choose(input: &PromptInput) -> String {
+    let refused = match input.role {
+        Role::Regrounder => list_refused_keys(input.rule, input.snapshot, input.selection),
+        _ => Vec::new(),
+    };
+    let mut is_chosen = true;
+    let mut chosen = String::new();
+    for line in template(input.role).lines() {
+        if let Some(key) = line.strip_prefix("{{if ") {
+            is_chosen = !refused.contains(&key.trim_end_matches("}}"));
+        } else if line == "{{end}}" {
+            is_chosen = true;
+        } else if is_chosen {
+            chosen.push_str(line);
+            chosen.push('\n');
+        }
+    }
+    chosen
 }
 
 /// What all judges of a wave are given alike.
@@ -151,7 +173,6 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
         "action" => Quoted::line(&without_attribution(input.action)),
         "reason" => Quoted::line(&without_attribution(input.reason)),
         "mission" => Quoted::section(&snapshot.mission),
-        "mission_anchor" => Quoted::line(&snapshot.state.mission_anchor),
         "remaining_ids" => Quoted::line(&remaining_ids(snapshot)),
         "slice_id" => Quoted::word(snapshot.active.slice_id.as_deref().unwrap_or_default()),
         "wave" => Quoted::word(&snapshot.state.current_stop_wave_id.0.to_string()),
@@ -167,7 +188,7 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
 
 fn remaining_ids(snapshot: &Snapshot) -> String {
     let ids = &snapshot.state.unsatisfied_contract_ids;
-    clean(&report::write_ids(ids), Lines::Fold)
+    clean(&report::write_header_ids(ids), Lines::Fold)
 }
 
 /// The format of the report that a role is asked for under a rule, its two header lines filled in.
@@ -656,7 +677,7 @@ mod tests {
         let implementer = prompt(Role::Implementer, "m", "");
         assert!(implementer.contains("Cook-Slice: s-1"));
         let judge = prompt(Role::StopJudge, "m", "");
-        assert!(judge.contains("Seven files") && !judge.contains("stop-check-history"));
+        assert!(!judge.contains("stop-check-history"));
         assert!(judge.contains("Stop wave 2; judges required: 3"));
     }
 
@@ -756,18 +777,20 @@ mod tests {
                 "`plan.json`",
                 "`active-slice.json`",
                 "`slice-history.jsonl`",
-                "After a compaction",
+                "after a compaction",
                 "smallest correct change",
                 "deterministic proof come first, then focused checks, then broad ones",
                 "Never continue from conversation memory",
-                "report it",
+                "Report a wrong plan",
             ] {
                 assert!(text.contains(part), "{role}: {part}");
             }
             let votes = text.contains("`stop-check-history.jsonl`");
             assert_eq!(votes, role != Role::StopJudge, "{role}");
         }
-        assert!(prompt(Role::StopJudge, "m", "").contains("their absence is not a reason"));
+        let judge = prompt(Role::StopJudge, "m", "");
+        let judge: Vec<&str> = judge.split_whitespace().collect();
+        assert!(judge.join(" ").contains("their absence is not a reason"));
     }
 
     #[test]

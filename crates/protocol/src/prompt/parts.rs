@@ -3,9 +3,9 @@
 //! holds it to what the machine reads.
 
 use super::prompt_slices::{
-    PLAN, REPORTS, active_text, audit_text, is_of_this_commit, list_earlier_notes, list_fixes,
-    list_other_claims, list_other_notes, may_select, plan_text, rejection, review_id, review_text,
-    standing_review, vote,
+    PLAN, REPORTS, ROOM, ROOM_TO_PLAN, active_text, audit_text, fill_room, find_rule,
+    is_of_this_commit, list_earlier_notes, list_fixes, list_other_claims, list_other_notes,
+    may_select, plan_text, rejection, review_id, review_text, standing_review, vote,
 };
 use super::quote::{MAX_PART_CHARS, Quoted, cut, fit};
 use crate::diagnostic::without_attribution;
@@ -68,7 +68,7 @@ fn regrounder(input: &PromptInput, parts: &mut Parts) {
     let left = list_left_if_cancelled(snapshot);
     let left = left.iter().map(|no| cut(&rejection(no), LEFT, PLAN));
     let votes = ledger.wave.votes.iter().filter(|_| is_end);
-    let room = ledger.room.iter().flat_map(|room| room.red.clone());
+    let red = ledger.room.iter().flat_map(|room| room.red.clone());
     let selection = may_select(input.rule, snapshot).then_some((input.rule, input.selection));
     let review_title = match current_review(snapshot) {
         Some(_) => REVIEW,
@@ -79,34 +79,36 @@ fn regrounder(input: &PromptInput, parts: &mut Parts) {
     let before = active.filter(is_sent_back);
     let before = before.and_then(|slice| slice.sent_back.as_ref());
     let audit = active.and_then(|slice| slice.audit.as_ref());
+    // Nobody reads an audit that is in order again.
+    let rejects = |audit: &&AuditNote| audit.rejects_with(&snapshot.plan);
     let earlier = active.and_then(|slice| slice.earlier_audit.as_ref());
+    let earlier = earlier.filter(rejects);
     let returned = ledger.returned.as_deref();
     let last_answer = new_answer(ledger);
     parts.add(ANSWERS, answers(&ledger.answers));
     parts.line(LAST_ANSWER, last_answer.as_deref());
     parts.section(ADVICE, ledger.advice.as_deref().unwrap_or_default());
     parts.line("Given back by the implementer:", returned);
-    parts.section("The plan:", &plan_text(snapshot, selection));
+    let head = active.and_then(|slice| slice.head.as_deref());
+    let room = match find_rule(input.rule) {
+        Some(Rule::Recover | Rule::Select) => ROOM_TO_PLAN,
+        _ => ROOM,
+    };
+    parts.section("The plan:", &plan_text(snapshot, selection, room));
     parts.section("The slice in work:", &active_text(snapshot));
-    parts.line(
-        "Its commit:",
-        active.and_then(|slice| slice.head.as_deref()),
-    );
     parts.list(OWN_COMMITS, list_other_claims(active));
-    parts.section(review_title, &review_text(review, &[]));
-    parts.section(REVIEW_BEFORE, &review_text(before, &[]));
+    parts.section(review_title, &review_text(review, &[], head));
+    parts.section(REVIEW_BEFORE, &review_text(before, &[], head));
     parts.line(ANSWER_TO_REVIEW, voided);
-    parts.section("The audit after it:", &audit_text(audit, audit_owed));
-    parts.section(
-        OPEN_AUDIT,
-        &audit_text(ledger.open_audit.as_ref(), audit_owed),
-    );
-    parts.section(EARLIER_AUDIT, &audit_text(earlier, None));
+    let standing = ledger.open_audit.as_ref().filter(rejects);
+    parts.section("The audit after it:", &audit_text(audit, audit_owed, head));
+    parts.section(OPEN_AUDIT, &audit_text(standing, audit_owed, head));
+    parts.section(EARLIER_AUDIT, &audit_text(earlier, None, head));
     parts.line(RISKS, active.and_then(|slice| slice.remarked.as_deref()));
     parts.list(OWED, rejections.iter().map(rejection).collect());
     parts.list(LEFT_IF_CANCELLED, left.collect());
     parts.list("The votes of this wave:", votes.map(vote).collect());
-    parts.list("The gates at HEAD in a clean room:", room.collect());
+    parts.list("The gates at HEAD in a clean room:", red.collect());
     let opened = is_end.then(|| Quoted::word(&ledger.wave.opened.0.to_string()));
     parts.add("Waves held at this HEAD (at most 2):", opened);
     parts.list(RELEASE_BLOCKERS, snapshot.state.release_blocker_ids.clone());
@@ -144,13 +146,12 @@ fn implementer(input: &PromptInput, parts: &mut Parts) {
     let checked = ledger.filter(|_| !must.is_empty());
     let checked = checked.and_then(|slice| slice.checked.as_deref());
     let advice = snapshot.ledger.advice.as_deref().unwrap_or_default();
-    let last = ledger.and_then(|slice| slice.head.as_deref().or(slice.reported.as_deref()));
-    parts.section(
-        "The exact handoff, as `.agent/active-slice.json` has it:",
-        &active_text(snapshot),
-    );
+    let head = ledger.and_then(|slice| slice.head.as_deref());
+    let last = ledger.and_then(|slice| slice.reported.as_deref());
+    let last = last.filter(|_| head.is_none());
+    parts.section("The exact handoff:", &active_text(snapshot));
     parts.add(ANSWERS, answers(&snapshot.ledger.answers));
-    parts.section(review_title, &review_text(review, must));
+    parts.section(review_title, &review_text(review, must, head));
     parts.list(TAKEN_UP, list_taken_up(snapshot));
     parts.list(
         "What attempts before said of what they had to fix:",
@@ -173,7 +174,7 @@ fn implementer(input: &PromptInput, parts: &mut Parts) {
 fn reviewer(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
     describe_committed(snapshot, parts);
-    let title = "The other slices (what they do is not asked of this one):";
+    let title = "The other slices:";
     parts.list(title, other_slices(snapshot));
     parts.list(AMENDED, amendments(snapshot));
     parts.list(REMARKS, remarks(snapshot));
@@ -183,8 +184,9 @@ fn auditor(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
     describe_committed(snapshot, parts);
     let before = snapshot.ledger.open_audit.as_ref();
-    parts.section(AUDIT_BEFORE, &audit_text(before, None));
-    parts.section("The plan:", &plan_text(snapshot, None));
+    let before = before.filter(|audit| audit.rejects_with(&snapshot.plan));
+    parts.section(AUDIT_BEFORE, &audit_text(before, None, None));
+    parts.section("The plan:", &plan_text(snapshot, None, ROOM));
     parts.list(AMENDED, amendments(snapshot));
     parts.list(REMARKS, remarks(snapshot));
 }
@@ -197,8 +199,13 @@ fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     let void = void.filter(|_| current_review(snapshot).is_none());
     let before = void.or(ledger.and_then(|slice| slice.sent_back.as_ref()));
     let fixed = ledger.map_or(&[][..], |slice| &slice.fixed);
-    let audit = ledger.and_then(|slice| slice.audit.as_ref());
+    let rejects = |audit: &&AuditNote| audit.rejects_with(&snapshot.plan);
+    let audit = ledger
+        .and_then(|slice| slice.audit.as_ref())
+        .filter(rejects);
     let earlier = ledger.and_then(|slice| slice.earlier_audit.as_ref());
+    let earlier = earlier.filter(rejects);
+    let head = ledger.and_then(|slice| slice.head.as_deref());
     let fixes_title = match ledger.is_some_and(is_of_this_commit) {
         true => "What this commit had to fix, or was said of it by that review and after it:",
         false => "What this attempt had to fix:",
@@ -208,14 +215,10 @@ fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     parts.section("The slice, committed:", &active_text(snapshot));
     parts.add(ANSWERS, answers(&snapshot.ledger.answers));
     parts.list(TAKEN_UP, list_taken_up(snapshot));
-    parts.line(
-        "Its commit:",
-        ledger.and_then(|slice| slice.head.as_deref()),
-    );
-    parts.section(REVIEW_BEFORE, &review_text(before, fixed));
+    parts.section(REVIEW_BEFORE, &review_text(before, fixed, head));
     parts.line(ANSWER_TO_REVIEW, answer_to(snapshot, ledger));
-    parts.section(AUDIT_OF_COMMIT, &audit_text(audit, None));
-    parts.section(AUDIT_OF_BEFORE, &audit_text(earlier, None));
+    parts.section(AUDIT_OF_COMMIT, &audit_text(audit, None, head));
+    parts.section(AUDIT_OF_BEFORE, &audit_text(earlier, None, head));
     parts.list(fixes_title, fixes);
     parts.list("What its implementer says of that besides:", others);
     parts.line(RISKS, ledger.and_then(|slice| slice.remarked.as_deref()));
@@ -232,7 +235,7 @@ fn judge(input: &PromptInput, parts: &mut Parts) {
     let answered = ledger.answered_rejections.iter().map(tell_answered);
     let open = ledger.unanswered.iter().map(rejection);
     parts.add(ANSWERS, answers(&ledger.answers));
-    parts.list("The slices:", slices(snapshot));
+    parts.list("The slices:", fit(&slices(snapshot), PLAN));
     parts.line(
         "The latest completed slice's commit:",
         latest_commit(snapshot),
@@ -426,27 +429,28 @@ pub(super) fn slices(snapshot: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-/// What else is planned or done, a line each, for whoever looks at one slice alone.
+/// What else is planned, a line each, for whoever looks at one slice alone.
 fn other_slices(snapshot: &Snapshot) -> Vec<String> {
     let in_work = snapshot.find_slice_in_work();
-    let slices = snapshot.plan.candidate_slices.iter().filter(|slice| {
-        slice.status != SliceStatus::Cancelled && Some(slice.slice_id.as_str()) != in_work
-    });
-    let lines = slices.map(|slice| {
-        let line = format!(
-            "`{}` ({}): {}: {}",
-            slice.slice_id,
-            slice.status.id(),
-            slice.goal,
-            slice.acceptance_criteria.join("; ")
-        );
+    let open = snapshot.plan.open_slices();
+    let others = open.filter(|slice| Some(slice.slice_id.as_str()) != in_work);
+    let lines = others.map(|slice| {
+        let criteria = slice.acceptance_criteria.join("; ");
+        let line = format!("`{}`: {}: {criteria}", slice.slice_id, slice.goal);
         cut(&line, OTHER, PLAN)
     });
-    fit(&lines.collect::<Vec<_>>(), PLAN)
+    let lines: Vec<String> = lines.collect();
+    let (mut shown, left) = fill_room(lines, ROOM_FOR_OTHERS);
+    if left > 0 {
+        let left = count_noun(left, "more open slice");
+        shown.push(format!("{left} ({PLAN})"));
+    }
+    shown
 }
 
-/// Bytes of a slice that is only told of.
+/// Bytes of a slice that is only told of, and of all of them.
 const OTHER: usize = 300;
+const ROOM_FOR_OTHERS: usize = 600;
 
 pub(super) fn amendments(snapshot: &Snapshot) -> Vec<String> {
     let amendments = snapshot.ledger.amendments.iter();

@@ -4,6 +4,7 @@ use super::quote::{cut, fit};
 use crate::machine::{Choice, Rule, Selection, SliceGraph, list_other_ratings, waits_for};
 use crate::model::{ANSWER_NOTE, FixNote, Handoff, Priority, Vote};
 use crate::prelude::*;
+use crate::report::{self, write_header_ids};
 use std::fmt::Write;
 
 pub(super) const PLAN: &str = "`cat .agent/plan.json` shows all";
@@ -22,44 +23,62 @@ pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
     find_rule(rule).is_some_and(|rule| Choice::Select.is_open(rule, snapshot, false))
 }
 
-/// Open slices whole, closed ones in a line, and what can be selected; `selection` with the rule
-/// under which.
-pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection)>) -> String {
-    let plan = &snapshot.plan;
-    let in_work = snapshot.find_slice_in_work();
-    let ledger = &snapshot.ledger;
-    let is_doubted = ledger.answered.is_some()
-        || !ledger.unanswered.is_empty()
-        || ledger.wave.votes.iter().any(|vote| !vote.can_stop);
-    let mut text = String::new();
-    for slice in &plan.candidate_slices {
-        let known = snapshot.find_ledger(&slice.slice_id);
-        let accepted = known.and_then(|slice| slice.accepted.as_ref());
-        let accepted = accepted.map_or_else(String::new, |accepted| {
-            format!(
-                ", priority {}, its work is at {}",
-                number(&slice.priority),
-                accepted.head
-            )
-        });
-        let _ = writeln!(
-            text,
-            "{} ({}{accepted}): {}",
-            slice.slice_id,
-            slice.status.id(),
-            fold(&slice.goal)
-        );
-        let is_active = in_work == Some(slice.slice_id.as_str());
-        if slice.status.is_open() && !is_active {
-            open_slice(&mut text, snapshot, slice);
-        } else if !is_active {
-            // A new answer, or a judge, may contradict what was proven.
-            if slice.status == SliceStatus::Done && is_doubted {
-                number_criteria(&mut text, &slice.acceptance_criteria);
-            }
-            ids(&mut text, "contracts", &slice.contract_ids);
+/// Bytes of the slices that stand in a prompt beside the one in work; more where the plan itself is due.
+pub(super) const ROOM: usize = 1_200;
+pub(super) const ROOM_TO_PLAN: usize = 8_000;
+
+/// Slices that are only named.
+const NAMED: usize = 12;
+
+/// The items that fit into the room, one at least, and how many are left.
+pub(super) fn fill_room(
+    items: impl IntoIterator<Item = String>,
+    room: usize,
+) -> (Vec<String>, u64) {
+    let (mut used, mut left, mut shown) = (0, 0, Vec::new());
+    for item in items {
+        used += item.len();
+        match used <= room || shown.is_empty() {
+            true => shown.push(item),
+            false => left += 1,
         }
     }
+    (shown, left)
+}
+
+/// Open slices whole, those that come next first; closed ones where somebody doubts them or that were
+/// accepted last; the rest as a number; and what can be selected, `selection` with the rule under which.
+pub(super) fn plan_text(
+    snapshot: &Snapshot,
+    selection: Option<(&str, &Selection)>,
+    room: usize,
+) -> String {
+    let plan = &snapshot.plan;
+    let in_work = snapshot.find_slice_in_work();
+    let ready = SliceGraph::new(plan).ready(plan).into_iter();
+    let ready = ready.map(|row| row.slice_id);
+    // The one in work stands in a part of its own.
+    let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
+    let places = ready.iter().enumerate();
+    let places: BTreeMap<&str, usize> = places.map(|(at, id)| (id.as_str(), at)).collect();
+    let mut others: Vec<&Slice> = plan.candidate_slices.iter().collect();
+    others.retain(|slice| Some(slice.slice_id.as_str()) != in_work);
+    let place = |slice: &&Slice| places.get(slice.slice_id.as_str()).copied();
+    others.sort_by_key(|slice| place(slice).unwrap_or(usize::MAX));
+    let (open, closed): (Vec<&Slice>, Vec<&Slice>) =
+        others.into_iter().partition(|slice| slice.status.is_open());
+    let open = open.into_iter().map(|slice| {
+        let mut text = name_slice(slice, "");
+        open_slice(&mut text, snapshot, slice);
+        text
+    });
+    let (shown, left) = fill_room(open, room);
+    let mut text = shown.concat();
+    if left > 0 {
+        let left = count_noun(left, "more open slice");
+        let _ = writeln!(text, "{left} ({PLAN})");
+    }
+    list_closed(&mut text, snapshot, &closed, room);
     let is_claimed = plan.open_slices().any(|slice| {
         let known = snapshot.find_ledger(&slice.slice_id);
         let source = known.and_then(|known| known.source.as_ref());
@@ -68,10 +87,6 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
     if is_claimed {
         text.push_str(CLAIMED);
     }
-    let ready = SliceGraph::new(plan).ready(plan).into_iter();
-    let ready = ready.map(|row| row.slice_id);
-    // The one in work stands in a part of its own.
-    let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
     let Some((rule, selection)) = selection else {
         return text;
     };
@@ -80,13 +95,65 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
         list_ready(&mut text, snapshot, selection, ready);
     }
     if let (Some(id), false, None) = (in_work, more.is_empty(), &selection.held) {
-        let more = more.join(", ");
+        let more = name_first(&more);
         let _ = writeln!(
             text,
             "can be selected too, where this report accepts `{id}`: {more}"
         );
     }
     text
+}
+
+fn name_slice(slice: &Slice, more: &str) -> String {
+    let (id, status) = (&slice.slice_id, slice.status.id());
+    format!("{id} ({status}{more}): {}\n", fold(&slice.goal))
+}
+
+/// The closed slices that an answer, a judge or an audit may contradict, and those accepted last.
+fn list_closed(text: &mut String, snapshot: &Snapshot, closed: &[&Slice], room: usize) {
+    let ledger = &snapshot.ledger;
+    let is_doubted = ledger.answered.is_some()
+        || !ledger.unanswered.is_empty()
+        || ledger.wave.votes.iter().any(|vote| !vote.can_stop);
+    let find_accepted = |slice: &Slice| snapshot.find_ledger(&slice.slice_id)?.accepted.as_ref();
+    let mut closed = closed.to_vec();
+    let all = closed.len() as u64;
+    closed.sort_by_key(|slice| std::cmp::Reverse(find_accepted(slice).map(|it| it.seq.0)));
+    if !is_doubted {
+        closed.retain(|slice| find_accepted(slice).is_some());
+        closed.truncate(
+            usize::try_from(ledger.assured.unaudited.0)
+                .unwrap_or(1)
+                .max(1),
+        );
+    }
+    let lines = closed.into_iter().map(|slice| {
+        let accepted = find_accepted(slice).map_or_else(String::new, |accepted| {
+            let priority = number(&slice.priority);
+            format!(", priority {priority}, its work is at {}", accepted.head)
+        });
+        let mut line = name_slice(slice, &accepted);
+        if slice.status == SliceStatus::Done && is_doubted {
+            number_criteria(&mut line, &slice.acceptance_criteria);
+        }
+        ids(&mut line, "contracts", &slice.contract_ids);
+        line
+    });
+    let (shown, _) = fill_room(lines, room);
+    text.push_str(&shown.concat());
+    let left = all - shown.len() as u64;
+    if left > 0 {
+        let left = count_noun(left, "more closed slice");
+        let _ = writeln!(text, "{left} ({PLAN})");
+    }
+}
+
+fn name_first(ids: &[String]) -> String {
+    let shown = ids[..ids.len().min(NAMED)].join(", ");
+    match ids.len().saturating_sub(NAMED) {
+        0 => shown,
+        left => format!("{shown} and {left} more (`cook status --ready` lists them)"),
+    }
 }
 
 /// What waits for the committed slice alone, where a report may accept it.
@@ -115,7 +182,7 @@ fn list_ready(text: &mut String, snapshot: &Snapshot, selection: &Selection, rea
             text,
             "nothing can be selected now ({}); once that is settled, {first}: {}",
             fold(why),
-            ready.join(", ")
+            name_first(&ready)
         );
         return;
     }
@@ -126,9 +193,16 @@ fn list_ready(text: &mut String, snapshot: &Snapshot, selection: &Selection, rea
     let (known, unknown): (Vec<String>, Vec<String>) =
         ready.into_iter().partition(|id| rests_on(id).is_empty());
     if !known.is_empty() {
-        let _ = writeln!(text, "can be selected, {first}: {}", known.join(", "));
+        let _ = writeln!(text, "can be selected, {first}: {}", name_first(&known));
     }
-    for id in &unknown {
+    if unknown.len() > NAMED {
+        let left = unknown.len() - NAMED;
+        let _ = writeln!(
+            text,
+            "{left} more can be selected only after a gate ran at HEAD (`cook status --ready` lists them)"
+        );
+    }
+    for id in unknown.iter().take(NAMED) {
         let on = rests_on(id).into_iter();
         let on: Vec<String> = on
             .map(|(other, what)| format!("`{other}` ({})", fold(what)))
@@ -196,6 +270,8 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
     let ledger = snapshot.find_ledger(id);
     let holds = ledger.and_then(|slice| slice.holds.as_deref());
     row(&mut text, "its work may be at", holds.unwrap_or_default());
+    let head = ledger.and_then(|slice| slice.head.as_deref());
+    row(&mut text, "commit", head.unwrap_or_default());
     text
 }
 
@@ -214,12 +290,18 @@ fn handoff_text(text: &mut String, snapshot: &Snapshot, handoff: &Handoff) {
     ids(text, "blocked on", &blockers);
     ids(text, "paths", &list(&handoff.implementation_surfaces));
     rows(text, "gate", &list(&handoff.verification_commands), HANDOFF);
+    // The header of the report names those that are open now.
     let before = &handoff.remaining_contract_ids_before;
-    ids(text, "contracts open before it", before);
+    if *before != snapshot.state.unsatisfied_contract_ids {
+        row(text, "contracts open before it", &write_header_ids(before));
+    }
     let blockers = handoff.release_blocker_count_before.0;
-    let blockers = count_noun(blockers, "release blocker");
-    let gaps = count_noun(handoff.high_value_gap_count_before.0, "high-value gap");
-    let _ = writeln!(text, "  before it: {blockers}, {gaps}");
+    let gaps = handoff.high_value_gap_count_before.0;
+    if blockers + gaps > 0 {
+        let blockers = count_noun(blockers, "release blocker");
+        let gaps = count_noun(gaps, "high-value gap");
+        let _ = writeln!(text, "  before it: {blockers}, {gaps}");
+    }
 }
 
 fn number(priority: &Priority) -> String {
@@ -288,7 +370,11 @@ fn shows(seq: Count) -> String {
 }
 
 /// A review, without what stands among `besides` already.
-pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> String {
+pub(super) fn review_text(
+    review: Option<&ReviewNote>,
+    besides: &[String],
+    head: Option<&str>,
+) -> String {
     let Some(review) = review else {
         return String::new();
     };
@@ -300,7 +386,12 @@ pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> St
         }
         (false, _) => "not acceptable",
     };
-    let _ = writeln!(text, "{verdict}, of {}", review.commit);
+    text.push_str(verdict);
+    // The slice names the commit that stands.
+    if head != Some(review.commit.as_str()) {
+        let _ = write!(text, ", of {}", review.commit);
+    }
+    text.push('\n');
     let mut is_said = false;
     let rest = shows(review.seq);
     let mut add = |label: &str, values: &[String]| {
@@ -325,11 +416,18 @@ pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> St
 }
 
 /// An audit; with the id under which it is answered, where it has to be.
-pub(super) fn audit_text(audit: Option<&AuditNote>, owed: Option<&Blocker>) -> String {
+pub(super) fn audit_text(
+    audit: Option<&AuditNote>,
+    owed: Option<&Blocker>,
+    head: Option<&str>,
+) -> String {
     let Some(audit) = audit else {
         return String::new();
     };
-    let mut text = format!("of {}\n", audit.commit);
+    let mut text = String::new();
+    if head != Some(audit.commit.as_str()) {
+        let _ = writeln!(text, "of {}", audit.commit);
+    }
     if let Some(no) = owed.filter(|no| no.id.ends_with(&format!("-{}", audit.seq.0))) {
         let _ = writeln!(
             text,
@@ -338,9 +436,19 @@ pub(super) fn audit_text(audit: Option<&AuditNote>, owed: Option<&Blocker>) -> S
         );
     }
     let rest = shows(audit.seq);
-    match audit.findings.is_empty() && !audit.rejects {
+    // The plan names the contracts of open slices.
+    let told = format!("{}{}", report::OPEN_CONTRACTS, audit.planned.join(", "));
+    let is_planned = |finding: &&String| !audit.planned.is_empty() && **finding == told;
+    let (planned, open): (Vec<&String>, Vec<&String>) = audit.findings.iter().partition(is_planned);
+    let mut open: Vec<String> = open.into_iter().cloned().collect();
+    open.extend(
+        planned
+            .first()
+            .map(|_| "contracts of open slices".to_owned()),
+    );
+    match open.is_empty() && !audit.rejects {
         true => text.push_str("  nothing is open\n"),
-        false => rows(&mut text, "open", &audit.findings, &rest),
+        false => rows(&mut text, "open", &open, &rest),
     }
     let rated = list_other_ratings(&[], &audit.concerns);
     rows(&mut text, "rubric", &rated, &rest);

@@ -33,7 +33,7 @@ pub const OFFER_FORMAT: &str = r#"```json
 const KEYS: [(&str, &str); 12] = [
     (
         "reconcile",
-        r#"{"slice_id": "<committed slice>", "decision": "accepted", "findings": ["<what the next attempt must fix; none when accepted>"]}"#,
+        r#"{"slice_id": "<committed slice>", "decision": "accepted", "findings": ["<what must be fixed; none when accepted>"]}"#,
     ),
     (
         "reopen",
@@ -42,31 +42,20 @@ const KEYS: [(&str, &str); 12] = [
     (
         "plan",
         r#"{
-    "plan_basis": "<what you read to make this plan>",
-    "add": [
-      {
-        "slice_id": "<one word of letters, digits, . _ ->",
-        "goal": "<what it is for>",
-        "acceptance_criteria": ["<a condition that a command or a reader can check>"],
-        "contract_ids": ["<contract id>"],
-        "priority": 1,
-        "why_now": "<why at this place>",
-        "blocked_on": [],
-        "implementation_surfaces": ["<path>"],
-        "verification_commands": ["<command, no shell>"],
-        "locked_notes": []
-      }
-    ],
+    "plan_basis": "<what you read>",
+    "add": [{
+      "slice_id": "<letters, digits, . _ ->", "goal": "<purpose>", "acceptance_criteria": ["<condition>"],
+      "contract_ids": ["<id>"], "priority": 1, "why_now": "<reason>", "blocked_on": [],
+      "implementation_surfaces": ["<path>"], "verification_commands": ["<command, no shell>"], "locked_notes": []
+    }],
     "change": [{"slice_id": "<open slice>", "priority": 2, "add_criteria": ["<one that was missing>"], "drop_criteria": [1]}],
-    "cancel": [{"slice_id": "<open slice>", "reason": "<why nobody is to build it>"}],
+    "cancel": [{"slice_id": "<open slice>", "reason": "<why>"}],
     "order": ["<open slices, first to last>"]
   }"#,
     ),
     (
         "evidence",
-        r#"[
-    {"slice_id": "<slice>", "criterion": "<word for word>", "anchor": "<test:NAME, cmd:COMMAND#LINE, path:line>", "basis": "test"}
-  ]"#,
+        r#"[{"slice_id": "<slice>", "criterion": "<word for word>", "anchor": "<anchor>", "basis": "test"}]"#,
     ),
     (
         "conclude",
@@ -83,29 +72,29 @@ const KEYS: [(&str, &str); 12] = [
     ("select", r#""<slice id>""#),
     (
         "policy",
-        r#"{"to": "await_user_input", "question": "<only when the user must decide>"}"#,
+        r#"{"to": "await_user_input", "question": "<exact question for the user>"}"#,
     ),
     ("release_blocker_ids", "[]"),
     ("high_value_gaps", "[]"),
     (
         "brief",
         r#"{
-    "entries": [{"slot": "learned", "lesson": "<what the next session should know>", "source": "<where it was seen>"}],
+    "entries": [{"slot": "learned", "lesson": "<what the next session should know>", "source": "<place>"}],
     "reconciliation": [{"id": "<entry id>", "verdict": "retired", "by": "<entry id or user@ID>", "why": "<why>"}]
   }"#,
     ),
 ];
 
 /// What stands below the block, with the keys that it speaks of.
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 7] = [
     (ACCEPT, "`decision` is accepted or reopened."),
     (
         "plan",
-        "A plan says what changes: `change` may hold any key of `add` but the criteria (and, of a slice in work, but the goal, which is locked), and `status` planned, or blocked with a `reason`; what is left out stays.",
+        "`change` may hold any key of `add` but the criteria (and, of a slice in work, the goal), and `status` planned, or blocked with a `reason`; what is left out stays.",
     ),
     (
         "evidence",
-        "`basis` is observed, test, output, user or doc, and follows from the anchor where it is left out.",
+        "`basis` is observed, test, output, user or doc; without it, it follows from the anchor.",
     ),
     (
         DROP,
@@ -114,8 +103,9 @@ const WORDS: [(&str, &str); 6] = [
     (STOP, r#"`conclude` may be {"decision": "stop"}."#),
     (
         "policy",
-        r#"`policy` may be {"to": "blocked", "why": "…", "exit": "<command>"}."#,
+        r#"`policy` may be {"to": "blocked", "why": "…", "exit": "<command that ends it>"}."#,
     ),
+    ("brief", "`verdict` is superseded, demoted or retired."),
 ];
 
 /// What may stand below some keys, and has a name of its own where it may not: `reconcile` with
@@ -290,7 +280,7 @@ pub(super) fn format(left_out: &[&str]) -> String {
         .map(|(_, words)| *words)
         .collect();
     format!(
-        "\n```json\n{{\n{}\n}}\n```\nLeave out every key that does not apply. {}\n",
+        "\n```json\n{{\n{}\n}}\n```\nLeave out keys that do not apply. {}\n",
         rows.join(",\n"),
         words.join(" ")
     )

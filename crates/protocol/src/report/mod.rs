@@ -20,12 +20,14 @@ use block::Block;
 pub use block::{ACCEPT, DROP, OFFER_FORMAT, STOP};
 pub use draft::MAX_FIELD_CHARS;
 pub use report_event::{MAX_BYTES, Provenance, Reported, event, find_contradiction, parse};
-pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
+pub use rules::{
+    OPEN_CONTRACTS, advice, counts, fixes, list_deviations, list_items, return_reason, untrue,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use table::HEADER_FIELDS;
 pub use table::{DIMENSIONS, Dimension, Field, Kind, MUST_FIX, fields, has_block, has_rubric};
-pub(crate) use value::{is_named, write_ids};
+pub(crate) use value::{is_named, write_header_ids, write_ids};
 
 /// What came of reading a report. Valid exactly when nothing was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -222,11 +224,12 @@ pub fn render_format_without(role: Role, left_out: &[&str]) -> String {
                 ));
             }
         }
+        let (title, placeholder) = (field.title(), field.placeholder());
         match field.kind {
             Kind::List if place >= HEADER_FIELDS => {
-                out.push_str(&format!("{}:\n- <{}>\n", field.title(), field.hint));
+                out.push_str(&format!("{title}:\n- <{placeholder}>\n"));
             }
-            _ => out.push_str(&format!("{}: <{}>\n", field.title(), field.hint)),
+            _ => out.push_str(&format!("{title}: <{placeholder}>\n")),
         }
     }
     if has_block(role) {

@@ -131,6 +131,7 @@ fn verdicts(report: &Report, positive: bool, findings: Vec<String>) -> Verdicts 
         blocker_count: Count(report.count("blocker_count").unwrap_or_default()),
         high_value_gap_count: Count(report.count("high_value_gap_count").unwrap_or_default()),
         commit: None,
+        weighs_plan: false,
     }
 }
 
@@ -154,6 +155,7 @@ fn auditor(report: &Report) -> Verdicts {
     let mut verdicts = Verdicts {
         follow_up: follow_up(report, "next_mandatory_slice"),
         open_contract_ids: report.ids(open_key),
+        weighs_plan: true,
         ..verdicts(report, false, findings)
     };
     verdicts.findings.extend(rules::counts(&verdicts));
@@ -213,7 +215,19 @@ pub fn find_contradiction(
         let why = why.map_or_else(String::new, |finding| finding.message);
         return Some(format!("its report breaks a rule: {why}"));
     };
-    match event(&report, Provenance::of(submission)) {
+    let mut again = event(&report, Provenance::of(submission));
+    // The rule under which it was recorded is no word of the report.
+    if let (
+        Reported::Event(again),
+        Event::Audited {
+            verdicts: recorded, ..
+        },
+    ) = (&mut again, found)
+        && let Event::Audited { verdicts, .. } = &mut **again
+    {
+        verdicts.weighs_plan = recorded.weighs_plan;
+    }
+    match again {
         Reported::Event(again) if *again == *found || own_words(&again) == *found => None,
         _ => Some("it says something else than the report beside it".to_owned()),
     }

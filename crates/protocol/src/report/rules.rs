@@ -68,12 +68,15 @@ pub(super) fn contrary(record: &ReportRecord, key: &str, well: bool) -> Option<S
     (answer != well).then(|| format!("{key}: {word}"))
 }
 
+/// What stands before the contracts that a verdict leaves open.
+pub const OPEN_CONTRACTS: &str = "open contracts: ";
+
 /// What a verdict counts and leaves open, one text each.
 pub fn counts(verdicts: &Verdicts) -> Vec<String> {
     let mut texts = Vec::new();
     if !verdicts.open_contract_ids.is_empty() {
         let ids = verdicts.open_contract_ids.join(", ");
-        texts.push(format!("open contracts: {ids}"));
+        texts.push(format!("{OPEN_CONTRACTS}{ids}"));
     }
     let (blockers, gaps) = (verdicts.blocker_count.0, verdicts.high_value_gap_count.0);
     if blockers + gaps > 0 {

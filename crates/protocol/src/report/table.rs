@@ -57,7 +57,7 @@ table! { BOOTSTRAPPER:
     Text, "Next role to invoke", "the role you expect next; cook decides";
     Text, "Exact handoff payload", "what the next role must know, or none";
     List, "Canonical blockers", "one blocker a line, or none";
-    Text, "Input needed from user", "only when the work cannot go on without the user: the exact question" optional;
+    Text, "Input needed from user", "only if nobody else can answer it: the exact question" optional;
 }
 
 table! { REGROUNDER:
@@ -73,7 +73,7 @@ table! { REGROUNDER:
     Text, "Next role to invoke", "the role you expect next; cook decides";
     Text, "Exact handoff payload", "what the next role must know, or none";
     List, "Canonical blockers or deviations", "one a line, or none";
-    Text, "Input needed from user", "only when the work cannot go on without the user: the exact question" optional;
+    Text, "Input needed from user", "only if nobody else can answer it: the exact question" optional;
 }
 
 table! { IMPLEMENTER:
@@ -82,17 +82,17 @@ table! { IMPLEMENTER:
     Text, "Slice ID", "the slice you were given";
     Text, "Slice goal", "its goal";
     List, "Contract IDs closed or advanced", "contract ids, or none";
-    List, "Files changed", "one path a line, or none; say why for a path outside the slice's surfaces";
+    List, "Files changed", "one path a line, or none; why, for one outside the slice's paths";
     List, "Tests added or strengthened", "one test a line, or none";
     List, "Verification commands run", "one command a line, or none";
     Text, "Verification results", "what each command showed";
-    Sha, "Commit SHA", "the slice's newest commit; none only when the plan must change first";
+    Sha, "Commit SHA", "the slice's newest commit, or none";
     Text, "What release gap this closed", "the gap, or none";
     List, MUST_FIX, "for each thing that must be fixed its number, and what you did about it or why nothing" optional;
     YesNo, "Plan adjustment required", "yes or no; after a yes, say why as a risk";
     List, "Residual risks discovered", "one risk a line, or none";
-    List, "Remaining contract IDs after slice", "contract ids you believe are still open, or none";
-    Text, "Input needed from user", "only when the work cannot go on without the user: the exact question" optional;
+    List, "Remaining contract IDs after slice", "contract ids that stay open, or none";
+    Text, "Input needed from user", "only if nobody else can answer it: the exact question" optional;
 }
 
 table! { REVIEWER:
@@ -100,7 +100,7 @@ table! { REVIEWER:
     List, "Remaining contract IDs", "the unsatisfied contract ids you were given, or none";
     List, "Findings", "one finding a line with its place, or none";
     YesNo, "Acceptable as-is", "yes or no; any fail in the rubric means no";
-    Text, "Smallest follow-up slice", "after a yes: none. After a no: the smallest change that would make it acceptable";
+    Text, "Smallest follow-up slice", "after a yes none, after a no the smallest change";
 }
 
 table! { AUDITOR:
@@ -111,8 +111,8 @@ table! { AUDITOR:
     Count, "Blocker count", "a number of at least 0";
     Count, "High-value gap count", "a number of at least 0";
     YesNo, "Tracked and unignored worktree is clean", "yes or no, as `git status --porcelain` shows it";
-    List, "Worktree blockers", "none when the worktree is clean; else one path a line";
-    Text, "Next mandatory slice", "a slice when anything is open, or none";
+    List, "Worktree blockers", "one path a line, or none";
+    Text, "Next mandatory slice", "a slice if anything is open, or none";
     YesNo, "Stale or conflicting canonical state", "yes or no";
     YesNo, "Plan truthfully captures remaining slice backlog", "yes or no";
 }
@@ -234,6 +234,21 @@ impl Field {
         let example = others.next().or(examples.last()).copied();
         let example = example.unwrap_or_default();
         format!("{}; for example `{}: {example}`", self.hint, self.title())
+    }
+
+    /// What stands for the value in a format: the hint without the words that the title names.
+    pub(super) fn placeholder(&self) -> &'static str {
+        let words = match self.kind {
+            Kind::Count => return "number",
+            Kind::YesNo => "yes or no",
+            Kind::Choice(_) => "accepted, reopened or none",
+            _ => return self.hint,
+        };
+        let rest = self.hint.strip_prefix(words).unwrap_or(self.hint);
+        match rest.trim_start_matches([',', ';', ' ']) {
+            "" => "answer",
+            rest => rest,
+        }
     }
 
     /// The label with the words it takes: `Acceptable as-is (yes/no)`.

@@ -2,6 +2,7 @@
 //!
 //! Every reading fails closed: a word, a number or a commit is the whole text, or it is none.
 
+use crate::digest::sha256;
 use crate::prelude::*;
 
 /// The text with the decoration of a chat answer taken off: hidden characters,
@@ -255,9 +256,37 @@ pub(crate) fn write_ids(ids: &[String]) -> String {
     }
 }
 
+/// Ids that a report's header names one by one.
+const NAMED_IDS: usize = 8;
+
+/// Ids as a report's header gives them: by name, or where they are many by a word with their number
+/// and a digest.
+pub(crate) fn write_header_ids(ids: &[String]) -> String {
+    if ids.len() <= NAMED_IDS {
+        return write_ids(ids);
+    }
+    let set: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+    let joined: Vec<&str> = set.into_iter().collect();
+    let digest = sha256(joined.join("\n"));
+    format!("all-{}-{}", joined.len(), &digest[..12])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_ids_of_a_header_are_one_word_that_differs_with_each() {
+        let ids: Vec<String> = (1..=9).map(|number| format!("C-{number}")).collect();
+        assert_eq!(write_header_ids(&ids[..8]), write_ids(&ids[..8]));
+        let word = write_header_ids(&ids);
+        assert_eq!(super::ids(&word), [word.clone()]);
+        let mut turned = ids.clone();
+        turned.reverse();
+        assert_eq!(write_header_ids(&turned), word);
+        turned[0].push('x');
+        assert_ne!(write_header_ids(&turned), word);
+    }
 
     #[test]
     fn a_yes_or_no_is_the_word_and_nothing_more() {

@@ -1,15 +1,15 @@
 //! Rejections and what answers them: an answer holds no longer than the slices that it rests on.
 
 use super::CORE;
-use super::events::{Bounds, asks, audit, first_plan, slice_plan, submission};
+use super::events::{Bounds, asks, audit, claims, first_plan, reconcile, slice_plan, submission};
 use super::explore::try_event;
 use super::walk::Walk;
 use super::world::Touch;
 use cook_protocol::diagnostic::Code;
-use cook_protocol::machine::Rule;
+use cook_protocol::machine::{Rule, find_audit_to_answer, open_audit};
 use cook_protocol::model::{
-    Actor, AnswerTo, CancelledSlice, Conclude, Event, PAUSED_BY_HAND, PlaceAnswer, PlanBlock,
-    Reground, Reopen, Resume, Role, Slice, SliceStatus, Verdicts,
+    Actor, AnswerTo, CancelledSlice, Conclude, Count, Decision, Event, PAUSED_BY_HAND, PlaceAnswer,
+    PlanBlock, Reground, Reopen, Resume, Role, Slice, SliceStatus, Verdicts,
 };
 
 const ONE: Bounds = Bounds {
@@ -174,6 +174,92 @@ fn what_a_later_audit_leaves_out_is_told_to_the_judges() {
         "{}",
         told.answer
     );
+}
+
+/// An audit that names contracts as open, and nothing else.
+fn name_open(contracts: &[&str], weighs_plan: bool) -> Verdicts {
+    Verdicts {
+        weighs_plan,
+        open_contract_ids: contracts.iter().map(|&id| id.to_owned()).collect(),
+        blocker_count: Count(0),
+        ..audit(false)
+    }
+}
+
+/// The audit of the first of two slices, and the walk after it.
+fn audit_first(verdicts: Verdicts) -> (Walk, String) {
+    let mut walk = Walk::new(Bounds { slices: 2, ..ONE });
+    walk.plan_and_select();
+    walk.implement(true);
+    walk.take(make_audited(&walk, verdicts));
+    let id = format!("audit-{}", walk.snapshot.ledger.seq.0);
+    (walk, id)
+}
+
+#[test]
+fn work_of_the_plan_that_an_audit_calls_open_is_owed_no_answer() {
+    let (mut walk, id) = audit_first(name_open(&["C-a", "C-b"], true));
+    assert_eq!(open_audit(&walk.snapshot), None);
+    walk.drive_until(Walk::is_done);
+    let answered = &walk.snapshot.ledger.answered_rejections;
+    assert!(answered.iter().all(|it| it.no.id != id), "{answered:?}");
+    // One of an earlier build stays what it was.
+    let (walk, id) = audit_first(name_open(&["C-a", "C-b"], false));
+    let owed = find_audit_to_answer(&walk.snapshot).map(|no| no.id);
+    assert_eq!(owed, Some(id));
+}
+
+#[test]
+fn what_no_slice_of_the_plan_brings_about_is_owed_an_answer() {
+    let lies: [fn(&mut Verdicts); 4] = [
+        |said| said.open_contract_ids.push("C-z".to_owned()),
+        |said| said.blocker_count = Count(1),
+        |said| said.high_value_gap_count = Count(1),
+        |said| said.fails = vec!["correctness_risk".to_owned()],
+    ];
+    for lie in lies {
+        let mut verdicts = name_open(&["C-b"], true);
+        lie(&mut verdicts);
+        let (walk, id) = audit_first(verdicts);
+        let owed = find_audit_to_answer(&walk.snapshot).map(|no| no.id);
+        assert_eq!(owed, Some(id));
+    }
+}
+
+/// The plan was the answer, and goes.
+#[test]
+fn an_audit_is_owed_an_answer_once_the_slice_that_it_counts_on_is_cancelled() {
+    let (walk, id) = audit_first(name_open(&["C-b"], true));
+    let proof = claims(walk.snapshot.plan.slice("a").unwrap(), "good");
+    let report = |answers: Vec<AnswerTo>| {
+        walk.reground(|block| {
+            block.reconcile = reconcile("a", Decision::Accepted);
+            block.evidence = proof.clone();
+            block.answers = answers;
+            cancel(block, "b");
+        })
+    };
+    let answer = AnswerTo {
+        no: id.clone(),
+        reason: "the mission does not need it".to_owned(),
+    };
+    let mut at_once = walk.clone();
+    at_once.refuse(report(Vec::new()), Code::NoUnanswered);
+    at_once.take(report(vec![answer]));
+    let answered = &at_once.snapshot.ledger.answered_rejections;
+    assert!(answered.iter().any(|it| it.no.id == id), "{answered:?}");
+    at_once.drive();
+    // The user cancels it later: the next re-ground answers.
+    let mut later = walk.clone();
+    later.take(later.report_accepted("a"));
+    assert_eq!(open_audit(&later.snapshot), None);
+    later.take(later.reground(|block| {
+        block.answers.clear();
+        cancel(block, "b");
+        block.policy = asks();
+    }));
+    let owed = open_audit(&later.snapshot).map(|no| no.id);
+    assert_eq!(owed, Some(id));
 }
 
 /// Reopened after a review's no, given back, planned again: nothing of that answers the review.

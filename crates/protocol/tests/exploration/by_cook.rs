@@ -478,6 +478,7 @@ fn open_audit() -> Option<AuditNote> {
         concerns: Vec::new(),
         next_slice: None,
         rejects: true,
+        planned: Vec::new(),
         report_sha256: String::new(),
         seq: Count(1),
     })

@@ -102,12 +102,14 @@ pub fn verdicts(positive: bool) -> Verdicts {
         blocker_count: Count(0),
         high_value_gap_count: Count(0),
         commit: None,
+        weighs_plan: false,
     }
 }
 
 /// What an audit says.
 pub fn audit(positive: bool) -> Verdicts {
     Verdicts {
+        weighs_plan: true,
         blocker_count: Count(u64::from(!positive)),
         ..verdicts(positive)
     }
@@ -928,6 +930,16 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
                 };
                 offers.push(offer("audit", event, Actor::Role, Mood::GOOD));
             }
+            let planned = snapshot.state.unsatisfied_contract_ids.clone();
+            let event = Event::Audited {
+                verdicts: Verdicts {
+                    blocker_count: Count(0),
+                    open_contract_ids: planned,
+                    ..audit(false)
+                },
+                submission: reading(snapshot, world, role),
+            };
+            offers.push(offer("audit, as planned", event, Actor::Role, Mood::GOOD));
         }
         Role::StopJudge => judges(snapshot, world, bounds.hostile, &mut offers),
         Role::Bootstrapper => {}

@@ -185,7 +185,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         (world.rewrites, world.harms()),
         unborn,
         snapshot.undone.seqs.is_empty(),
-        open_audit.is_some_and(|note| note.rejects),
+        open_audit.map(|note| (note.rejects, &note.planned)),
         weighed,
         is_same,
     )

@@ -6,8 +6,8 @@ use super::world::World;
 use cook_protocol::diagnostic::Code;
 use cook_protocol::machine::{Dispatch, Facts, Rule, Step, Verdict};
 use cook_protocol::model::{
-    ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
-    Slice, SliceStatus, Snapshot,
+    ActiveStatus, AuditNote, Caches, Conclude, Decision, Event, Evidence, Policy, Reground,
+    STOP_VERIFIER, Slice, SliceStatus, Snapshot,
 };
 use cook_protocol::question::Question;
 use std::collections::BTreeSet;
@@ -455,12 +455,24 @@ fn noes_stay(seen: &Seen) -> Check {
     })
 }
 
+/// A contract that it left to the plan is that of no slice which is open or done.
+fn gives_up(snapshot: &Snapshot, audit: &AuditNote) -> bool {
+    let slices = snapshot.plan.candidate_slices.iter();
+    let held = slices.filter(|slice| slice.status.is_open() || slice.rests_on_proof());
+    let held: BTreeSet<&String> = held.flat_map(|slice| &slice.contract_ids).collect();
+    audit
+        .planned
+        .iter()
+        .any(|contract| !held.contains(contract))
+}
+
 /// What an audit finds not in order stands until a re-ground answers it or a later audit takes its
 /// place; no judge is asked before that.
 fn audits_stay(seen: &Seen) -> Check {
     let open = |snapshot: &Snapshot| {
         let audit = snapshot.ledger.open_audit.as_ref();
-        audit.filter(|audit| audit.rejects).map(|audit| audit.seq.0)
+        let rejecting = audit.filter(|audit| audit.rejects || gives_up(snapshot, audit));
+        rejecting.map(|audit| audit.seq.0)
     };
     let after = open(seen.after());
     require(

@@ -63,10 +63,12 @@ const COOKS_OWN: &[&str] = &[
 /// A judge is to judge alone.
 const WITHHELD_FROM_JUDGES: &str = "ledger.wave";
 
-/// Of closed slices they stand in the context, with what each proof is worth now.
-const OF_CLOSED: [&str; 2] = [
+/// Of closed slices they stand in the context, with what each proof is worth now; the slices that nobody
+/// doubts are a number, with the command that lists them.
+const OF_CLOSED: [&str; 3] = [
     "plan.candidate_slices.*.acceptance_criteria",
     "plan.candidate_slices.*.evidence",
+    "plan.candidate_slices.*.slice_id",
 ];
 
 /// What was looked at so far.

@@ -3,7 +3,7 @@
 //! What stands at a path of the worktree, and whether git looks at it.
 
 use super::libgit::{Entry, MAX_FILE, path_text};
-use super::program::{Call, path_list, refusal};
+use super::program::{Call, may_hold_submodules, path_list, refusal};
 use super::{PIN_REFS, Repo};
 use crate::disk::{self, Links, native_path};
 use cook_protocol::diagnostic::{Code, Failure};
@@ -35,7 +35,20 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn status(&self) -> Result<Status, Failure> {
-        self.ask_status("")
+        let said = self.ask_status("")?;
+        let status = read(&said);
+        *self.known.status.borrow_mut() = Some(said);
+        Ok(status)
+    }
+
+    /// What `git status` said when this was asked last, for those who show the worktree beside what was decided by it
+    /// a moment ago; asked where nobody did. After a session the repository is opened anew.
+    ///
+    /// # Errors
+    /// As [`Repo::status`].
+    pub fn recent_status(&self) -> Result<Status, Failure> {
+        let known = self.known.status.borrow().as_deref().map(read);
+        known.map_or_else(|| self.status(), Ok)
     }
 
     /// The same, whatever the repository's settings let git take for unchanged: it may read every file.
@@ -43,15 +56,20 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn read_status_anew(&self) -> Result<Status, Failure> {
-        self.ask_status(WATCHFUL)
+        self.ask_status(WATCHFUL).map(|said| read(&said))
     }
 
-    fn ask_status(&self, settings: &str) -> Result<Status, Failure> {
+    /// What was said last does not count any more: the worktree or HEAD is changed.
+    pub(super) fn forget_status(&self) {
+        self.known.status.take();
+    }
+
+    fn ask_status(&self, settings: &str) -> Result<Vec<u8>, Failure> {
         let words = "status --porcelain=v2 -z --untracked-files=normal";
         let call = Call::new(&format!("{settings} {words}"));
         // HEAD as it is written, not as the user has it replaced.
         let call = call.env("GIT_NO_REPLACE_OBJECTS", "1");
-        Ok(read(&self.program.answer(call)?))
+        self.program.answer(call)
     }
 
     /// Those of these paths that git leaves out of commits: ignored, and not tracked. One that ends
@@ -145,6 +163,9 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn list_nested(&self) -> Result<Vec<PathBuf>, Failure> {
+        if !may_hold_submodules(&self.git_dir, &self.git_dir.join("index")) {
+            return Ok(Vec::new());
+        }
         let listed = self.program.answer(Call::new("ls-files --stage -z"))?;
         Ok(gitlinks(&listed).filter_map(native_path).collect())
     }

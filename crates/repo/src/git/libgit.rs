@@ -2,7 +2,7 @@
 //! trees; never the index or the worktree, where libgit2 and git disagree. Ids are full, lower-case and known to name
 //! commits, unless said otherwise.
 
-use super::program::{OrFail, fail_git};
+use super::program::{Call, OrFail, fail_git};
 use super::{Directory, Repo};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
@@ -45,7 +45,7 @@ fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, Failure> {
 }
 
 impl Repo {
-    fn oid(&self, id: &str) -> Result<Oid, Failure> {
+    pub(super) fn oid(&self, id: &str) -> Result<Oid, Failure> {
         Oid::from_str_ext(id, self.objects.object_format()).or_fail()
     }
 
@@ -81,6 +81,17 @@ impl Repo {
             }
         }
         Ok(pairs)
+    }
+
+    /// Mode, name and id of each entry of a tree.
+    pub(super) fn read_tree(&self, id: Oid) -> Result<Vec<(u32, Vec<u8>, Oid)>, Failure> {
+        self.require_small(id, MAX_TREE)?;
+        let tree = self.objects.find_tree(id).or_fail()?;
+        let entries = tree.iter().map(|entry| {
+            let mode = u32::try_from(entry.filemode()).unwrap_or_default();
+            (mode, entry.name_bytes().to_vec(), entry.id())
+        });
+        Ok(entries.collect())
     }
 
     /// What stands at a path below a commit.
@@ -178,6 +189,18 @@ impl Repo {
             commit: commit.map(|commit| commit.id().to_string()),
             branch,
         })
+    }
+
+    /// Names of the refs below a prefix that ends with a slash.
+    pub(super) fn list_refs_below(&self, prefix: &str) -> Result<Vec<String>, Failure> {
+        if self.is_open_in_libgit2() {
+            let found = self.objects.references_glob(&format!("{prefix}*"));
+            let mut found = found.or_fail()?;
+            let names = found.names().map(|name| name.map(str::to_owned).or_fail());
+            return names.collect();
+        }
+        let call = Call::new("for-each-ref --format=%(refname)").arg(prefix);
+        self.program.lines(call)
     }
 
     /// The full id of the one commit that begins with `id`; none when there is no

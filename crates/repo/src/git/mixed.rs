@@ -16,22 +16,23 @@
 
 use super::Repo;
 use super::libgit::path_text;
-use super::program::{Call, Program, fail_git, path_list, refuse_path};
+use super::program::{Call, OrFail, Program, fail_git, path_list, refuse_path};
 use crate::disk::{AtPath, TemporaryDir, cannot};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::model::TreeEntry;
+use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
 /// The author of a made commit, and its time.
-const NOBODY: [(&str, &str); 6] = [
-    ("GIT_AUTHOR_NAME", "nobody"),
-    ("GIT_AUTHOR_EMAIL", "nobody@example.invalid"),
-    ("GIT_AUTHOR_DATE", "1700000000 +0000"),
-    ("GIT_COMMITTER_NAME", "nobody"),
-    ("GIT_COMMITTER_EMAIL", "nobody@example.invalid"),
-    ("GIT_COMMITTER_DATE", "1700000000 +0000"),
-];
+const NOBODY: &str = "nobody <nobody@example.invalid> 1700000000 +0000";
+
+/// Modes of entries, as trees write them.
+const FOLDER: &str = "40000";
+const SUBMODULE: &str = "160000";
+
+/// A path and the mode and object that it gets; none = nothing is left there.
+type Placed<'p> = (&'p str, Option<(String, Oid)>);
 
 /// A path that differs between two commits; a file that was renamed is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,37 +132,99 @@ impl Repo {
     /// # Errors
     /// When git does not answer, or an object cannot be written.
     pub fn make_mixed(&self, code: &str, puts: &BTreeMap<String, Put>) -> Result<String, Failure> {
-        let dir = TemporaryDir::make().at("make a directory in", &std::env::temp_dir())?;
-        let index = dir.path().join("index");
-        let on = |call: Call| {
-            call.env("GIT_INDEX_FILE", &index)
-                .env("GIT_NO_REPLACE_OBJECTS", "1")
-        };
-        self.program.answer(on(Call::new("read-tree").arg(code)))?;
-        let mut lines = Vec::new();
-        let mut gone = Vec::new();
+        let mut placed = Vec::new();
         for (path, put) in puts {
             let entry = match put {
-                Put::Nothing => {
-                    gone.extend(format!("0 {}\t{path}\0", "0".repeat(code.len())).into_bytes());
-                    continue;
+                Put::Nothing => None,
+                Put::Entry(TreeEntry { mode, id }) => {
+                    let id = self.oid(id)?;
+                    self.require_object(id, mode, path)?;
+                    Some((mode.clone(), id))
                 }
-                Put::Entry(entry) => entry.clone(),
-                Put::Text { mode, text } => TreeEntry {
-                    mode: mode.clone(),
-                    id: self
-                        .program
-                        .text(Call::new("hash-object -w --stdin").stdin(text.as_bytes()))?,
-                },
+                Put::Text { mode, text } => {
+                    let id = self.write_object(ObjectType::Blob, text.as_bytes())?;
+                    Some((mode.clone(), id))
+                }
             };
-            lines.extend(format!("{} {}\t{path}\0", entry.mode, entry.id).into_bytes());
+            placed.push((path.as_str(), entry));
         }
-        // What goes makes room for a directory of its name.
-        gone.extend(lines);
-        let update = Call::new("update-index --replace -z --index-info");
-        self.program.answer(on(update.stdin(gone)))?;
-        let tree = self.program.text(on(Call::new("write-tree")))?;
-        self.make_on(code, &tree, "Tests of another commit")
+        let tree = self.oid(&self.find_tree(code)?)?;
+        let made = match self.make_tree(Some(tree), &placed)? {
+            Some(made) => made,
+            None => self.write_object(ObjectType::Tree, b"")?,
+        };
+        self.make_on(code, &made.to_string(), "Tests of another commit")
+    }
+
+    /// A file that a made tree names is here, or is one that a partial clone left where it came from.
+    fn require_object(&self, id: Oid, mode: &str, path: &str) -> Result<(), Failure> {
+        let is_here = mode == SUBMODULE || self.objects.odb().or_fail()?.exists(id);
+        match is_here || self.promisor()?.is_some() {
+            true => Ok(()),
+            false => Err(fail_git(format!("the object {id} of `{path}` is not here"))),
+        }
+    }
+
+    /// A directory with these paths changed; none where nothing is left in it. As in git's index a file makes room
+    /// for a directory of its name, and a directory for a file.
+    fn make_tree(&self, old: Option<Oid>, placed: &[Placed]) -> Result<Option<Oid>, Failure> {
+        let mut entries = BTreeMap::new();
+        if let Some(old) = old {
+            for (mode, name, id) in self.read_tree(old)? {
+                entries.insert(name, (format!("{mode:o}"), id));
+            }
+        }
+        let mut below: BTreeMap<&str, Vec<Placed>> = BTreeMap::new();
+        // What goes makes room for what comes.
+        let (gone, come): (Vec<&Placed>, Vec<&Placed>) =
+            placed.iter().partition(|(_, entry)| entry.is_none());
+        for (path, entry) in gone.into_iter().chain(come) {
+            if let Some((dir, rest)) = path.split_once('/') {
+                below.entry(dir).or_default().push((rest, entry.clone()));
+                continue;
+            }
+            let name = path.as_bytes();
+            match entry {
+                Some((mode, id)) => {
+                    let mode = mode.trim_start_matches('0').to_owned();
+                    entries.insert(name.to_vec(), (mode, *id));
+                }
+                None => {
+                    if entries.get(name).is_some_and(|(mode, _)| mode != FOLDER) {
+                        entries.remove(name);
+                    }
+                }
+            }
+        }
+        for (dir, placed) in below {
+            let name = dir.as_bytes();
+            let there = entries.get(name);
+            let old = there.filter(|(mode, _)| mode == FOLDER).map(|(_, id)| *id);
+            let is_file = there.is_some() && old.is_none();
+            match self.make_tree(old, &placed)? {
+                Some(made) => {
+                    entries.insert(name.to_vec(), (FOLDER.to_owned(), made));
+                }
+                None if is_file => {}
+                None => {
+                    entries.remove(name);
+                }
+            }
+        }
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let bytes = write_tree_bytes(entries);
+        self.write_object(ObjectType::Tree, &bytes).map(Some)
+    }
+
+    /// Writes an object; where libgit2 only reads this repository, by git.
+    fn write_object(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, Failure> {
+        if self.is_open_in_libgit2() {
+            return self.objects.odb().or_fail()?.write(kind, bytes).or_fail();
+        }
+        let call = Call::new("hash-object -w --no-filters --stdin -t").arg(kind.str());
+        self.oid(&self.program.text(call.stdin(bytes))?)
     }
 
     /// A commit on top of HEAD (a full id) of all that stands in the worktree and that git does not ignore; HEAD
@@ -202,15 +265,11 @@ impl Repo {
         if tree == self.find_tree(parent)? {
             return Ok(parent.to_owned());
         }
-        let mut call = Call::new("commit-tree --no-gpg-sign -p")
-            .arg(parent)
-            .arg("-m")
-            .arg(message)
-            .arg(tree);
-        for (name, value) in NOBODY {
-            call = call.env(name, value);
-        }
-        self.program.text(call)
+        let text = format!(
+            "tree {tree}\nparent {parent}\nauthor {NOBODY}\ncommitter {NOBODY}\n\n{message}\n"
+        );
+        let made = self.write_object(ObjectType::Commit, text.as_bytes())?;
+        Ok(made.to_string())
     }
 
     /// The messages of `from..to` (full ids), the first parents' way, oldest first.
@@ -315,6 +374,7 @@ impl Repo {
         // nothing would have changed yet.
         git.answer(Call::new("update-index --add -z --stdin").stdin(list))?;
         let old = head.commit.as_deref().unwrap_or("");
+        self.forget_status();
         git.answer(
             Call::new("update-ref -m")
                 .arg("commit: cook init")
@@ -324,6 +384,27 @@ impl Repo {
         )?;
         Ok(Some(id))
     }
+}
+
+/// A tree as git writes it: a directory is ordered as if its name ended in a slash.
+fn write_tree_bytes(entries: BTreeMap<Vec<u8>, (String, Oid)>) -> Vec<u8> {
+    let mut entries: Vec<(Vec<u8>, (String, Oid))> = entries.into_iter().collect();
+    entries.sort_by_cached_key(|(name, (mode, _))| {
+        let mut key = name.clone();
+        if mode == FOLDER {
+            key.push(b'/');
+        }
+        key
+    });
+    let mut bytes = Vec::new();
+    for (name, (mode, id)) in entries {
+        bytes.extend_from_slice(mode.as_bytes());
+        bytes.push(b' ');
+        bytes.extend_from_slice(&name);
+        bytes.push(0);
+        bytes.extend_from_slice(id.as_bytes());
+    }
+    bytes
 }
 
 /// The tree of `parent` with the worktree's content of the listed paths.

@@ -78,6 +78,8 @@ struct Known {
     changes: Memo<Vec<Vec<u8>>>,
     /// The remote of a partial clone.
     promisor: Memo<Option<String>>,
+    /// What `git status` said last.
+    status: RefCell<Option<Vec<u8>>>,
 }
 
 /// Answers that are kept of each question: a commit of 100,000 files takes about 10 MB.

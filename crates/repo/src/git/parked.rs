@@ -62,6 +62,7 @@ impl Repo {
 
     /// Stashes everything that is not committed, untracked files among it, under a ref.
     pub(super) fn stash_as(&self, name: &str) -> Result<(), Failure> {
+        self.forget_status();
         let push =
             Call::new("stash push --quiet --include-untracked --message").arg("parked by cook");
         let push = push.by_cook();
@@ -154,6 +155,7 @@ impl Repo {
                 super::path_text(both)
             )));
         }
+        self.forget_status();
         self.program
             .answer(Call::new("stash apply --quiet --index").arg(name))?;
         self.program.answer(Call::new("update-ref -d").arg(name))?;

@@ -464,7 +464,7 @@ fn read(dir: &Path, ask: Ask, depth: usize, found: &mut Found) -> Result<(), Fai
             found.take(key, value);
         }
     }
-    if depth < DEPTH && may_hold_submodules(&git_dir) {
+    if depth < DEPTH && may_hold_submodules(&git_dir, &git_dir.join("index")) {
         for inner in submodules(dir, ask)? {
             read(&inner, ask, depth + 1, found)?;
         }
@@ -502,12 +502,12 @@ fn may_name_programs(git_dir: &Path) -> bool {
 }
 
 /// A look at the bytes, so that an index of a hundred thousand files is not listed for nothing.
-fn may_hold_submodules(git_dir: &Path) -> bool {
+pub(super) fn may_hold_submodules(git_dir: &Path, index: &Path) -> bool {
     let is_shared = |name: &OsString| name.to_string_lossy().starts_with("sharedindex.");
     let is_split = std::fs::read_dir(git_dir)
         .is_ok_and(|names| names.flatten().any(|entry| is_shared(&entry.file_name())));
     is_split
-        || match disk::read(&git_dir.join("index"), MAX_INDEX, Links::Follow) {
+        || match disk::read(index, MAX_INDEX, Links::Follow) {
             Ok(bytes) => bytes.is_some_and(|bytes| memmem::find(&bytes, &SUBMODULE).is_some()),
             Err(_) => true,
         }

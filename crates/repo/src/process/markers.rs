@@ -71,7 +71,8 @@ pub fn session_around() -> Option<(&'static str, String)> {
         .min()
 }
 
-/// The agent around this process, by the variables that it alone sets. Of several the first by name.
+/// The agent around this process, by the variables that it alone sets, else by its process. Of several
+/// the first by name.
 pub fn agent_around() -> Option<&'static str> {
     let set: Vec<String> = std::env::vars_os()
         .filter(|(_, value)| !value.is_empty())
@@ -81,6 +82,32 @@ pub fn agent_around() -> Option<&'static str> {
         .filter(|known| set.iter().any(|name| known.markers.include(name)))
         .map(KnownAgent::name)
         .min()
+        .or_else(|| agent_process().map(|(name, _)| name))
+}
+
+/// The nearest process that this one descends from and that is an agent which sets no variable, with
+/// the agent's name.
+#[cfg(target_os = "linux")]
+pub fn agent_process() -> Option<(&'static str, u32)> {
+    let mut pid = find_parent(std::process::id())?;
+    for _ in 0..256 {
+        if pid <= 1 {
+            return None;
+        }
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let is_it = |known: &&KnownAgent| known.markers.program.as_deref() == Some(name.trim_end());
+        if let Some(known) = KnownAgent::all().find(is_it) {
+            return Some((known.name(), pid));
+        }
+        pid = find_parent(pid)?;
+    }
+    None
+}
+
+/// No other system says so.
+#[cfg(not(target_os = "linux"))]
+pub fn agent_process() -> Option<(&'static str, u32)> {
+    None
 }
 
 /// Looks through `/proc`; a process whose environment cannot be read is passed over. Whatever

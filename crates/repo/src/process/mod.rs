@@ -19,7 +19,7 @@ mod supervised;
 pub use interrupt::{Alarm, Attention, Patience, is_interrupted};
 pub use markers::{
     DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_around,
-    agent_marker, is_agent_marker, session_around, session_marker,
+    agent_marker, agent_process, is_agent_marker, session_around, session_marker,
 };
 pub use process_tree::{Polite, end_marked, is_alive, working_directories};
 pub use short::{Caps, Captured, Short, capture, capture_until, capture_watched};

@@ -4,7 +4,7 @@
 
 use super::programs::{identify, words};
 use super::receipts::{CHANCE, FoundBy, Look, RED, folder, stop_verifier_argv};
-use super::run_place::{Found, Gates, Order, RunPlace, inherit, lend_downloads};
+use super::run_place::{Found, Gates, Lent, Order, RunPlace, inherit, lend_downloads};
 use super::{Receipts, seal};
 use crate::process::{Long, Outcome as Ended, ProcessError, on_path, run};
 use cook_protocol::diagnostic::{Code, Failure};
@@ -166,21 +166,9 @@ impl Gates<'_> {
         }
     }
 
-    /// Runs the setup commands where the room was not set up by these, up to the first that is red.
-    fn set_up(&self, place: &mut RunPlace, commit: &str) -> Result<Vec<GateRun>, Failure> {
+    /// Runs the setup commands, up to the first that is red.
+    fn run_setup(&self, place: &mut RunPlace) -> Result<Vec<GateRun>, Failure> {
         let mut runs = Vec::new();
-        if self.settings.setup().next().is_none() {
-            return Ok(runs);
-        }
-        let stamp = place.setup_stamp()?;
-        if place.is_set_up(&stamp) {
-            return Ok(runs);
-        }
-        place.note_setup(None)?;
-        if let (Some(home), Caches::Kept) = (place.home(), place.caches()) {
-            let commands: Vec<&str> = self.settings.setup().map(|command| &**command).collect();
-            lend_downloads(&home, &commands);
-        }
         for command in self.settings.setup() {
             let mut gate = plan_gate(command);
             "setup".clone_into(&mut gate.name);
@@ -194,8 +182,42 @@ impl Gates<'_> {
             let is_red = !run.has_passed();
             runs.push(run);
             if is_red {
-                return Ok(runs);
+                break;
             }
+        }
+        Ok(runs)
+    }
+
+    /// Runs the setup commands where the room was not set up by these, up to the first that is red.
+    fn set_up(&self, place: &mut RunPlace, commit: &str) -> Result<Vec<GateRun>, Failure> {
+        if self.settings.setup().next().is_none() {
+            return Ok(Vec::new());
+        }
+        let stamp = place.setup_stamp()?;
+        if place.is_set_up(&stamp) {
+            return Ok(Vec::new());
+        }
+        place.note_setup(None)?;
+        let commands: Vec<&str> = self.settings.setup().map(|command| &**command).collect();
+        let lent = match place.home() {
+            Some(home) => lend_downloads(&home, &commands),
+            None => Lent::default(),
+        };
+        place.lending.clone_from(&lent.remarks);
+        let mut runs = self.run_setup(place)?;
+        if let (Some(red), true) = (runs.iter().find(|run| !run.has_passed()), lent.is_any()) {
+            // What was downloaded before may be damaged, or lack what it names.
+            let command = red.gate.run.clone();
+            lent.take_back()?;
+            place.lending.push(format!(
+                "setup `{command}` failed with {}, so it ran again without",
+                lent.describe()
+            ));
+            place.hold(commit)?;
+            runs = self.run_setup(place)?;
+        }
+        if runs.iter().any(|run| !run.has_passed()) {
+            return Ok(runs);
         }
         place.note_setup(Some(&stamp))?;
         // What setup left beside the caches is none of the commit's.
@@ -232,6 +254,9 @@ impl Gates<'_> {
         argv: &[String],
         hooked: bool,
     ) -> Result<GateRun, Failure> {
+        if let Some(tell) = &self.tell {
+            tell(&format!("{}: `{}`", gate.name, shell_words::join(argv)));
+        }
         let order = &Order { gate, argv };
         let program = place.program(&argv[0]);
         let found = match &program {
@@ -239,6 +264,9 @@ impl Gates<'_> {
                 let word = &argv[0];
                 let path = std::env::var_os("PATH").unwrap_or_default();
                 let how = match on_path(word, &path) {
+                    Some(file) if file.starts_with(self.repo.root()) => {
+                        "entries of PATH inside the repository are left out: have `[clean_room] setup` make what the gate needs, and name its place"
+                    }
                     Some(_) => "the present PATH has it: `cook trust --tools` trusts that one",
                     None => "nor on the present one: install it",
                 };

@@ -14,6 +14,6 @@ mod trusted;
 pub use gate_run::{merge_gates, plan_gate};
 pub use programs::words;
 pub use receipts::{Look, Output, Receipts, is_sealed, key_dir, seal};
-pub use run_place::{Agents, Gates};
+pub use run_place::{Agents, Gates, Tell};
 pub use trial_rooms::{TakenBack, TrialRoom, TrialRun};
 pub use trusted::Trust;

@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
@@ -76,7 +76,12 @@ pub struct Gates<'a> {
     pub live: Option<Live>,
     /// How long a command may take at most, whatever its own settings say.
     pub patience: Option<Duration>,
+    /// Who is told of each command that begins.
+    pub tell: Option<Tell>,
 }
+
+/// Takes a line for whoever waits.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The directory in a room's home with the hooks, and the file that they append to.
 pub(super) const HOOKS: &str = ".trial/hooks";
@@ -108,6 +113,8 @@ pub(super) struct RunPlace<'a> {
     pub tree: Option<String>,
     /// What its commit names and nobody can have who has its objects alone.
     pub lacking: Vec<String>,
+    /// What is to be said of the downloads that its setup was lent.
+    pub lending: Vec<String>,
     filled: Option<Filled>,
 }
 
@@ -131,6 +138,7 @@ impl<'a> RunPlace<'a> {
             commit: None,
             tree: None,
             lacking: Vec::new(),
+            lending: Vec::new(),
             filled: None,
         }
     }
@@ -368,6 +376,7 @@ impl<'a> RunPlace<'a> {
         };
         let filled = self.filled.iter();
         let mut remarks: Vec<String> = filled.flat_map(|filled| filled.remarks.clone()).collect();
+        remarks.extend(self.lending.iter().cloned());
         let now = crate::room::tools(std::env::vars_os());
         for (name, value) in now {
             let used = self.environment.variables.get(OsStr::new(&name));
@@ -647,18 +656,73 @@ pub(super) fn list_downloads() -> Vec<PathBuf> {
     ALL.iter().filter_map(find).collect()
 }
 
+/// What a room's home was lent.
+#[derive(Default)]
+pub(super) struct Lent {
+    /// Where it is from, and where it lies.
+    places: Vec<(PathBuf, PathBuf)>,
+    /// What could not be lent, and why.
+    pub remarks: Vec<String>,
+}
+
+impl Lent {
+    pub fn is_any(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Takes it out of the home again, with what setup put beside it.
+    pub fn take_back(&self) -> Result<(), Failure> {
+        for (_, place) in &self.places {
+            disk::remove_tree(place).at("remove", place)?;
+        }
+        Ok(())
+    }
+
+    /// The caches that it is from.
+    pub fn describe(&self) -> String {
+        let named = self.places.iter();
+        let named: Vec<String> = named
+            .map(|(from, _)| format!("`{}`", from.display()))
+            .collect();
+        format!("the downloads of {}", named.join(", "))
+    }
+}
+
 /// Puts what these commands would download into a room's home, where it is not there yet. What cannot be put
-/// there is downloaded.
-pub(super) fn lend_downloads(home: &Path, commands: &[&str]) {
+/// there is downloaded, and that is said.
+pub(super) fn lend_downloads(home: &Path, commands: &[&str]) -> Lent {
+    let mut lent = Lent::default();
     for downloads in &ALL {
         let (program, .., place) = downloads;
         let mut words = commands.iter().flat_map(|run| run.split_whitespace());
-        if words.any(|word| word == *program)
-            && let Some(from) = find(downloads)
-        {
-            let _ = lend(&from, &home.join(place), &mut 0);
+        if !words.any(|word| is_called(word, program)) {
+            continue;
         }
+        let Some(from) = find(downloads) else {
+            continue;
+        };
+        let shown = from.display();
+        if !from.metadata().is_ok_and(|found| disk::is_own(&found)) {
+            lent.remarks.push(format!(
+                "the downloads in `{shown}` belong to another user, so they were not used"
+            ));
+            continue;
+        }
+        let to = home.join(place);
+        let put = lend(&from, &to, &mut 0);
+        if let Err(error) = put {
+            lent.remarks.push(format!(
+                "not all downloads in `{shown}` could be used ({error}); what is missing was downloaded"
+            ));
+        }
+        lent.places.push((from, to));
     }
+    lent
+}
+
+/// A word of a command starts this program: by its name, or by a path that ends in it.
+fn is_called(word: &str, program: &str) -> bool {
+    word.rsplit('/').next() == Some(program)
 }
 
 fn lend(from: &Path, to: &Path, taken: &mut usize) -> io::Result<()> {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The format this build writes.
@@ -670,6 +671,48 @@ pub(super) fn segments(
     }
     blobs.reverse();
     Ok((blobs, skip))
+}
+
+/// Files of tests that transitions keep, found on one way back through the log.
+#[derive(Default)]
+pub(super) struct KeptTests {
+    /// Where the way began.
+    tip: Option<Oid>,
+    /// Where it goes on.
+    next: Option<Oid>,
+    /// By name; another transition may hold a damaged one of it.
+    blobs: BTreeMap<String, Vec<Oid>>,
+}
+
+impl KeptTests {
+    /// Begins anew where the log has moved.
+    pub(super) fn begin_at(&mut self, tip: Option<Oid>) {
+        if self.tip != tip {
+            *self = Self {
+                tip,
+                next: tip,
+                blobs: BTreeMap::new(),
+            };
+        }
+    }
+
+    /// The files of that name, as far as the log was looked through.
+    pub(super) fn list(&self, name: &str) -> &[Oid] {
+        self.blobs.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Looks through one more transition; false at the first.
+    pub(super) fn go_on(&mut self, log: &Log) -> Result<bool, Failure> {
+        let Some(commit) = self.next else {
+            return Ok(false);
+        };
+        let read = log.commit(commit)?;
+        for kept in Stand::of(log, &read)?.folder(TESTS)? {
+            self.blobs.entry(kept.name).or_default().push(kept.id);
+        }
+        self.next = read.parents.first().copied();
+        Ok(true)
+    }
 }
 
 #[cfg(test)]

@@ -28,12 +28,14 @@ use cook_protocol::diagnostic::{Code, Failure, FailureKind};
 pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT, rescue_keep};
 pub(crate) use error::in_one_line;
 use error::{During, unknown_name, unreadable};
+use log_format::KeptTests;
 pub use log_format::{FORMAT, History, HistoryDigest, Meta, Tip};
 pub use log_place::{Place, fresh_id};
 use odb::Log;
 pub use quarantine::{Admitted, Limits, Quarantine};
 pub use reading::{Before, Contents, Entry, WorktreeLog};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -50,6 +52,8 @@ pub struct Store {
     id: String,
     /// Opened for looking at another worktree's workflow.
     foreign: bool,
+    /// Where transitions keep tests, as far as the log was looked through for them.
+    kept_tests: RefCell<KeptTests>,
     /// The directory of a log that came from elsewhere goes with the last that reads it.
     _keeps: Option<Arc<TemporaryDir>>,
 }
@@ -82,6 +86,7 @@ impl Store {
             log,
             id,
             foreign,
+            kept_tests: RefCell::default(),
             _keeps: None,
         };
         Ok(store
@@ -102,6 +107,7 @@ impl Store {
             log,
             id,
             foreign: false,
+            kept_tests: RefCell::default(),
             _keeps: None,
         })
     }

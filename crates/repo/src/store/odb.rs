@@ -12,6 +12,7 @@ use cook_protocol::diagnostic::Failure;
 use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
+use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
@@ -36,8 +37,13 @@ pub(crate) struct Log {
     /// Others that are read from.
     others: Vec<PathBuf>,
     /// The objects of all of them that are files of their own, where these were listed once.
-    listed: Option<HashSet<Oid>>,
+    listed: OnceCell<HashSet<Oid>>,
+    /// Objects that were looked for as files of their own and are none.
+    misses: Cell<usize>,
 }
+
+/// After so many objects that are in packs, those that are not are listed once.
+const MANY: usize = 256;
 
 /// Bytes of a ref's file, and of the log's other files, at most: libgit2 reads them whole.
 const MAX_REF: u64 = 4 << 10;
@@ -95,17 +101,23 @@ impl Log {
             repo,
             objects: dir.join("objects"),
             others: Vec::new(),
-            listed: None,
+            listed: OnceCell::new(),
+            misses: Cell::new(0),
         })
     }
 
     /// The same for reading much of it: what is a file of its own is listed once, and not looked for
     /// object by object. What comes later is found all the same, by libgit2.
-    pub(super) fn at_rest(mut self) -> Self {
-        let names = self.directories().flat_map(|dir| list_loose(dir));
-        let listed = names.filter_map(|hex| self.oid(&hex)).collect();
-        self.listed = Some(listed);
+    pub(super) fn at_rest(self) -> Self {
+        self.list_files();
         self
+    }
+
+    fn list_files(&self) {
+        self.listed.get_or_init(|| {
+            let names = self.directories().flat_map(|dir| list_loose(dir));
+            names.filter_map(|hex| self.oid(&hex)).collect()
+        });
     }
 
     /// The same with another object directory to read from.
@@ -207,7 +219,7 @@ impl Log {
 
     /// Those of them that an object may be a file of its own in.
     fn directories_of(&self, id: Oid) -> impl Iterator<Item = &PathBuf> {
-        let listed = self.listed.as_ref();
+        let listed = self.listed.get();
         let is_loose = listed.is_none_or(|listed| listed.contains(&id));
         self.directories().filter(move |_| is_loose)
     }
@@ -296,6 +308,10 @@ impl Log {
                 }
                 return Ok((kind, bytes));
             }
+        }
+        self.misses.set(self.misses.get() + 1);
+        if self.misses.get() == MANY {
+            self.list_files();
         }
         // It is in a pack; libgit2 hashes what it reads.
         let odb = self.odb()?;

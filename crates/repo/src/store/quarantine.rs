@@ -172,6 +172,7 @@ impl Quarantine {
             log: log.at_rest(),
             id,
             foreign: true,
+            kept_tests: Default::default(),
             _keeps: Some(Arc::clone(&self.dir)),
         })
     }

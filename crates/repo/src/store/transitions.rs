@@ -468,17 +468,24 @@ impl Store {
     /// A log that cannot be read.
     pub fn read_kept_tests(&self, id: &str) -> Result<Option<Vec<u8>>, Failure> {
         let name = format!("{id}.json");
-        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
-            let found = self.read(|log| {
-                let mut kept = Stand::at(log, commit)?.folder(TESTS)?.into_iter();
-                let found = kept.find(|kept| kept.name == name);
-                found.map(|kept| log.blob(kept.id)).transpose()
-            })?;
-            if let Some(bytes) = found.filter(|bytes| sha256(bytes) == id) {
-                return Ok(Some(bytes));
+        self.read(|log| {
+            let mut known = self.kept_tests.borrow_mut();
+            known.begin_at(self.tip_id(log)?);
+            let mut tried = 0;
+            loop {
+                let blobs = known.list(&name);
+                for blob in &blobs[tried..] {
+                    let bytes = log.blob(*blob)?;
+                    if sha256(&bytes) == id {
+                        return Ok(Some(bytes));
+                    }
+                }
+                tried = blobs.len();
+                if !known.go_on(log)? {
+                    return Ok(None);
+                }
             }
-        }
-        Ok(None)
+        })
     }
 }
 

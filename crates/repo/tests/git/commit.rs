@@ -1,9 +1,11 @@
 //! Committing exactly some paths, and throwaway worktrees: what they do, and that
 //! they leave everything else as it was.
 
-use crate::scratch::{Scratch, hermetic};
+use crate::scratch::{Scratch, hermetic, try_git};
 use cook_protocol::diagnostic::Code;
-use cook_repo::git::Repo;
+use cook_protocol::model::TreeEntry;
+use cook_repo::git::{Put, Repo};
+use std::collections::BTreeMap;
 use std::fs;
 
 const PATHS: [&str; 2] = [".agent/README.md", ".agent/run.sh"];
@@ -235,4 +237,77 @@ fn a_commit_that_cannot_be_checked_out_leaves_nothing() {
         Code::GitFailed
     );
     assert_eq!(worktrees(&repo), 0);
+}
+
+/// A made commit has the tree that git's index makes of the same changes: files in the place of directories, and the
+/// other way around, and directories in which nothing is left.
+#[test]
+fn a_made_commit_has_the_tree_that_gits_index_makes() {
+    for options in [&[][..], &["--object-format=sha256"]] {
+        let scratch = Scratch::with(options);
+        for path in ["a", "b/c", "b/d/e", "b.txt", "f/g", "h/i/j"] {
+            scratch.write(path, path);
+        }
+        let code = scratch.commit("Some files");
+        let repo = scratch.repo();
+        let blob = scratch.git(&["rev-parse", "HEAD:a"]);
+        let entry = |mode: &str| {
+            Put::Entry(TreeEntry {
+                mode: mode.to_owned(),
+                id: blob.clone(),
+            })
+        };
+        let text = Put::Text {
+            mode: "100755".to_owned(),
+            text: "new\n".to_owned(),
+        };
+        let cases: [&[(&str, Put)]; 7] = [
+            &[("a", Put::Nothing), ("not/there", Put::Nothing)],
+            &[("b", entry("100644"))],
+            &[("a/below/it", text.clone()), ("a.b", entry("120000"))],
+            &[("h/i/j", Put::Nothing), ("b/d", Put::Nothing)],
+            &[("f/g", Put::Nothing), ("f", text.clone())],
+            &[("a", Put::Nothing), ("a/x", entry("100644"))],
+            &[
+                ("b/d/e", text.clone()),
+                ("b/d/e.f", text),
+                ("b/d0", entry("100644")),
+            ],
+        ];
+        for puts in cases {
+            let puts: BTreeMap<String, Put> = puts
+                .iter()
+                .map(|(path, put)| ((*path).to_owned(), put.clone()))
+                .collect();
+            let made = repo.make_mixed(&code, &puts).unwrap();
+            scratch.git(&["read-tree", &code]);
+            let gone = puts.iter().filter(|(_, put)| **put == Put::Nothing);
+            for (path, _) in gone {
+                let _ = try_git(repo.root(), &["update-index", "--force-remove", path]);
+            }
+            for (path, put) in &puts {
+                let (mode, id) = match put {
+                    Put::Nothing => continue,
+                    Put::Entry(entry) => (entry.mode.clone(), entry.id.clone()),
+                    Put::Text { mode, text } => {
+                        scratch.write("../text", text);
+                        (mode.clone(), scratch.git(&["hash-object", "-w", "../text"]))
+                    }
+                };
+                let line = format!("{mode},{id},{path}");
+                scratch.git(&["update-index", "--add", "--replace", "--cacheinfo", &line]);
+            }
+            let theirs = scratch.git(&["write-tree"]);
+            let ours = scratch.git(&["rev-parse", &format!("{made}^{{tree}}")]);
+            assert_eq!(ours, theirs, "{puts:?}");
+            assert_eq!(made == code, ours == repo.find_tree(&code).unwrap());
+            scratch.git(&["fsck", "--strict", &made]);
+        }
+        let absent = Put::Entry(TreeEntry {
+            mode: "100644".to_owned(),
+            id: "1".repeat(blob.len()),
+        });
+        let puts = BTreeMap::from([("a".to_owned(), absent)]);
+        assert!(repo.make_mixed(&code, &puts).is_err());
+    }
 }

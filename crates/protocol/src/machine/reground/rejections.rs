@@ -194,6 +194,7 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
         .collect();
     known.extend(slices::rejection(work.before).map(|review| wave::review_blocker(review).id));
     known.extend(wave::find_audit_to_answer(work.before).map(|no| no.id));
+    known.extend(wave::list_planned_audits(work.before));
     let plan = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
     let cancelled: Vec<&String> = plan
         .filter(|slice| slice.status == Some(SliceStatus::Cancelled))

@@ -121,8 +121,8 @@ impl Baseline {
         let own = was.only(|name| !is_nested(name));
         let now = dirs.read(Some(&copies))?;
         found.extend(self.put_files_back_to(&dirs, &own, &now, &copies)?);
-        let listed = repo.program.answer(Call::new("ls-files --stage -z"))?;
-        let mut nested = list_nested(repo, &self.dir, WORK_INDEX, &listed)?;
+        let mut nested = list_nested(repo, &repo.git_dir.join("index"))?;
+        nested.extend(list_nested(repo, &self.dir.join(WORK_INDEX))?);
         // One that is gone steers nothing.
         nested.retain(|path| repo.root.join(path).join(".git").symlink_metadata().is_ok());
         if nested.is_empty() {

@@ -8,7 +8,7 @@
 //! take away and clear (`git gc --prune=now`) could not be put back.
 
 use super::super::cleanliness::{WATCHFUL, gitlinks, is_unwatched, present};
-use super::super::program::{Call, Program, fail_git, path_list};
+use super::super::program::{Call, Program, fail_git, may_hold_submodules, path_list};
 use super::super::{PIN_REFS, RESCUED_REFS, Repo, path_text};
 use super::steering::{Dirs, Ignored, Steering};
 use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot, remove_tree};
@@ -17,7 +17,7 @@ use cook_protocol::digest::sha256;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 /// One thing that is not as it was.
@@ -311,23 +311,31 @@ pub(super) fn stand(
     (ignored, keep): (Ignored, Option<&Path>),
 ) -> Result<Stand, Failure> {
     let git = &repo.program;
-    let listed = git.answer(Call::new("ls-files --stage -v -z"))?;
     let linked = worktrees(repo)?;
-    let (tree, unborn) = tree(repo, dir, from, index)?;
-    let nested = list_nested(repo, dir, index, &listed)?;
+    let taken = take_tree(repo, dir, from, index)?;
+    // Where the tree's index began as a copy of the user's, what it listed then is the user's.
+    let listed = match from == repo.git_dir.join("index") {
+        true => taken.began_as.clone(),
+        false => git.answer(Call::new("ls-files --stage -v -z"))?,
+    };
+    let Taken { tree, unborn, .. } = taken;
+    let mut nested: BTreeSet<String> = gitlinks(&listed).map(path_text).collect();
+    if taken.is_indexed {
+        nested.extend(list_nested(repo, &dir.join(index))?);
+    }
+    let nested = nested.into_iter().take(MAX_SUBMODULES).collect();
+    let (refs, has_stash) = refs(git)?;
     let dirs = dirs(repo, nested, &ignored);
     let (steering, operation) = (dirs.read(keep)?, dirs.read_operation(keep)?);
     Ok(Stand {
-        head: head(git)?,
-        refs: refs(git)?,
-        stash: stash(git)?,
+        head: head(repo)?,
+        refs,
+        stash: match has_stash {
+            true => stash(git)?,
+            false => Vec::new(),
+        },
         index: sha256(&listed),
-        hidden: listed
-            .split(|byte| *byte == 0)
-            .filter_map(is_unwatched)
-            .filter_map(|staged| staged.splitn(2, |byte| *byte == b'\t').nth(1))
-            .map(path_text)
-            .collect(),
+        hidden: list_unwatched(&listed).map(path_text).collect(),
         submodules: submodules(repo, &listed)?,
         tree,
         worktrees: linked.iter().map(|one| one.path.clone()).collect(),
@@ -351,18 +359,14 @@ pub(super) fn dirs<'a>(repo: &'a Repo, nested: BTreeSet<String>, ignored: &'a Ig
     }
 }
 
-/// Submodules, and repositories of their own in the worktree: those that the user's index names,
-/// and those that one of the baseline's does.
-pub(super) fn list_nested(
-    repo: &Repo,
-    dir: &Path,
-    index: &str,
-    listed: &[u8],
-) -> Result<BTreeSet<String>, Failure> {
-    let call = aside(repo, dir, index, "ls-files --stage -z");
-    let own = repo.program.answer(call)?;
-    Ok(gitlinks(listed)
-        .chain(gitlinks(&own))
+/// Submodules, and repositories of their own in the worktree, that an index names.
+pub(super) fn list_nested(repo: &Repo, index: &Path) -> Result<BTreeSet<String>, Failure> {
+    if !may_hold_submodules(&repo.git_dir, index) {
+        return Ok(BTreeSet::new());
+    }
+    let call = Call::new("ls-files --stage -z").env("GIT_INDEX_FILE", index);
+    let listed = repo.program.answer(call)?;
+    Ok(gitlinks(&listed)
         .take(MAX_SUBMODULES)
         .map(path_text)
         .collect())
@@ -376,23 +380,44 @@ pub(super) fn aside(repo: &Repo, dir: &Path, index: &str, words: &str) -> Call {
         .lend(&[repo.common_dir.join("objects")])
 }
 
-/// The tree of everything that is tracked or not ignored. An older index lends its stat data,
-/// so that only what changed since is read. With it the repositories in the worktree that have no
-/// commit, which no tree can name.
-fn tree(
-    repo: &Repo,
-    dir: &Path,
-    from: &Path,
-    index: &str,
-) -> Result<(String, BTreeSet<String>), Failure> {
+/// What stands in the worktree.
+struct Taken {
+    /// Everything that is tracked or not ignored.
+    tree: String,
+    /// The repositories in the worktree that have no commit, which no tree can name.
+    unborn: BTreeSet<String>,
+    /// The entries that its index began with, with their bits.
+    began_as: Vec<u8>,
+    /// Its index is another now.
+    is_indexed: bool,
+}
+
+/// Takes the tree of what stands in the worktree. An older index lends its stat data, so that only what changed
+/// since is read.
+fn take_tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<Taken, Failure> {
     let git = &repo.program;
     copy_if_there(from, &dir.join(index))?;
     let mut unwatched = Vec::new();
-    for entry in git.entries(aside(repo, dir, index, "ls-files -v -z"))? {
-        if let Some(name) = is_unwatched(&entry)
-            && there(&repo.root.join(path_text(name)))?
-        {
+    let listed = git.answer(aside(repo, dir, index, "ls-files --stage -v -z"))?;
+    for name in list_unwatched(&listed) {
+        if there(&repo.root.join(path_text(name)))? {
             unwatched.extend(path_list([name]));
+        }
+    }
+    let nested = path_list(gitlinks(&listed));
+    let is_plain = unwatched.is_empty() && nested.is_empty();
+    // Where nothing differs from HEAD, and nothing is new, it is HEAD's tree.
+    if let (true, Some(tree)) = (is_plain, repo.head()?.tree) {
+        let status = "status --porcelain=v2 -z --untracked-files=normal";
+        let call = aside(repo, dir, index, status).env("GIT_NO_REPLACE_OBJECTS", "1");
+        let told = git.ask(call)?;
+        if told.code == Some(0) && told.stdout.is_empty() && told.stderr.is_empty() {
+            return Ok(Taken {
+                tree,
+                unborn: BTreeSet::new(),
+                began_as: listed,
+                is_indexed: false,
+            });
         }
     }
     if !unwatched.is_empty() {
@@ -403,8 +428,6 @@ fn tree(
     }
     // Whoever looks at a nested repository that the index names goes by its settings, filters
     // among them; one that is new to the index is entered by its HEAD alone.
-    let listed = git.answer(aside(repo, dir, index, "ls-files --stage -z"))?;
-    let nested = path_list(gitlinks(&listed));
     if !nested.is_empty() {
         let call = aside(repo, dir, index, "update-index --force-remove -z --stdin");
         git.answer(call.stdin(nested))?;
@@ -431,10 +454,44 @@ fn tree(
         }
     }
     let tree = git.text(aside(repo, dir, index, "write-tree"))?;
-    Ok((tree, unborn))
+    Ok(Taken {
+        tree,
+        unborn,
+        began_as: listed,
+        is_indexed: true,
+    })
 }
 
-fn head(git: &Program) -> Result<String, Failure> {
+/// The paths among entries of `git ls-files --stage -v -z` that git was told not to look at.
+fn list_unwatched(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let entries = listed.split(|byte| *byte == 0);
+    let staged = entries.filter_map(is_unwatched);
+    staged.filter_map(|staged| staged.splitn(2, |byte| *byte == b'\t').nth(1))
+}
+
+/// HEAD as its file says it; where that is written in any other way than git writes it, as git does.
+fn head(repo: &Repo) -> Result<String, Failure> {
+    const MAX_HEAD: u64 = 4 << 10;
+    let place = repo.git_dir.join("HEAD");
+    let text = disk::read_text(&place, MAX_HEAD, Links::Refuse);
+    if let Ok(Some(text)) = text
+        && let Some(line) = text.strip_suffix('\n')
+    {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+        let branch = line.strip_prefix("ref: refs/heads/");
+        // A repository whose refs are no files says so by such a name.
+        let is_branch = branch.is_some_and(|name| {
+            !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_plain)
+        });
+        let is_commit = matches!(line.len(), 40 | 64)
+            && line
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if is_branch || is_commit {
+            return Ok(line.to_owned());
+        }
+    }
+    let git = &repo.program;
     match git.line(Call::new("symbolic-ref -q HEAD"))? {
         Some(name) => Ok(format!("ref: {name}")),
         None => git.text(Call::new("rev-parse --verify HEAD")),
@@ -446,25 +503,29 @@ pub(super) fn stash(git: &Program) -> Result<Vec<String>, Failure> {
     git.lines(Call::new("stash list --format=%H"))
 }
 
-fn refs(git: &Program) -> Result<BTreeMap<String, String>, Failure> {
+/// The refs that are compared, and whether there is a stash.
+fn refs(git: &Program) -> Result<(BTreeMap<String, String>, bool), Failure> {
     let format = "--format=%(refname)%00%(objectname)%00%(symref)";
-    Ok(git
-        .lines(Call::new("for-each-ref").arg(format))?
-        .iter()
-        .filter_map(|line| {
-            let mut fields = line.split('\0');
-            let (name, id) = (fields.next()?, fields.next()?);
-            let target = fields.next().unwrap_or_default();
-            let kept = name == "refs/stash"
-                || name.starts_with(RESCUED_REFS)
-                || name.starts_with(PIN_REFS);
-            let value = match target {
-                "" => id.to_owned(),
-                target => format!("ref: {target}"),
-            };
-            (!kept).then(|| (name.to_owned(), value))
-        })
-        .collect())
+    let mut has_stash = false;
+    let mut refs = BTreeMap::new();
+    for line in git.lines(Call::new("for-each-ref").arg(format))? {
+        let mut fields = line.split('\0');
+        let (Some(name), Some(id)) = (fields.next(), fields.next()) else {
+            continue;
+        };
+        let target = fields.next().unwrap_or_default();
+        has_stash |= name == "refs/stash";
+        let kept =
+            name == "refs/stash" || name.starts_with(RESCUED_REFS) || name.starts_with(PIN_REFS);
+        let value = match target {
+            "" => id.to_owned(),
+            target => format!("ref: {target}"),
+        };
+        if !kept {
+            refs.insert(name.to_owned(), value);
+        }
+    }
+    Ok((refs, has_stash))
 }
 
 /// Another worktree of the repository.
@@ -477,6 +538,9 @@ pub(super) struct Linked {
 /// The other worktrees, without cook's own.
 pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, Failure> {
     let own = repo.common_dir.join("cook");
+    if repo.git_dir == repo.common_dir && has_own_worktrees_alone(repo, &own) {
+        return Ok(Vec::new());
+    }
     let call = Call::new("worktree list --porcelain -z");
     let mut found: Vec<Linked> = Vec::new();
     for line in repo.program.entries(call)? {
@@ -495,6 +559,26 @@ pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, Failure> {
         path != repo.root && !path.starts_with(&own)
     });
     Ok(found)
+}
+
+/// Every linked worktree is one of cook's own, by the files that say where each is.
+fn has_own_worktrees_alone(repo: &Repo, own: &Path) -> bool {
+    const MAX_PLACE: u64 = 16 << 10;
+    let linked = match std::fs::read_dir(repo.common_dir.join("worktrees")) {
+        Ok(linked) => linked,
+        Err(error) => return error.kind() == io::ErrorKind::NotFound,
+    };
+    let mut linked = linked.into_iter();
+    linked.all(|entry| {
+        let Ok(entry) = entry else { return false };
+        let place = entry.path().join("gitdir");
+        let read = disk::read_text(&place, MAX_PLACE, Links::Refuse);
+        read.ok().flatten().is_some_and(|text| {
+            let dir = Path::new(text.trim_end());
+            let is_plain = |part| !matches!(part, Component::ParentDir);
+            dir.starts_with(own) && dir.components().all(is_plain)
+        })
+    })
 }
 
 impl Repo {
@@ -631,8 +715,7 @@ fn place(dir: &Path) -> String {
 }
 
 fn remove(repo: &Repo, below: &str, wanted: impl Fn(&str) -> bool) -> Result<(), Failure> {
-    let call = Call::new("for-each-ref --format=%(refname)").arg(below);
-    let listed = repo.program.lines(call)?;
+    let listed = repo.list_refs_below(below)?;
     let lines: String = listed
         .iter()
         .filter(|name| wanted(name))
