@@ -525,7 +525,9 @@ mod tests_of_directory {
             let install = known.hooks.as_ref().map(|hooks| &hooks.install);
             let parsed: Vec<&str> = install
                 .iter()
-                .flat_map(|install| [&*install.personal, &*install.shared])
+                .flat_map(|install| {
+                    std::iter::once(&*install.personal).chain(install.shared.as_deref())
+                })
                 .collect();
             assert_eq!(list_hook_places(text).collect::<Vec<_>>(), parsed, "{name}");
             let found: Vec<&str> = list_variables(text).collect();
