@@ -71,13 +71,13 @@ pub(crate) struct Said {
 /// Bytes of what is kept of a check.
 const MAX_SAID: u64 = 1 << 16;
 
-fn said_place(repo: &Repo) -> PathBuf {
+fn find_said(repo: &Repo) -> PathBuf {
     repo.common_dir().join("cook").join("checked.json")
 }
 
 /// Keeps what a check said, for `cook` alone to show. Where it cannot be written, the answer was on the screen.
 pub(crate) fn keep_said(repo: &Repo, checked: &Checked) {
-    let place = said_place(repo);
+    let place = find_said(repo);
     let mut lines = checked.lines.iter();
     let first = lines.find(|line| line.weight != Weight::Shown);
     let said = Said {
@@ -95,7 +95,7 @@ pub(crate) fn keep_said(repo: &Repo, checked: &Checked) {
 /// What the last check said, if it was of this commit (full id) and not that it is true: a verdict, its reason, and
 /// the next command.
 pub(crate) fn read_said(repo: &Repo, head: &str) -> Option<(&'static str, String, String)> {
-    let text = disk::read_text(&said_place(repo), MAX_SAID, Links::Refuse).ok()??;
+    let text = disk::read_text(&find_said(repo), MAX_SAID, Links::Refuse).ok()??;
     let said: Said = serde_json::from_str(&text).ok()?;
     let (what, show) = said.what.filter(|_| said.head == head)?;
     let verdict = match said.is_false {

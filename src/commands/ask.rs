@@ -52,7 +52,7 @@ pub(super) struct ActArgs {
     pub call: CallArgs,
 }
 
-/// What every call of an agent takes.
+// What every call of an agent takes.
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
     /// Continue from this episode, as a new branch

@@ -267,7 +267,7 @@ pub(super) struct BriefNoteArgs {
     pub author: BriefAuthorArgs,
 }
 
-/// Who changes the brief.
+// Who changes the brief.
 #[derive(Debug, Default, Args)]
 pub(super) struct BriefAuthorArgs {
     /// Record this author of the change [default: the role, `user` or `agent`]

@@ -1,7 +1,7 @@
 //! `cook gate` and `cook trust`: runs gates now and keeps receipts; lets cook run a command on this machine.
 
 use super::context::*;
-use super::recorded::{TransitionAnswer, describe_red, note};
+use super::recorded::{self, TransitionAnswer, describe_red, note};
 use crate::init::{Contract, FileOutcome, OF_FOLDER, SETTINGS};
 use crate::measure;
 use cook_agents::Preset;
@@ -362,7 +362,8 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     if before.state.continuation_policy != applied.step.snapshot.state.continuation_policy {
         lines.push("resumed".to_owned());
     }
-    let findings = applied.findings.clone();
+    let mut findings = applied.findings.clone();
+    let applied = recorded::reground(&workspace, &mut lines, &mut findings).unwrap_or(applied);
     answer(TransitionAnswer::new(applied, lines, findings))
 }
 

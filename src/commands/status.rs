@@ -39,7 +39,7 @@ pub(super) struct StatusArgs {
     pub part: StatusPart,
 }
 
-/// What is shown in place of the whole.
+// What is shown in place of the whole.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(super) struct StatusPart {

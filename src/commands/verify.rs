@@ -25,7 +25,7 @@ pub(super) enum VerifyScope {
     Slice,
 }
 
-/// Whose log is asked, what runs again, and what fails.
+// Whose log is asked, what runs again, and what fails.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProofArgs {
     /// Fail also on findings that need a re-ground, on an unclean worktree, on proof that can be neither looked

@@ -13,8 +13,8 @@ use crate::service;
 use crate::workspace::{Judging, Workspace};
 use cook_protocol::machine::{current_audit, current_review, describe_typed_votes, list_votes};
 use cook_protocol::model::{
-    Accepted, CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, STOP_VERIFIER,
-    StrengthNote,
+    Accepted, CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, ProofTally,
+    STOP_VERIFIER, StrengthNote,
 };
 use cook_protocol::trials::Weight;
 
@@ -80,15 +80,29 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
             outcome.add_checked(describe_strength(id, note));
         }
     }
+    let not_new = Code::ProofNotNew.id();
+    for remark in snapshot
+        .ledger
+        .remarks
+        .iter()
+        .filter(|remark| remark.code == not_new)
+    {
+        let what = format!("slice {}: {}", remark.slice_id, remark.what);
+        outcome.findings.push(Finding::new(Code::ProofNotNew, what));
+    }
     count_ticks(&judge, &snapshot, &criteria, &mut outcome)?;
     let tally = snapshot.plan.tally_proofs();
     let words = standing.words("the done commit", "the work is not done");
-    let mut answer = format!("{words}; {}", tally.describe());
+    let proved = match standing.done.is_none() && tally == ProofTally::default() {
+        true => "no criterion is proved yet".to_owned(),
+        false => tally.describe(),
+    };
+    let mut answer = format!("{words}; {proved}");
     let has_gates = !workspace.config()?.gate_specs().is_empty();
     let mut ledgers = snapshot.ledger.slices.values();
     let has_run = ledgers.any(|slice| !slice.receipts.is_empty());
     if tally.by_command == 0 && !has_gates && !has_run && !snapshot.profile.text_proof_alone {
-        let what = format!("no command ran: there is no gate, and {}", tally.describe());
+        let what = format!("no command ran: there is no gate, and {proved}");
         outcome.find(Code::NoCommandRan, what);
     }
     list_cancelled(&snapshot, &mut outcome);

@@ -291,7 +291,7 @@ error[x]: `a long command in back-quotes
             ),
             (
                 "e\u{301}e\u{301}e\u{301}e\u{301} one two thr fo fi",
-                "e\u{301}e\u{301}e\u{301}e\u{301} one two thr fo\n  fi",
+                "e\u{301}e\u{301}e\u{301}e\u{301} one two thr\n  fo fi",
             ),
         ] {
             let told = wrap(line, 18 + 2 * usize::from(line.starts_with("goal")));

@@ -152,10 +152,18 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
     sandbox.repository(&empty);
     std::fs::create_dir(empty.join(".agent")).unwrap();
     std::fs::write(empty.join(".agent/backlog.md"), NOTES).unwrap();
-    let args = ["init", "--mission", crate::support::workflow::MISSION];
+    let args = [
+        "init",
+        "--assurance",
+        "strict",
+        "--mission",
+        crate::support::workflow::MISSION,
+    ];
     build.add("init", &empty, &args, String::new());
     let args = [
         "init",
+        "--assurance",
+        "strict",
         "--mission",
         crate::support::workflow::MISSION,
         "--commit",

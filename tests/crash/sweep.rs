@@ -575,7 +575,7 @@ impl Case<'_> {
     /// A transition that is open in the state the log is in.
     fn next_transition(&self, begun: bool) -> &'static [&'static str] {
         if !begun {
-            return &["init", "--mission", MISSION];
+            return &["init", "--assurance", "strict", "--mission", MISSION];
         }
         match store(&self.dir).map(|store| store.snapshot().unwrap().state.continuation_policy) {
             Some(Policy::Continue) => &["pause", "after recovery"],

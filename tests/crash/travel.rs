@@ -72,7 +72,19 @@ fn make_begun(sandbox: &Sandbox) -> PathBuf {
          [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
     );
     std::fs::write(dir.join(".agent/cook.toml"), settings).unwrap();
-    sandbox.run(&dir, &["init", "--mission", MISSION, "--commit"], "", 0);
+    sandbox.run(
+        &dir,
+        &[
+            "init",
+            "--assurance",
+            "strict",
+            "--mission",
+            MISSION,
+            "--commit",
+        ],
+        "",
+        0,
+    );
     sandbox.run(&dir, &["record", "regrounder"], &reports::plan(), 0);
     sandbox.git(&dir, &["init", "-q", "--bare", "-b", "main", BARE]);
     sandbox.git(&dir, &["remote", "add", "origin", BARE]);

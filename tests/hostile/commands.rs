@@ -92,6 +92,7 @@ const CALLS: &[&[&str]] = &[
     &["doctor", "rescue", "show", "x"],
     &["doctor", "rescue", "restore", "--to", "back", "x"],
     &["init"],
+    &["uninstall", "--dry-run"],
     &["init", "--from", "TODO.md"],
     &["init", "--from", "specs"],
     &["init", "--tick", "--as-user"],

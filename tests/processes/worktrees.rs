@@ -320,7 +320,19 @@ fn the_whole_slice_in_a_submodule_beside_its_superproject() {
         &["commit", "--quiet", "--message", "Take the part in"],
     );
     let part = outer.join("part");
-    sandbox.run(&part, &["init", "--mission", MISSION, "--commit"], "", 0);
+    sandbox.run(
+        &part,
+        &[
+            "init",
+            "--assurance",
+            "strict",
+            "--mission",
+            MISSION,
+            "--commit",
+        ],
+        "",
+        0,
+    );
     one_slice(&sandbox, &part);
     assert_ne!(id(&sandbox, &part), id(&sandbox, &outer));
     assert_eq!(seq(&sandbox, &outer), 1);

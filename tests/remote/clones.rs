@@ -726,7 +726,14 @@ fn a_repository_with_long_names_of_objects_travels_too() {
     first.write("README.md", "# A project\n");
     first.commit("Begin", None);
     first
-        .cook(&["init", "--mission", "Build it", "--commit"])
+        .cook(&[
+            "init",
+            "--assurance",
+            "strict",
+            "--mission",
+            "Build it",
+            "--commit",
+        ])
         .ok();
     let bare = first.beside("r.git");
     let bare = bare.to_str().unwrap();

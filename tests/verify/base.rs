@@ -427,8 +427,15 @@ fn a_contract_that_somebody_accepted_decides_until_the_next_edit() {
 #[test]
 fn a_criterion_of_the_base_that_was_dropped_or_reworded_is_named() {
     let repo = Repo::new();
-    repo.cook(&["init", "--mission", "Do the list", "--commit"])
-        .ok();
+    repo.cook(&[
+        "init",
+        "--assurance",
+        "strict",
+        "--mission",
+        "Do the list",
+        "--commit",
+    ])
+    .ok();
     repo.write(
         "PLAN.md",
         "# List\n\n- [ ] Add the numbers\n- [ ] Say the sum\n",

@@ -92,11 +92,13 @@ impl Snapshot {
     }
 
     /// Judges that must agree before the project ends. Without one, nobody but the reviewers has read anything: only under
-    /// `lite`, and only if the user brought the plan and no slice of it was cancelled.
+    /// `lite`, and only if the user brought the plan, no slice of it was cancelled, and no remark waits for a judge, such as
+    /// a proof that is not new.
     pub fn count_required_judges(&self) -> u64 {
         let slices = &self.plan.candidate_slices;
         let is_users_plan = self.ledger.plan_source.is_some()
             && !slices.is_empty()
+            && self.ledger.remarks.is_empty()
             && !slices
                 .iter()
                 .any(|slice| slice.status == SliceStatus::Cancelled);
