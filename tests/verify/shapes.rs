@@ -81,7 +81,11 @@ fn a_merge_counts_when_its_gates_ran_on_it_and_a_tampered_one_never() {
         bring(&repo, way);
         let (found, found_codes) = how(&repo, &[], 1);
         assert_eq!(found, "merged_from", "{way}");
-        assert_eq!(found_codes, ["not_rerun", "scripted_command"], "{way}");
+        assert_eq!(
+            found_codes,
+            ["not_rerun", "proof_not_new", "scripted_command"],
+            "{way}"
+        );
         {
             let run = repo
                 .cook(&["verify", "--strict", "--json", "--rerun"])
