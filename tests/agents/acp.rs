@@ -84,6 +84,7 @@ impl Bench {
             fork: None,
             schema: None,
         };
+        let _shared = super::run_beside_others();
         run(&agent, &turn, watch).unwrap()
     }
 }

@@ -2,18 +2,14 @@
 //! and what is kept of them. The agents are scripted and speak in the events of real ones.
 #![cfg(target_os = "linux")]
 
-use crate::support::agents::{Scripted, is_alive, wait_for_pid};
+use crate::support::agents::{Scripted, has_ended, is_alive, wait_for_pid};
 use cook_agents::{AgentSupplier, FailureClass, Preset, Progress, Report, run};
 use cook_protocol::model::{Config, EventFormat, KnownAgent};
 use cook_repo::process::{Clocks, ControlFlow};
 use cook_repo::session::{Action, Native, Ref, RefKind, SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::RwLock;
 use std::time::{Duration, Instant};
-
-/// Orphans without a mark are told apart by there being one agent only.
-static ALONE: RwLock<()> = RwLock::new(());
 
 /// A directory, an agent, and a way to run it.
 struct Bench {
@@ -60,7 +56,7 @@ impl Bench {
         fork: Option<&Native>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Report {
-        let _shared = (!self.alone).then(|| ALONE.read().unwrap());
+        let _shared = (!self.alone).then(super::run_beside_others);
         let dir = self.temp.path();
         let mut agent = AgentSupplier::new(self.preset.clone(), dir, dir, self.clocks);
         agent.model = self.preset.takes_model().then(|| "m1".to_owned());
@@ -204,7 +200,7 @@ fn daemons(bench: &Bench) -> (Value, Vec<PathBuf>) {
 
 #[test]
 fn fact_2_nothing_survives_whatever_ends_the_agent() {
-    let _alone = ALONE.write().unwrap();
+    let _alone = super::run_alone();
     let mut bench = Bench::of("pi");
     bench.alone = true;
     for end in [
@@ -223,7 +219,7 @@ fn fact_2_nothing_survives_whatever_ends_the_agent() {
         assert!(report.swept, "{end}");
         for file in files {
             let pid = wait_for_pid(&file);
-            assert!(!is_alive(pid), "{} lives after {end}", file.display());
+            assert!(has_ended(pid), "{} lives after {end}", file.display());
         }
     }
 }

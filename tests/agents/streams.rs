@@ -66,6 +66,7 @@ fn replay_file(agent: &str, file: &Path, bounds: Bounds) -> (Report, Vec<String>
         fork: None,
         schema: None,
     };
+    let _shared = super::run_beside_others();
     let report = run(&supplier, &turn, &mut |progress| {
         if let Progress::Tool(shown) | Progress::Notice(shown) = progress {
             tools.push(shown.to_owned());

@@ -136,6 +136,17 @@ pub fn is_alive(pid: u32) -> bool {
     !matches!(state, Some('Z' | 'X'))
 }
 
+/// Whether it has ended within two seconds: on a busy machine a killed process takes a while to die.
+pub fn has_ended(pid: u32) -> bool {
+    for _ in 0..40 {
+        if !is_alive(pid) {
+            return true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    false
+}
+
 /// The process id in a file, waited for.
 #[track_caller]
 pub fn wait_for_pid(path: &Path) -> u32 {
