@@ -262,7 +262,8 @@ impl Walk<'_> {
         let required = snapshot.count_required_judges();
         let have = wave::list_votes(snapshot, head).count() as u64;
         let lacks_room = head.commit.is_some() && wave::find_room(snapshot, head).is_none();
-        if lacks_room && (have < required || required == 0) {
+        let lacks_votes = have < required;
+        if lacks_room && (lacks_votes || required == 0) {
             let action = match required {
                 0 => "run the gates at HEAD in a clean room; the project can end after that",
                 _ => "run the gates at HEAD in a clean room; judges are asked after that",
@@ -274,7 +275,7 @@ impl Walk<'_> {
             .command(VERIFY_STOP);
             return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
         }
-        if have < required {
+        if lacks_votes {
             let mut answer = Answer::new(
                 format!(
                     "judge whether the project can stop (vote {} of {required})",
