@@ -114,6 +114,19 @@ impl Choice {
         }
     }
 
+    /// Less than the workflow has, or, before there is one, than it would begin with.
+    fn is_less_than(self, before: Option<&Snapshot>) -> bool {
+        let day = Self::Size(WorkSize::Day);
+        let (assurance, judges) = match before {
+            Some(before) => (
+                before.profile.assurance,
+                before.profile.required_stop_judges,
+            ),
+            None => (day.assurance(), day.judges()),
+        };
+        self.assurance() < assurance || self.sets_judges() && self.judges() < judges
+    }
+
     fn sets_judges(self) -> bool {
         matches!(self, Self::Size(_))
     }
@@ -154,17 +167,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let chosen = args.size.map(Choice::Size);
     let mut chosen = chosen.or(args.assurance.map(Choice::Assurance));
     let (_, before) = workspace.current()?;
-    let is_less = chosen.is_some_and(|chosen| {
-        let day = Choice::Size(WorkSize::Day);
-        let (assurance, judges) = match &before {
-            Some(before) => (
-                before.profile.assurance,
-                before.profile.required_stop_judges,
-            ),
-            None => (day.assurance(), day.judges()),
-        };
-        chosen.assurance() < assurance || chosen.judges() < judges && chosen.sets_judges()
-    });
+    let is_less = chosen.is_some_and(|chosen| chosen.is_less_than(before.as_ref()));
     if args.as_user.as_user || is_less {
         user.as_ref().map_err(Clone::clone)?;
     }

@@ -1,8 +1,10 @@
 //! The profile by the size of the work: what an hour's job costs by hand, and what may not be asked for.
 
-use crate::support::Repo;
+use crate::support::{COOK, Repo, Run, run};
+use serde_json::{Value, json};
 
 const MISSION: &str = "Add two\n\n- two() returns 2, and a test says so\n";
+const CRITERION: &str = "two() returns 2, and a test says so";
 const TESTS: &str = "import unittest, lib\nclass T(unittest.TestCase):\n    def test_one(self): self.assertEqual(lib.one(), 1)\n";
 const MORE: &str = "    def test_two(self): self.assertEqual(lib.two(), 2)\n";
 
@@ -29,20 +31,38 @@ fn begin(repo: &Repo, size: &str) {
     .ok();
 }
 
-fn implementer_report(commit: &str) -> String {
+fn claim(criterion: &str, anchor: &str) -> Value {
+    json!({"criterion": criterion, "anchor": anchor})
+}
+
+fn implementer_report(commit: &str, evidence: &Value) -> String {
     format!(
         "MISSION ANCHOR: Add two\nRemaining contract IDs before slice: add-two\nSlice ID: add-two\nSlice goal: Add two\n\
          Contract IDs closed or advanced:\n- add-two\nFiles changed:\n- lib.py\n- test_lib.py\n\
          Tests added or strengthened:\n- test_two\nVerification commands run:\n- make test\n\
          Verification results: all passed\nCommit SHA: {commit}\nWhat release gap this closed: none\n\
          Plan adjustment required (yes/no): no\nResidual risks discovered:\n- none\nRemaining contract IDs after slice:\n- none\n\n\
-         ```json\n{{\"evidence\": [{{\"criterion\": \"two() returns 2, and a test says so\", \"anchor\": \"test:test_two\"}}]}}\n```\n"
+         ```json\n{}\n```\n",
+        json!({ "evidence": evidence })
     )
 }
 
 const REVIEW: &str = "MISSION ANCHOR: Add two\nRemaining contract IDs: add-two\nRubric:\n\
     - Contract coverage: pass - test_two\n- Correctness risk: pass - small\n- Verification evidence: pass - test_two\n\
     - Docs/state parity: pass - none to change\nFindings:\n- none\nAcceptable as-is (yes/no): yes\nSmallest follow-up slice: none\n";
+
+/// Commits the work and hands in its report; the answer to a review of it.
+fn build(repo: &Repo, evidence: &Value, review: &str) -> Run {
+    repo.write("lib.py", "def one(): return 1\ndef two(): return 2\n");
+    repo.write("test_lib.py", format!("{TESTS}{MORE}"));
+    let commit = repo.commit("Add two", Some("add-two"));
+    repo.cook_reads(
+        &["record", "implementer"],
+        implementer_report(&commit, evidence),
+    )
+    .ok();
+    repo.cook_reads(&["record", "reviewer"], review)
+}
 
 #[test]
 fn an_hour_takes_two_prompts_by_hand() {
@@ -55,8 +75,8 @@ fn an_hour_takes_two_prompts_by_hand() {
     repo.write("lib.py", "def one(): return 1\ndef two(): return 2\n");
     repo.write("test_lib.py", format!("{TESTS}{MORE}"));
     let commit = repo.commit("Add two", Some("add-two"));
-    repo.cook_reads(&["record", "implementer"], implementer_report(&commit))
-        .ok();
+    let report = implementer_report(&commit, &json!([claim(CRITERION, "test:test_two")]));
+    repo.cook_reads(&["record", "implementer"], report).ok();
     let second = repo.cook(&["next", "--prompt"]).ok().out;
     assert!(second.contains("test:test_two"), "{second}");
     repo.cook_reads(&["record", "reviewer"], REVIEW)
@@ -73,18 +93,13 @@ fn an_hour_takes_two_prompts_by_hand() {
 fn a_review_that_says_no_ends_nothing() {
     let repo = with_tests();
     begin(&repo, "hour");
-    repo.write("lib.py", "def one(): return 1\ndef two(): return 2\n");
-    repo.write("test_lib.py", format!("{TESTS}{MORE}"));
-    let commit = repo.commit("Add two", Some("add-two"));
-    repo.cook_reads(&["record", "implementer"], implementer_report(&commit))
-        .ok();
     let no = REVIEW
         .replace(
             "Acceptable as-is (yes/no): yes",
             "Acceptable as-is (yes/no): no",
         )
         .replace("slice: none", "slice: say what two() is for");
-    repo.cook_reads(&["record", "reviewer"], no).ok();
+    build(&repo, &json!([claim(CRITERION, "test:test_two")]), &no).ok();
     let next = repo.cook(&["next", "--json"]).ok().json();
     assert_eq!(next["role"], "completion-regrounder", "{next}");
 }
@@ -149,4 +164,59 @@ fn no_judge_is_asked_for_only_under_lite() {
     repo.cook(&["init", "--as-user", "--commit"]).ok();
     let state = repo.document("state.json");
     assert_eq!(state["remaining_stop_judges"], 1, "{state}");
+}
+
+/// One new proof carries no old one to the end: what is remarked is for a judge.
+#[test]
+fn a_proof_that_is_not_new_needs_a_judge() {
+    let repo = with_tests();
+    let old = "one() is tested";
+    let mission = format!("{MISSION}- [ ] {old}\n");
+    let words = ["init", "--for", "hour", "--mission", &mission];
+    repo.cook(&[&words[..], &["--as-user", "--commit"]].concat())
+        .ok();
+    let evidence = json!([
+        claim(CRITERION, "test:test_two"),
+        claim(old, "test:test_one")
+    ]);
+    build(&repo, &evidence, REVIEW).ok();
+    let due = repo.cook(&["next", "--json"]).ok().json();
+    assert_eq!(due["role"], "completion-regrounder", "{due}");
+    let block = json!({
+        "reconcile": {"slice_id": "add-two", "decision": "accepted"},
+        "evidence": evidence,
+    });
+    repo.cook_reads(&["record", "regrounder"], repo.regrounder_report(&block))
+        .ok()
+        .says("proof_not_new");
+    let due = repo.cook(&["next", "--json"]).ok().json();
+    assert_eq!(due["rule"], "8", "{due}");
+    assert_eq!(repo.document("state.json")["remaining_stop_judges"], 1);
+    repo.cook(&["verify"]).exits(1).says("[proof_not_new]");
+}
+
+/// `script`, which makes a terminal, is part of every Debian.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_is_asked_how_much_work_it_is() {
+    for (typed, assurance) in [("hour\n", "lite"), ("\n", "standard"), ("fortnight\n", "")] {
+        let repo = with_tests();
+        let mut terminal = repo.command("script");
+        terminal.args(["--quiet", "--return", "--command"]);
+        terminal.arg(format!("{COOK} init --mission 'Add two' --skip-gates"));
+        let run = run(terminal.arg(repo.beside("typescript")), typed);
+        let run = run.says("How much work is it?");
+        if assurance.is_empty() {
+            run.exits(4)
+                .says("`fortnight` is none of hour, day and week");
+            assert!(!repo.root.join(".agent").exists());
+            continue;
+        }
+        run.ok();
+        assert_eq!(
+            repo.document("profile.json")["assurance"],
+            assurance,
+            "{typed}"
+        );
+    }
 }

@@ -401,15 +401,7 @@ fn a_hole_in_the_history_is_not_done_whatever_the_settings_say() {
         let blob = repo.git(&["rev-parse", "HEAD:old.txt"]);
         repo.git(&["rm", "-q", "old.txt"]);
         repo.commit("new", None);
-        let init = [
-            "init",
-            "--assurance",
-            "strict",
-            "--mission",
-            MISSION,
-            "--commit",
-        ];
-        repo.cook(&init).exits(0);
+        repo.init_strictly(MISSION).exits(0);
         repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
         do_all_but_conclude(&repo);
         let object = repo

@@ -52,15 +52,7 @@ impl Job {
             ".agent/cook.toml",
             "[gates.test]\nrun = \"sh run.sh\"\ntimeout = \"20s\"\n",
         );
-        repo.cook(&[
-            "init",
-            "--assurance",
-            "strict",
-            "--mission",
-            "Extend the library",
-            "--commit",
-        ])
-        .ok();
+        repo.init_strictly("Extend the library").ok();
         repo.trust("--gates");
         let slices = [plan_slice("a", criteria), plan_slice("b", &["b works"])];
         let block = json!({"plan": crate::support::reports::plan(&slices), "select": "a"});

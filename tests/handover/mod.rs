@@ -31,15 +31,7 @@ fn run(without: Option<&str>) -> Result<Repo, String> {
     let repo = Repo::new();
     repo.write("check.sh", CHECK);
     repo.commit("The gate", None);
-    repo.cook(&[
-        "init",
-        "--assurance",
-        "strict",
-        "--mission",
-        MISSION,
-        "--commit",
-    ])
-    .ok();
+    repo.init_strictly(MISSION).ok();
     repo.trust("sh check.sh");
     let mut roles = Roles::default();
     for number in 0..BOUND {

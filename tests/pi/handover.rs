@@ -72,15 +72,7 @@ fn repository() -> Option<(Repo, Model)> {
     settle(&home, &model);
     repo.write("check.sh", CHECK);
     repo.commit("The gate", None);
-    repo.cook(&[
-        "init",
-        "--assurance",
-        "strict",
-        "--mission",
-        MISSION,
-        "--commit",
-    ])
-    .ok();
+    repo.init_strictly(MISSION).ok();
     let settings = repo.read(".agent/cook.toml");
     repo.write(".agent/cook.toml", format!("{settings}\n{TABLES}"));
     repo.commit("Let pi play", None);

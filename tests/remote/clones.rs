@@ -725,16 +725,7 @@ fn a_repository_with_long_names_of_objects_travels_too() {
     first.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
     first.write("README.md", "# A project\n");
     first.commit("Begin", None);
-    first
-        .cook(&[
-            "init",
-            "--assurance",
-            "strict",
-            "--mission",
-            "Build it",
-            "--commit",
-        ])
-        .ok();
+    first.init_strictly("Build it").ok();
     let bare = first.beside("r.git");
     let bare = bare.to_str().unwrap();
     first.git(&[

@@ -15,15 +15,7 @@ fn make_planned(rules: &str) -> Repo {
         ".agent/cook.toml",
         format!("[gates.test]\nrun = \"{GATE}\"\ntimeout = \"20s\"\n{rules}"),
     );
-    repo.cook(&[
-        "init",
-        "--assurance",
-        "strict",
-        "--mission",
-        "Name bands",
-        "--commit",
-    ])
-    .ok();
+    repo.init_strictly("Name bands").ok();
     repo.trust("--gates");
     repo.plan_and_select(&[json!({
         "slice_id": "band",

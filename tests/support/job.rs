@@ -30,16 +30,7 @@ impl Job {
         let job = Self::in_place(Repo::directory(), variables);
         std::fs::create_dir(&job.state).unwrap();
         job.begin();
-        job.repo
-            .cook(&[
-                "init",
-                "--assurance",
-                "strict",
-                "--mission",
-                MISSION,
-                "--commit",
-            ])
-            .exits(0);
+        job.repo.init_strictly(MISSION).exits(0);
         let settings = job.repo.read(".agent/cook.toml");
         job.repo.write(
             ".agent/cook.toml",

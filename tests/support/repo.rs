@@ -59,6 +59,12 @@ impl Repo {
         repo
     }
 
+    /// `cook init --commit` with the profile whose every step is a session of its role.
+    pub fn init_strictly(&self, mission: &str) -> Run {
+        let init = ["init", "--assurance", "strict", "--mission", mission];
+        self.cook(&[&init[..], &["--commit"]].concat())
+    }
+
     /// With one commit that holds a `README.md`.
     pub fn new() -> Self {
         Self::stage("new", || {
@@ -73,15 +79,7 @@ impl Repo {
     pub fn with_mission(mission: &str) -> Self {
         Self::stage(&format!("with the mission {mission}"), || {
             let repo = Self::new();
-            repo.cook(&[
-                "init",
-                "--assurance",
-                "strict",
-                "--mission",
-                mission,
-                "--commit",
-            ])
-            .ok();
+            repo.init_strictly(mission).ok();
             repo
         })
     }

@@ -25,15 +25,7 @@ impl Repo {
     pub fn set_up() -> Self {
         Self::stage("set_up", || {
             let repo = Self::with_script();
-            repo.cook(&[
-                "init",
-                "--assurance",
-                "strict",
-                "--mission",
-                MISSION,
-                "--commit",
-            ])
-            .exits(0);
+            repo.init_strictly(MISSION).exits(0);
             repo
         })
     }

@@ -17,15 +17,7 @@ fn make_planned() -> Repo {
         ".agent/cook.toml",
         "[gates.test]\nrun = \"sh tests/run.sh\"\ntimeout = \"20s\"\n",
     );
-    repo.cook(&[
-        "init",
-        "--assurance",
-        "strict",
-        "--mission",
-        "Calculate",
-        "--commit",
-    ])
-    .ok();
+    repo.init_strictly("Calculate").ok();
     repo.trust("--gates");
     repo.plan_and_select(&[json!({
         "slice_id": "sub",

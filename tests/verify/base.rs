@@ -427,15 +427,7 @@ fn a_contract_that_somebody_accepted_decides_until_the_next_edit() {
 #[test]
 fn a_criterion_of_the_base_that_was_dropped_or_reworded_is_named() {
     let repo = Repo::new();
-    repo.cook(&[
-        "init",
-        "--assurance",
-        "strict",
-        "--mission",
-        "Do the list",
-        "--commit",
-    ])
-    .ok();
+    repo.init_strictly("Do the list").ok();
     repo.write(
         "PLAN.md",
         "# List\n\n- [ ] Add the numbers\n- [ ] Say the sum\n",

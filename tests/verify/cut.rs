@@ -150,15 +150,7 @@ fn what_commands_alone_prove_is_run_at_the_basis_too() {
         let settings = "[gates]\ncheck = { run = \"sh check.sh\" }\n";
         repo.write(".agent/cook.toml", settings);
         repo.commit("The library", None);
-        repo.cook(&[
-            "init",
-            "--assurance",
-            "strict",
-            "--mission",
-            "Extend the library",
-            "--commit",
-        ])
-        .ok();
+        repo.init_strictly("Extend the library").ok();
         repo.cook(&["trust", "--gates", "--as-user"]).ok();
         repo.plan_and_select(&[slice("one")]);
         repo.write("code.txt", "a change that nothing tests\n");

@@ -67,15 +67,7 @@ pub fn make_finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
             format!("[gates]\ncheck = {{ run = \"{GATE}\" }}\n"),
         );
         repo.commit("The library", None);
-        repo.cook(&[
-            "init",
-            "--assurance",
-            "strict",
-            "--mission",
-            "Extend the library",
-            "--commit",
-        ])
-        .ok();
+        repo.init_strictly("Extend the library").ok();
         repo.cook(&["trust", "--gates", "--as-user"]).ok();
         repo.git(&["checkout", "-q", "-b", "work"]);
         repo.cook(&["plan", "adopt", "--branch", "--as-user"]).ok();

@@ -224,6 +224,14 @@ fn without_comments(text: &str) -> String {
     kept + rest
 }
 
+/// The words of an item, behind its box if it has one.
+pub(super) fn read_item(line: &str) -> String {
+    match parse_box(line) {
+        Ok(Some(found)) => detail(found.text),
+        _ => detail(line),
+    }
+}
+
 /// A line below an item, without its bullet.
 pub(super) fn detail(line: &str) -> String {
     let body = line.trim();

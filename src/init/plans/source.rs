@@ -1,7 +1,7 @@
 //! Which tool a plan is of, and reading it.
 
 use super::MAX_PLAN_BYTES;
-use super::check_list::{Item, detail, items, lines, measure_bullet, read_list, read_numbered};
+use super::check_list::{Item, items, lines, measure_bullet, read_item, read_list, read_numbered};
 use super::json_plans::{read_beads, read_issues, read_prd, read_task_master};
 use super::spec_documents::{
     drop_title, name_mission, read_capability, read_feature, read_kiro, read_spec_kit, read_why,
@@ -205,7 +205,7 @@ pub fn read_mission(path: &str, mission: &str) -> Result<TakenPlan, Failure> {
     let goal = mission_anchor(mission).unwrap_or_default();
     let listed = lines(mission).filter(|(_, line)| measure_bullet(line.trim_start()).is_some());
     let task = Task {
-        criteria: listed.map(|(_, line)| drop_box(&detail(line))).collect(),
+        criteria: listed.map(|(_, line)| read_item(line)).collect(),
         item: goal.clone(),
         goal,
         ..Task::default()
@@ -216,19 +216,6 @@ pub fn read_mission(path: &str, mission: &str) -> Result<TakenPlan, Failure> {
         ..Tasks::default()
     };
     take(path, "mission", read)
-}
-
-/// The words behind a box, if there is one.
-fn drop_box(words: &str) -> String {
-    let inner = words
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'));
-    match inner {
-        Some((mark, rest)) if mark.trim().len() <= 1 && rest.starts_with(' ') => {
-            rest.trim().to_owned()
-        }
-        _ => words.to_owned(),
-    }
 }
 
 /// The words that task-master makes its tasks of.

@@ -132,15 +132,7 @@ impl World {
             let gate = format!("[gates.test]\nrun = \"{GATE}\"\ntimeout = \"20s\"\n");
             repo.write(".agent/cook.toml", format!("{limits}{gate}"));
             repo.commit("The library", None);
-            repo.cook(&[
-                "init",
-                "--assurance",
-                "strict",
-                "--mission",
-                "Extend the library",
-                "--commit",
-            ])
-            .ok();
+            repo.init_strictly("Extend the library").ok();
             repo.trust("--gates");
             repo
         });

@@ -146,18 +146,14 @@ pub struct Taken {
     /// Tokens of that request, where `usage` comes only at the end.
     pub spent: Option<String>,
     /// What failed is tried again.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     /// What was said so far is not the answer if more comes.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub text_break: bool,
     /// The work is done.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
-}
-
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 /// A value, or one of several; `*` = present, a leading `!` = another one.

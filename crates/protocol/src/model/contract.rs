@@ -104,7 +104,7 @@ pub(super) fn evaluation_profile() -> String {
 }
 
 impl Profile {
-    /// The profile `cook init` writes.
+    /// A profile whose every step is a session of its role. `cook init` lowers it to what the user chose.
     pub fn new(project_name: &str) -> Self {
         Self {
             schema_version: SchemaVersion,

@@ -85,12 +85,8 @@ pub struct Verdicts {
     pub commit: Option<String>,
     /// Auditor: contracts that an open slice of the plan is to fulfil are in order although they are
     /// open. Absent in the logs of earlier builds, where only those of the audited slice are.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weighs_plan: bool,
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// accepted or reopened.

@@ -41,7 +41,7 @@ pub struct ReviewNote {
     pub session: Option<String>,
     /// Planted defects that no gate notices and that it does not answer for are among its findings: cook
     /// put them there, and takes no yes.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weak: bool,
     /// Log sequence of the record.
     pub seq: Count,
@@ -72,7 +72,7 @@ pub struct AuditNote {
     pub next_slice: Option<String>,
     /// It finds the project not in order: something is open, a dimension fails, or plan and state are
     /// not what they say.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rejects: bool,
     /// Contracts that it calls open and that a slice of the plan was to fulfil. It rejects as soon as
     /// no slice that is open or done has one of them.
@@ -411,10 +411,6 @@ pub struct Ledger {
 
 fn is_zero(count: &Count) -> bool {
     count.0 == 0
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// `counters.json` in the log: no event lowers a value.
