@@ -23,6 +23,7 @@ const HOST: &str = "
 - **schema**: the agent holds its answer to a JSON schema; without, `cook` asks again for a report that breaks its form. If the
   program itself gives up on the schema (Claude Code does, after several attempts), that is `supplier_failed`;
   `output_schema_invalid` comes from `cook`, after its own attempts.
+- **tokens**: an agent of the Agent Client Protocol (`-acp`, kimi) is counted if it reports them; Kimi Code 2.1.0 did not.
 - **only reads**: the agent has a mode without writing tools; without one, changes of a reader are reverted.
 
 ## As a host of the hooks
