@@ -445,8 +445,12 @@ fn keep_claimed(
             kept.push(gate);
             continue;
         }
+        let why = match is_here {
+            true => "it is not green there either",
+            false => "this machine cannot run it",
+        };
         checked.checked.push(format!(
-            "`{}`, which nothing at the base names as a gate, is not asked: it is not green there either",
+            "`{}`, which nothing at the base names as a gate, is not asked: {why}",
             gate.run
         ));
     }

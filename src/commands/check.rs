@@ -6,7 +6,9 @@ use super::recorded::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check, keep_said};
 use crate::view::{Format, Results};
 use cook_protocol::machine::{quote_word, short};
+use crate::trial::find_laid_out;
 use cook_protocol::trials::Weight;
+use std::collections::BTreeSet;
 use std::io::Read;
 
 /// What git may say of a push.
@@ -160,6 +162,14 @@ impl Show for Checked {
         page.add_toned(tone, self.word());
         page.line(&format!("  {}", self.describe_compared()));
         show_lines(page, &self.lines);
+        let laid_out = self.lines.iter().filter_map(|line| find_laid_out(&line.show));
+        let made: BTreeSet<&str> = laid_out
+            .filter(|commit| !self.base.commit.starts_with(commit))
+            .collect();
+        for commit in made {
+            let what = "is the new code with old tests: a commit that cook made, on no branch";
+            page.add_toned_line(Tone::Dim, &format!("  {commit} {what}"));
+        }
         for line in &self.checked {
             page.add_toned_line(Tone::Dim, &format!("  {line}"));
         }

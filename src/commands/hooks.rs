@@ -172,7 +172,7 @@ fn write_hooks(
             machine::quote_word(&path.display().to_string())
         });
         let paths = paths.collect::<Vec<_>>().join(" ");
-        lines.push(format!("yours to do: git add {paths}, and commit: from then on everybody who works in this repository has these hooks; they do nothing where `cook` is not installed"));
+        lines.push(format!("yours to do: run `git add {paths}` and commit; from then on everybody who works in this repository has these hooks, which do nothing where `cook` is not installed"));
     }
     lines.extend(find_others(workspace, args).map(|(path, flags)| {
         format!("`{path}` also has these hooks: `cook hooks remove {flags}` removes the duplicates")

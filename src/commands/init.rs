@@ -723,7 +723,7 @@ pub(super) fn begin_anew(
         let mission = quote_word(&mission);
         let hints = [
             format!("let the next re-ground plan it: `cook plan refocus --mission {mission}`"),
-            "or start a second workflow with it: `git worktree add PATH`, and `cook init --from` there".to_owned(),
+            "or start a second workflow with it: `git worktree add PATH`, and `cook init --from PATH` there".to_owned(),
         ];
         return Err(Refusal::new(Code::DoesNotApply, what)
             .replace_hints(hints)

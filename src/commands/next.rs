@@ -38,12 +38,15 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
         });
     }
     if let Some(snapshot) = &snapshot
-        && service::is_by_cook(snapshot, &dispatch, &facts)
+        && let Some(by_cook) = service::explain_by_cook(snapshot, &dispatch, &facts)
     {
         let lowest = snapshot.assurance();
-        dispatch.reason.push_str(&format!(
-            "; with the assurance `{lowest}`, `cook run` re-grounds here without a session unless something else prevents it"
-        ));
+        dispatch.reason.push_str(&match by_cook {
+            Ok(()) => format!(
+                "; with the assurance `{lowest}`, `cook run` re-grounds here without a session unless something else prevents it"
+            ),
+            Err(why) => format!("; `cook run` starts a session for it: {why}"),
+        });
     }
     let head = service::find_head(&facts)?;
     let current = tip.as_ref().zip(snapshot.as_ref());

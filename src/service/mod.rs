@@ -36,6 +36,6 @@ pub(crate) use prompting::{
 pub(crate) use report_context::{describe_scripted, list_scripted_commands};
 pub use transition::transition;
 pub(crate) use transition::{
-    Applied, ByCookOutcome, Foresight, check_commit_point, dry_run, foresee, is_by_cook,
+    Applied, ByCookOutcome, Foresight, check_commit_point, dry_run, explain_by_cook, foresee,
     leave_workflow, reground_all_by_cook, reground_by_cook, show_tip, sign, transition_holding,
 };

@@ -9,7 +9,7 @@ use crate::measure::GateRuns;
 use crate::measure::World;
 use crate::prelude::*;
 use crate::workspace::Workspace;
-use cook_protocol::machine::{self, MOST_BY_COOK, Step};
+use cook_protocol::machine::{self, MOST_BY_COOK, Rule, Step};
 use cook_protocol::model::{Actor, Anchor, CitedExchange, Event, Exchanges, Said, Sync, Verdict};
 use cook_protocol::prompt;
 use cook_protocol::question::Question;
@@ -697,12 +697,19 @@ pub fn reground_by_cook(
     }
 }
 
-/// Whether `cook run` would re-ground itself here, as far as the log tells.
-pub fn is_by_cook(snapshot: &Snapshot, due: &Dispatch, facts: &Facts) -> bool {
+/// Whether `cook run` would re-ground itself here, as far as the log tells; or why an agent has to. Nothing where no
+/// profile would have cook do it.
+pub fn explain_by_cook(
+    snapshot: &Snapshot,
+    due: &Dispatch,
+    facts: &Facts,
+) -> Option<Result<(), String>> {
+    let is_one = matches!(due.rule, Rule::Select | Rule::Reconcile | Rule::Conclude);
+    if due.role != Some(Role::Regrounder) || !is_one || snapshot.assurance().is_strict() {
+        return None;
+    }
     let followed = machine::follow(snapshot, facts);
-    let head = facts.head.as_ref();
-    due.role == Some(Role::Regrounder)
-        && head.is_some_and(|head| machine::derive(&followed, due, head).is_ok())
+    Some(machine::derive(&followed, due, facts.head.as_ref()?).map(|_| ()))
 }
 
 /// Everything that cook may re-ground itself now, and what ended it where that is no refusal.

@@ -10,7 +10,7 @@ mod trial_lines;
 
 pub(crate) use accepted_tests::{Accepted, Bundle, lay_down, list_paths, run_at, try_new_tests};
 pub(crate) use gate_trials::Tell;
-pub(crate) use trial_lines::{ADD_GATE, last_line, show_red, show_red_before};
+pub(crate) use trial_lines::{ADD_GATE, find_laid_out, last_line, show_red, show_red_before};
 
 use crate::prelude::*;
 use cook_protocol::trials::{Side, TrialLine, Weight, Word};

@@ -212,9 +212,10 @@ pub(crate) fn show_red_before(gate: &GateSpec, settings: &CleanRoom, base: &str)
 fn show_at(gate: &GateSpec, settings: &CleanRoom, (commit, command): (&str, &str)) -> String {
     let commit = short(commit);
     let setup: Vec<String> = settings.setup().map(|run| format!("{run} && ")).collect();
+    let place = format!("../trial-{commit}");
     let dir = match (setup.is_empty(), gate.dir.as_str()) {
-        (true, dir) => format!("../trial/{dir}"),
-        (false, _) => "../trial".to_owned(),
+        (true, dir) => format!("{place}/{dir}"),
+        (false, _) => place.clone(),
     };
     let dir = shell_words::quote(dir.trim_end_matches('/')).into_owned();
     let inner = match (setup.is_empty(), gate.dir.as_str()) {
@@ -222,7 +223,14 @@ fn show_at(gate: &GateSpec, settings: &CleanRoom, (commit, command): (&str, &str
         (false, dir) => format!("cd {} && ", shell_words::quote(dir)),
     };
     let setup = setup.concat();
-    format!("git worktree add --detach ../trial {commit} && cd {dir} && {setup}{inner}{command}")
+    format!("{ADD_WORKTREE}{place} {commit} && cd {dir} && {setup}{inner}{command}")
+}
+
+const ADD_WORKTREE: &str = "git worktree add --detach ";
+
+/// The commit that such a command lays out.
+pub(crate) fn find_laid_out(show: &str) -> Option<&str> {
+    show.strip_prefix(ADD_WORKTREE)?.split(' ').nth(1)
 }
 
 /// The first of each word; the others are counted, and none that refuses is left out of its sum.

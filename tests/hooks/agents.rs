@@ -744,7 +744,7 @@ fn installing_harms_nothing_and_removing_leaves_no_trace() {
         );
         repo.cook(&["hooks", "install", name, "--shared"])
             .exits(0)
-            .says("yours to do: git add ");
+            .says("yours to do: run `git add ");
         let first = repo.git(&["stash", "create", "--include-untracked"]);
         let tree = |_: &str| {
             repo.git(&["add", "-A"]);

@@ -72,7 +72,9 @@ fn try_out(repo: &Repo, command: &str, why: &str) -> Option<String> {
     run_alone(repo.command("cp").args(words)).ok();
     let type_in = |command: &str| {
         let mut shell = repo.command("timeout");
-        shell.args(["60", "bash", "-c", command]).current_dir(&copy);
+        let dir = std::path::Path::new(super::COOK).parent().unwrap();
+        let line = format!("PATH='{}':$PATH; {command}", dir.display());
+        shell.args(["60", "bash", "-c", &line]).current_dir(&copy);
         run_alone(&mut shell)
     };
     let mut run = type_in(command);

@@ -263,7 +263,11 @@ fn a_command_that_shows_a_line_makes_its_place_ready() {
         let ran = repo.command("sh").args(["-c", show]).output().unwrap();
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(said.contains("FAIL: test_add"), "{show}: {said}");
-        let trial = repo.root.join("../trial");
+        let commit = show.split(' ').nth(5).unwrap();
+        let text = repo.cook(&["check", "--trust-repo"]).stdout;
+        let explained = format!("{commit} is the new code with old tests");
+        assert!(String::from_utf8_lossy(&text).contains(&explained), "{show}");
+        let trial = repo.root.join(format!("../trial-{commit}"));
         std::fs::remove_dir_all(trial).unwrap();
     }
 }
