@@ -4,9 +4,9 @@ use super::context::Progress;
 use super::context::*;
 use super::recorded::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check, keep_said};
+use crate::trial::find_laid_out;
 use crate::view::{Format, Results};
 use cook_protocol::machine::{quote_word, short};
-use crate::trial::find_laid_out;
 use cook_protocol::trials::Weight;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -162,7 +162,10 @@ impl Show for Checked {
         page.add_toned(tone, self.word());
         page.line(&format!("  {}", self.describe_compared()));
         show_lines(page, &self.lines);
-        let laid_out = self.lines.iter().filter_map(|line| find_laid_out(&line.show));
+        let laid_out = self
+            .lines
+            .iter()
+            .filter_map(|line| find_laid_out(&line.show));
         let made: BTreeSet<&str> = laid_out
             .filter(|commit| !self.base.commit.starts_with(commit))
             .collect();

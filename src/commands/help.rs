@@ -10,7 +10,7 @@ use cook_agents::hooks::layout::Purpose;
 use cook_agents::presets;
 use cook_protocol::diagnostic::{CATALOGUE, Family, Lines, Severity, clean};
 use cook_protocol::machine::{ASK_GOAL, quote_word, short};
-use cook_protocol::model::GateSpec;
+use cook_protocol::model::{GateSpec, nearest};
 use cook_repo::process::on_path;
 use cook_repo::receipt::Receipts;
 
@@ -300,7 +300,9 @@ pub(super) fn explain(args: &ExplainArgs) -> Answer {
         return answer(PromptAnswer(text));
     };
     let Some(code) = CATALOGUE.iter().find(|known| known.id() == code) else {
-        let what = format!("there is no code `{}`", code.escape_debug());
+        let known: Vec<&str> = CATALOGUE.iter().map(|code| code.id()).collect();
+        let meant = nearest(&code.to_lowercase(), &known);
+        let what = format!("there is no code `{}`{meant}", code.escape_debug());
         return Err(Failure::usage(what).hint("run `cook explain`, which lists every code"));
     };
     answer(PromptAnswer(format!(

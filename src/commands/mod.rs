@@ -227,8 +227,7 @@ pub fn main() -> ExitCode {
     exit.into()
 }
 
-/// clap's own text: help and version on stdout with 0, the rest on stderr with 2;
-/// whoever asked for JSON gets the failure in JSON too.
+/// clap's own help and version on stdout with 0; what it objects to is a failure like any other.
 fn not_parsed(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && hooks::is_hook_call() {
         return hooks::not_parsed(error).into();
@@ -247,15 +246,34 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         return Exit::Ok.into();
     }
     let json = std::env::args_os().any(|word| word == "--json");
-    let failure = name_new_command(error)
-        .or_else(|| json.then(|| Failure::usage(first_words(&error.to_string()))));
-    if let Some(failure) = failure {
-        let format = if json { Format::Json } else { Format::Human };
-        let screen = Screen::new(format, false, false, ColorChoice::Auto);
-        return screen.failure(&failure).into();
+    let format = if json { Format::Json } else { Format::Human };
+    let screen = Screen::new(format, false, false, ColorChoice::Auto);
+    let failure = name_new_command(error).unwrap_or_else(|| describe_error(&error.to_string()));
+    screen.failure(&failure).into()
+}
+
+/// What clap objects to, what it takes for meant, and how the command is written.
+fn describe_error(text: &str) -> Failure {
+    let usage = text.lines().find_map(|line| line.strip_prefix("Usage: "));
+    let tips = text.lines().filter_map(|line| line.strip_prefix("  tip: "));
+    // No command takes a word that begins with a hyphen for a value.
+    let mut hints: Vec<String> = tips
+        .filter(|tip| !tip.starts_with("to pass "))
+        .map(str::to_owned)
+        .collect();
+    if let Some(usage) = usage {
+        let is_name = |word: &&str| word.starts_with(|first: char| first.is_ascii_lowercase());
+        let name: Vec<&str> = usage.split(' ').take_while(is_name).collect();
+        hints.push(format!(
+            "run `{} --help`; the usage is `{usage}`",
+            name.join(" ")
+        ));
     }
-    let _ = error.print();
-    Exit::Usage.into()
+    let failure = Failure::usage(first_words(text));
+    match hints.is_empty() {
+        true => failure,
+        false => failure.replace_hints(hints),
+    }
 }
 
 /// What became of a command that there was.
@@ -268,16 +286,21 @@ fn name_new_command(error: &clap::Error) -> Option<Failure> {
     Some(Failure::usage(what).hint(format!("write `{new}` in its place")))
 }
 
-/// What clap objects to, on one line: its first one, and what that announces.
+/// What clap objects to, on one line: its first one, what that announces, and the values that it would take.
 fn first_words(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    if !first.ends_with(':') {
-        return first.to_owned();
-    }
     let listed = lines.map(str::trim).take_while(|line| !line.is_empty());
-    format!("{first} {}", listed.collect::<Vec<_>>().join(", "))
+    let listed = listed.collect::<Vec<_>>();
+    match first.ends_with(':')
+        || listed
+            .iter()
+            .any(|line| line.starts_with("[possible values"))
+    {
+        true => format!("{first} {}", listed.join(", ")),
+        false => first.to_owned(),
+    }
 }
 
 fn run(context: &Context, command: Command) -> Answer {

@@ -266,7 +266,10 @@ fn a_command_that_shows_a_line_makes_its_place_ready() {
         let commit = show.split(' ').nth(5).unwrap();
         let text = repo.cook(&["check", "--trust-repo"]).stdout;
         let explained = format!("{commit} is the new code with old tests");
-        assert!(String::from_utf8_lossy(&text).contains(&explained), "{show}");
+        assert!(
+            String::from_utf8_lossy(&text).contains(&explained),
+            "{show}"
+        );
         let trial = repo.root.join(format!("../trial-{commit}"));
         std::fs::remove_dir_all(trial).unwrap();
     }
