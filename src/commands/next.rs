@@ -45,6 +45,8 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
             Ok(()) => format!(
                 "; with the assurance `{lowest}`, `cook run` re-grounds here without a session unless something else prevents it"
             ),
+            // A finding is shown below.
+            Err(why) if dispatch.findings.iter().any(|it| it.message == why) => String::new(),
             Err(why) => format!("; `cook run` starts a session for it: {why}"),
         });
     }

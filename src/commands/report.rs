@@ -323,7 +323,7 @@ fn list_findings(results: &Results) -> Markup {
         };
         html! {
             td { b class=(class) { (word) } }
-            td { (sign(found.code.id())) }
+            td.short { (sign(found.code.id())) }
             td { (line(&found.message)) }
             td { (line(&found.next)) }
         }
