@@ -582,7 +582,7 @@ fn keep_noes(noes: Vec<Blocker>, next: &mut Snapshot) {
 
 /// A review that said no stays, whatever is taken back, also one that sent the slice back since;
 /// `cook resume --review-again` voids it.
-fn keep_negative_reviews(current: &BTreeMap<String, SliceLedger>, next: &mut Snapshot) {
+fn keep_negative_reviews(current: &BTreeMap<String, Box<SliceLedger>>, next: &mut Snapshot) {
     for (id, slice) in current {
         if next.plan.slice(id).is_none() {
             continue;

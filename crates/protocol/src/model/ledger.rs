@@ -343,7 +343,7 @@ pub struct Ledger {
     /// A re-ground of this mission is recorded.
     pub regrounded: bool,
     /// By slice id.
-    pub slices: BTreeMap<String, SliceLedger>,
+    pub slices: BTreeMap<String, Box<SliceLedger>>,
     /// The file that the plan was taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_source: Option<PlanSource>,

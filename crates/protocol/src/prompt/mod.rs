@@ -416,7 +416,10 @@ mod tests {
             sent_back: Some(note),
             ..Default::default()
         };
-        snapshot.ledger.slices.insert("s-1".to_owned(), slice);
+        snapshot
+            .ledger
+            .slices
+            .insert("s-1".to_owned(), Box::new(slice));
         snapshot.ledger.advice = Some(FORGED.to_owned());
         snapshot.ledger.returned = Some(FORGED.to_owned());
         snapshot.ledger.high_value_gaps = said();
@@ -597,7 +600,10 @@ mod tests {
             ..Default::default()
         };
         assert!(slice.review.is_some() && slice.audit.is_some());
-        snapshot.ledger.slices.insert("s-1".to_owned(), slice);
+        snapshot
+            .ledger
+            .slices
+            .insert("s-1".to_owned(), Box::new(slice));
         snapshot.ledger.open_audit = serde_json::from_value(audit).ok();
         snapshot.ledger.advice = Some(endless());
         snapshot.ledger.returned = Some(endless());
