@@ -264,12 +264,8 @@ fn a_command_that_shows_a_line_makes_its_place_ready() {
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(said.contains("FAIL: test_add"), "{show}: {said}");
         let commit = show.split(' ').nth(5).unwrap();
-        let text = repo.cook(&["check", "--trust-repo"]).stdout;
-        let explained = format!("{commit} is the new code with old tests");
-        assert!(
-            String::from_utf8_lossy(&text).contains(&explained),
-            "{show}"
-        );
+        repo.cook(&["check", "--trust-repo"])
+            .says(&format!("{commit} is the new code with old tests"));
         let trial = repo.root.join(format!("../trial-{commit}"));
         std::fs::remove_dir_all(trial).unwrap();
     }
