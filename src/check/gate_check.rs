@@ -103,7 +103,7 @@ pub(super) fn look(
             true => "no known gate covers the changed files",
             false => "no known gate runs tests of the changed files",
         };
-        let what = format!("{what}; the line below, in `.agent/cook.toml`, names one");
+        let what = format!("{what}; add the line below to `.agent/cook.toml`");
         checked.find(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
     }
     let gates = runnable(workspace, &gates, checked)?;
@@ -406,7 +406,7 @@ fn tell_lack(
         ),
         (false, false) => (
             format!(
-                "`{list}` is missing; the line below, in `[clean_room]` of `.agent/cook.toml`, brings it"
+                "`{list}` is missing; add the line below to `[clean_room]` of `.agent/cook.toml`"
             ),
             format!("setup = [\"python3 -m pip install --user {list}\"]"),
         ),
@@ -508,7 +508,7 @@ fn tell_replaced(
     let (base, head) = (&checked.base.commit, &checked.head);
     let required = |gate: &GateSpec| match gate.required {
         true => "",
-        false => ", which is not a requirement",
+        false => " (not required)",
     };
     let (name, was) = (&gate.name, &gate.run);
     let what = match gates.iter().find(|now| now.name == *name) {

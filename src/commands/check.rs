@@ -47,7 +47,7 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
     if let Some(stray) = &args.stray {
         let base = format!("cook check --base {}", quote_word(stray));
         return Err(Failure::usage(format!(
-            "`cook check` checks HEAD and takes no commit by itself, unlike `{stray}`"
+            "`cook check` checks HEAD and does not take `{stray}` by itself"
         ))
         .hint(format!("to compare HEAD with it: `{base}`")));
     }

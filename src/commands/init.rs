@@ -626,7 +626,7 @@ fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
         let what = format!("this worktree has the log `{id}`, and can have only one");
         return Err(Refusal::new(Code::DoesNotApply, what)
             .replace_hints([
-                "for another mission, run `cook plan refocus --mission TEXT` (after `cook cancel`, first `cook resume`)",
+                "for another mission, run `cook plan refocus --mission TEXT` (if cancelled, `cook resume` first)",
                 "for a second log, run `git worktree add PATH`, and `cook init` there",
             ])
             .into());
@@ -679,9 +679,11 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     let left = ticked.left.iter();
     lines.extend(left.map(|(item, why)| format!("left as it is in {path}: {item}: {why}")));
     let untold = ticked.untold.iter();
-    lines.extend(untold.map(|item| {
-        format!("left unchanged, because {path} no longer has it or has it more than once: {item}")
-    }));
+    lines.extend(
+        untold.map(|item| {
+            format!("left unchanged, because it is not in {path} exactly once: {item}")
+        }),
+    );
     note("init", lines)
 }
 

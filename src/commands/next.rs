@@ -124,7 +124,7 @@ fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
         _ if dispatch.waits_for_gates() => None,
         (_, Some(Role::Bootstrapper)) => None,
         (_, Some(role)) => Some(format!(
-            "cook next --prompt > .agent/tmp/prompt.txt, let an agent answer it, cook record {} .agent/tmp/report.txt",
+            "cook next --prompt > .agent/tmp/prompt.txt, save an agent's answer, cook record {} .agent/tmp/report.txt",
             role.short()
         )),
     }

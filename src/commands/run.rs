@@ -454,7 +454,7 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             (Tone::Bad, "  ", text)
         }
         RunEvent::CaughtUp(recovery) => {
-            let mut text = "`.agent/` was behind the log and shows it now".to_owned();
+            let mut text = "`.agent/` was behind the log; it now agrees".to_owned();
             if let Some(id) = &recovery.displaced {
                 text.push_str(&format!("; the earlier content is kept as {id}"));
             }

@@ -61,7 +61,7 @@ impl Teller<'_> {
                 "`{name}` was red, and its old version is still red on the new code{why}; {now}"
             ),
             Word::TestRepaired => {
-                format!("`{name}` was red, and the test was changed and not the code{why}; {now}")
+                format!("`{name}` was red, and only the test was changed{why}; {now}")
             }
             Word::SetAside => format!("`{name}` ran and passed before, and is skipped now"),
             Word::Lost => format!(
@@ -138,7 +138,7 @@ impl Teller<'_> {
     pub fn tell_recipe(&self, recipe: &Recipe) -> TrialLine {
         let file = recipe.file().unwrap_or_default();
         let what = format!(
-            "what `{}` runs was changed in `{file}`, and the old tests do not run by the old recipe on the new code",
+            "what `{}` runs was changed in `{file}`, and the old tests do not run in the old way on the new code",
             self.gate.run
         );
         self.make(Word::GateChanged, file, what, Some(file.to_owned()))
@@ -155,7 +155,7 @@ impl Teller<'_> {
 
     pub fn tell_nothing_ran(&self) -> TrialLine {
         let what = format!(
-            "`{}` ran no test; the line below, in `.agent/cook.toml`, names a gate that does",
+            "`{}` ran no test; add the line below to `.agent/cook.toml` for a gate that does",
             self.gate.run
         );
         self.make(Word::NothingRan, &self.gate.name, what, None)
@@ -180,8 +180,8 @@ impl Teller<'_> {
 
     pub fn tell_unnoticed(&self, brings_tests: bool) -> TrialLine {
         let how = match brings_tests {
-            true => "no test that came or was edited fails on the old code",
-            false => "every test goes on the old code as it goes now",
+            true => "no added or edited test fails on the old code",
+            false => "every test has the same result on the old code",
         };
         let what = format!("{how}: `{}` does not notice the change", self.gate.run);
         self.make(Word::ChangeUnnoticed, &self.gate.name, what, None)
@@ -314,7 +314,7 @@ impl Change<'_> {
             lines.push(TrialLine {
                 word: Word::NotDeclared,
                 weight: Word::NotDeclared.weight(),
-                what: format!("{commit} declares `{text}`, which is so of no test"),
+                what: format!("{commit} declares `{text}`, which fits no test"),
                 name: text,
                 show: format!("git show {commit}"),
                 file: None,

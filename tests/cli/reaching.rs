@@ -350,7 +350,7 @@ fn the_next_attempt_reads_what_the_last_one_said_it_had_fixed() {
     rejected("three is odd too");
     let told = prompt(&repo);
     let (_, before) = told
-        .split_once("What attempts before said of what they had to fix:")
+        .split_once("What earlier attempts said about their fixes:")
         .unwrap();
     holds(before, "it said: two stays, because three needs it");
     holds(before, "14 of 14 passed");

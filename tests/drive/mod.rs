@@ -810,7 +810,7 @@ fn no_session_begins_on_a_view_that_is_behind_the_log() {
     let run = job.run(&["--steps", "1"]).exits(13);
     assert!(
         run.err
-            .contains("`.agent/` was behind the log and shows it now"),
+            .contains("`.agent/` was behind the log; it now agrees"),
         "{}",
         run.err
     );

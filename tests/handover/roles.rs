@@ -95,7 +95,7 @@ impl Roles {
                     block["plan"] = json!({"plan_basis": "the mission", "add": [slice("s1", &wanted, &["it greets whom the user says"])]});
                     block["select"] = json!("s1");
                 } else if let Some((_, ready)) =
-                    plan.split_once("can be selected, first in order of work first: ")
+                    plan.split_once("can be selected, in order of work: ")
                     && active.is_none()
                 {
                     let first = ready.lines().next().unwrap().split(", ").next().unwrap();

@@ -323,7 +323,7 @@ impl Walk<'_> {
         let is_known = since.is_none_or(|since| drift::is_accounted_for(snapshot, since));
         match ready.first() {
             Some(_) if !is_known => Answer::new(
-                "re-ground and select a slice; `cook status --ready` holds what is done against HEAD and lists which",
+                "re-ground and select a slice; `cook status --ready` checks done slices at HEAD and lists ready ones",
                 format!(
                     "no slice is selected, {} open, and the history moved since the last re-ground",
                     count_noun(open as u64, "slice")
@@ -337,7 +337,7 @@ impl Walk<'_> {
                 ),
             ),
             None => Answer::new(
-                "re-ground: no open slice can be selected; change the plan, ask the user, or name what blocks",
+                "re-ground: no open slice can be selected; change the plan, ask the user, or name a blocker",
                 match open {
                     1 => "the one open slice waits, or has no criteria".to_owned(),
                     _ => format!("{open} slices are open, and each waits or has no criteria"),

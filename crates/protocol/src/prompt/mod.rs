@@ -104,7 +104,7 @@ fn explain_tags(text: String) -> String {
 }
 
 /// What a role gives back in either form is taken.
-const TAGS: &str = "What reads as a tag for a model is shown below with the brackets ‹ and ›, which stand for \u{3c} and \u{3e}: the code
+const TAGS: &str = "Text that a model may read as a tag is shown below with ‹ and ›, which stand for \u{3c} and \u{3e}: the code
 and the texts themselves have those. In your report either is taken.";
 
 /// What a role is told besides that works in a place of its own, with the paths of the worktree

@@ -39,14 +39,15 @@ const ANSWERS: &str = "What the user said; it binds as the criteria do:";
 const ADVICE: &str = "What the last re-ground says to the roles after it:";
 const EARLIER_AUDIT: &str = "The audit before that one:";
 const AUDIT_OF_COMMIT: &str =
-    "The last audit of the slice; what the user said or changed since makes it due again:";
+    "The slice's last audit; the user's words or changes since then make a new one due:";
 const AUDIT_OF_BEFORE: &str = "An earlier audit of the slice, which nothing answers yet:";
 const OPEN_AUDIT: &str = "The last audit of the project, of an earlier commit:";
-const AUDIT_BEFORE: &str = "The last audit of the project, of an earlier commit. Yours takes its place: say again what of it still holds, because what you leave out counts as settled:";
+const AUDIT_BEFORE: &str = "The last audit of the project, of an earlier commit. Yours replaces it: repeat its points that still hold, because omitted ones count as settled:";
 const ANSWER_TO_REVIEW: &str = "What was answered to it:";
 const REVIEW: &str = "The review of its commit:";
 const REOPENED_REVIEW: &str = "The review of its last commit, which a re-ground reopened:";
-const VOID_REVIEW: &str = "A review that no longer counts: its commit, the criteria or what the user said is another now:";
+const VOID_REVIEW: &str =
+    "A review that no longer counts: its commit, the criteria or the user's words have changed:";
 
 fn regrounder(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
@@ -123,7 +124,7 @@ const REVIEW_BEFORE: &str = "The review before this one:";
 const RISKS: &str = "What its implementer says of the plan and of risks:";
 const OWED: &str = "Rejections that wait for an answer in `answers`:";
 const LEFT_IF_CANCELLED: &str =
-    "Where the slices that these rest on are cancelled, `answers` says what becomes of each:";
+    "If the slices that these rest on are cancelled, say in `answers` what becomes of each:";
 const RELEASE_BLOCKERS: &str = "Release blockers of the last re-ground (they stay until `release_blocker_ids` names others; `[]` takes them back):";
 const GAPS: &str = "High-value gaps of the last re-ground (they stay until `high_value_gaps` names others; `[]` takes them back):";
 const AMENDED: &str = "Criteria the user amended:";
@@ -131,7 +132,7 @@ const AMENDED: &str = "Criteria the user amended:";
 /// Bytes of each: the plan holds the rest among what must be fixed, and the user's words.
 const LEFT: usize = 160;
 
-const REMARKS: &str = "What made the work smaller or went beyond it (judge whether each is right):";
+const REMARKS: &str = "Reduced or extra work (judge whether each is right):";
 
 fn implementer(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
@@ -153,17 +154,11 @@ fn implementer(input: &PromptInput, parts: &mut Parts) {
     parts.add(ANSWERS, answers(&snapshot.ledger.answers));
     parts.section(review_title, &review_text(review, must, head));
     parts.list(TAKEN_UP, list_taken_up(snapshot));
-    parts.list(
-        "What attempts before said of what they had to fix:",
-        earlier,
-    );
-    parts.line(
-        "What the last attempt said that its checks came to:",
-        checked,
-    );
+    parts.list("What earlier attempts said about their fixes:", earlier);
+    parts.line("What the last attempt said its checks showed:", checked);
     parts.section(ADVICE, advice);
     parts.line(
-        "What was said before of the plan and of risks, in its reports:",
+        "What its reports said of the plan and of risks:",
         ledger.and_then(|slice| slice.remarked.as_deref()),
     );
     parts.line("Its commit that was reported last:", last);
@@ -207,7 +202,7 @@ fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     let earlier = earlier.filter(rejects);
     let head = ledger.and_then(|slice| slice.head.as_deref());
     let fixes_title = match ledger.is_some_and(is_of_this_commit) {
-        true => "What this commit had to fix, or was said of it by that review and after it:",
+        true => "What this commit had to fix, or what was said of it from that review on:",
         false => "What this attempt had to fix:",
     };
     let fixes = ledger.map_or_else(Vec::new, |slice| fit(&list_fixes(slice), REPORTS));
@@ -220,7 +215,7 @@ fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     parts.section(AUDIT_OF_COMMIT, &audit_text(audit, None, head));
     parts.section(AUDIT_OF_BEFORE, &audit_text(earlier, None, head));
     parts.list(fixes_title, fixes);
-    parts.list("What its implementer says of that besides:", others);
+    parts.list("What else its implementer says of that:", others);
     parts.line(RISKS, ledger.and_then(|slice| slice.remarked.as_deref()));
     parts.section(
         ADVICE,

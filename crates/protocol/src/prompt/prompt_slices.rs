@@ -176,7 +176,7 @@ fn ready_once_accepted(rule: &str, snapshot: &Snapshot, ready: &[String]) -> Vec
 
 /// What a report may select, and of what it may not why and until when.
 fn list_ready(text: &mut String, snapshot: &Snapshot, selection: &Selection, ready: Vec<String>) {
-    let first = "first in order of work first";
+    let first = "in order of work";
     if let Some(why) = &selection.held {
         let _ = writeln!(
             text,
@@ -410,7 +410,11 @@ pub(super) fn review_text(
     add("finding", &review.findings);
     add("smallest follow-up", review.follow_up.as_slice());
     if is_said {
-        row(&mut text, "besides", "what must be fixed, or had to be");
+        row(
+            &mut text,
+            "besides",
+            "the points that must be, or had to be, fixed",
+        );
     }
     text
 }
@@ -529,7 +533,7 @@ pub(super) fn list_other_notes(ledger: &SliceLedger) -> Vec<String> {
     fit(&besides, REPORTS)
 }
 
-/// What attempts before said of what they had to fix: what is to be fixed still goes by its number.
+/// What earlier attempts said about their fixes: what is to be fixed still goes by its number.
 pub(super) fn list_earlier_notes(ledger: &SliceLedger, must: &[String]) -> Vec<String> {
     let is_newer = |note: &&FixNote| ledger.fixes.iter().all(|new| new.what != note.what);
     let before = ledger.fixes_before.iter().filter(is_newer);

@@ -256,7 +256,7 @@ fn what_waits_for_a_committed_slice_is_offered_with_its_acceptance() {
         let due = walk.due();
         let text = make_prompt(&walk.snapshot, &due, Role::Regrounder);
         assert_eq!(text.contains(told), name == "a yes", "{name}: {text}");
-        let is_listed = text.contains("can be selected, first in order of work first: b");
+        let is_listed = text.contains("can be selected, in order of work: b");
         assert_eq!(is_listed, name == "one is done", "{name}: {text}");
     }
 }
