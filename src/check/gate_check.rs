@@ -374,7 +374,7 @@ fn needs_more(
     let status = workspace.repo.status()?;
     // What git ignores is not in its status, and the commit does not have it either.
     tell(&format!("{name}: red; once more in the worktree"));
-    let here = workspace.with_runner(|runner| runner.look_here(head, gate))?;
+    let here = workspace.with_runner(|runner| runner.look_here(gate))?;
     if !here.has_passed() {
         return Ok(None);
     }
@@ -625,12 +625,8 @@ pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<
             _ => base(commit, name.to_owned()),
         };
     }
-    let remote = repo
-        .refs()?
-        .into_keys()
-        .filter(|name| name.starts_with("refs/remotes/") && name.ends_with("/HEAD"))
-        .min_by_key(|name| name != "refs/remotes/origin/HEAD");
-    for name in [repo.upstream()?, remote].into_iter().flatten() {
+    let places = [repo.upstream()?, repo.default_branch()?];
+    for name in places.into_iter().flatten() {
         let Some(commit) = repo.commit_named(&name)? else {
             continue;
         };

@@ -6,9 +6,10 @@ use super::recorded::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check, keep_said};
 use crate::trial::find_laid_out;
 use crate::view::{Format, Results};
+use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine::{quote_word, short};
 use cook_protocol::trials::Weight;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
 /// What git may say of a push.
@@ -132,9 +133,18 @@ fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
     Ok(found)
 }
 
-/// A line for each thing that was found, with what there is to do.
+/// Lines of one code that a person is shown; `--json` has them all.
+const SHOWN: usize = 10;
+
+/// A line for each thing that was found, with what there is to do, which is not broken for whoever copies it.
 pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
+    let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
     for line in lines {
+        let count = counts.entry(line.code).or_default();
+        *count += 1;
+        if *count > SHOWN {
+            continue;
+        }
         let (tone, word) = match line.weight {
             Weight::Refuses => (Tone::Bad, "false"),
             Weight::NotKnown => (Tone::Warn, "open"),
@@ -144,11 +154,15 @@ pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
         page.add_toned(tone, &format!("{word:<5}"));
         page.line(&format!(" [{}] {}", line.code, line.message));
         page.add_toned(Tone::Dim, "        next: ");
-        page.line(&line.show);
+        page.lines(&clean(&line.show, Lines::Fold));
         if let Some(declare) = &line.declare {
             page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
-            page.line(declare);
+            page.lines(&clean(declare, Lines::Fold));
         }
+    }
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > SHOWN) {
+        let more = count - SHOWN;
+        page.line(&format!("  and {more} more [{code}]: `--json` lists them"));
     }
 }
 

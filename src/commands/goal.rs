@@ -11,6 +11,7 @@ use cook_agents::hooks::layout::Purpose;
 use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine::{ASK_GOAL, short};
 use cook_protocol::model::{CheckVerdict, Event, GoalFound, Snapshot};
+use cook_protocol::trials::Weight;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -266,7 +267,8 @@ impl GoalAnswer {
 
     fn is_green(&self) -> bool {
         let mut checks = self.checks.iter();
-        self.lines.is_empty() && checks.all(|row| row.verdict == CheckVerdict::Green)
+        self.lines.iter().all(|line| line.weight == Weight::Shown)
+            && checks.all(|row| row.verdict == CheckVerdict::Green)
     }
 }
 

@@ -450,7 +450,7 @@ fn what_is_open(
             false => Owed::Mending,
         },
     });
-    let lines = found.lines.iter().cloned().map(Line::from);
+    let lines = found.list_objections().cloned().map(Line::from);
     Ok(open.chain(lines.map(say)).collect())
 }
 

@@ -11,7 +11,7 @@ use crate::prelude::*;
 use crate::trial::{Accepted, Bundle, lay_down, list_paths};
 use cook_protocol::machine::quote_word;
 use cook_protocol::model::{CheckRun, CheckVerdict, Goal, GoalCheck, GoalFound, Place};
-use cook_protocol::trials::{Outcomes, Weight};
+use cook_protocol::trials::{Outcomes, TrialLine, Weight};
 use cook_repo::receipt::{TakenBack, TrialRoom, plan_gate};
 
 /// Bytes of a hidden file.
@@ -107,7 +107,9 @@ impl World<'_> {
         if goal.checks.iter().zip(&found.checks).all(is_fit) {
             let tried = world.try_change(&goal.base, commit, &runs, &|_| {})?;
             let lines = tried.lines.into_iter();
-            found.lines = lines.filter(|line| line.weight != Weight::Shown).collect();
+            let is_told =
+                |line: &TrialLine| line.weight != Weight::Shown || line.declared.is_some();
+            found.lines = lines.filter(is_told).collect();
         }
         Ok(found)
     }

@@ -222,6 +222,9 @@ fn is_beside_or_above(path: &str, file: &str) -> bool {
 }
 
 fn is_at_or_below(path: &str, place: &str) -> bool {
+    if place == "." {
+        return true;
+    }
     let rest = path.strip_prefix(place);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -125,10 +125,13 @@ struct Four<'t> {
 impl Four<'_> {
     /// Something names tests.
     fn has_names(&self) -> bool {
+        let old = self.old.map(Trial::outcomes);
         let mut all = vec![self.before.outcomes(), &self.after.outcomes];
-        all.extend(self.old.map(Trial::outcomes));
+        all.extend(old);
+        // Where the old tests ran and none has a name, as with some runners, the exit code is what they say.
+        let is_nameless = old.is_some_and(|old| old.omits_passed);
         all.iter()
-            .any(|outcomes| !outcomes.tests.is_empty() || outcomes.omits_passed)
+            .any(|outcomes| !outcomes.tests.is_empty() || outcomes.omits_passed && !is_nameless)
     }
 }
 

@@ -345,7 +345,7 @@ impl<'a> Change<'a> {
         let among = self
             .paths()
             .filter(|path| is_among_tests(path) && !is_test_file(path))
-            .filter(|path| Language::of(path, "") != Language::Other || path.ends_with(".h"));
+            .filter(|path| Language::of(path, "") != Language::Other);
         let candidates: BTreeSet<&str> = among.collect();
         let mut imported = BTreeSet::new();
         if candidates.is_empty() {
@@ -364,7 +364,9 @@ impl<'a> Change<'a> {
             let here = |path: &&&str| is_at_base(path) == (end == End::Base);
             for path in candidates.iter().filter(here) {
                 let is_import = lines.iter().any(|(by, line)| {
-                    side_of(by, &self.known, false) == Side::Code && imports(by, line, path)
+                    Language::of(by, "") == Language::of(path, "")
+                        && side_of(by, &self.known, false) == Side::Code
+                        && imports(by, line, path)
                 });
                 if is_import {
                     imported.insert((*path).to_owned());

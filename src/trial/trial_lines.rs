@@ -334,22 +334,26 @@ impl Change<'_> {
         Ok(then == self.repo.entry(self.commit(End::Head), file)?)
     }
 
-    /// Tests that came with a merge of what others work on are theirs: they are shown.
+    /// Tests that came with a merge of the remote's default branch are others' work: they are shown. Where that branch
+    /// holds the head too, what was merged is what is being checked.
     fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<(), Failure> {
         let merged: Vec<&String> = said.iter().flat_map(|said| &said.merged).collect();
-        if merged.is_empty() {
+        let Some(name) = self.repo.default_branch()?.filter(|_| !merged.is_empty()) else {
+            return Ok(());
+        };
+        let Some(tip) = self.repo.commit_named(&name)? else {
+            return Ok(());
+        };
+        let holds = |commit: &str| {
+            Ok::<bool, Failure>(commit == tip || self.repo.is_ancestor(commit, &tip)?)
+        };
+        if holds(&self.head)? {
             return Ok(());
         }
-        let refs = self.repo.refs()?.into_iter();
-        let of_remotes = refs.filter(|(name, _)| name.starts_with("refs/remotes/"));
-        let tips: Vec<String> = of_remotes.map(|(_, tip)| tip).collect();
         let mut theirs = Vec::new();
         for parent in merged {
-            for tip in &tips {
-                if tip == parent || self.repo.is_ancestor(parent, tip)? {
-                    theirs.push(parent);
-                    break;
-                }
+            if holds(parent)? {
+                theirs.push(parent);
             }
         }
         for line in lines.iter_mut().filter(|line| line.word.can_be_declared()) {

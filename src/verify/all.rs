@@ -314,6 +314,8 @@ pub(super) fn run_judging(
         match line.weight {
             Weight::Refuses => outcome.find_at(line.code, what, place),
             Weight::NotKnown => outcome.add_checked(format!("not known: {}", line.message)),
+            // What a commit declares is a person's to judge.
+            Weight::Shown if line.declared.is_some() => outcome.add_checked(line.message),
             Weight::Shown => {}
         }
     }

@@ -665,7 +665,7 @@ fn of_items_alike_none_is_ticked() {
     let repo = begin_with_list(list);
     build(&repo, &slices(&repo)[1]);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    run.says("more than once: Write it");
+    run.says("not in TODO.md exactly once: Write it");
     assert_eq!(repo.read("TODO.md"), list);
 }
 

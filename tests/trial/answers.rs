@@ -270,3 +270,49 @@ fn a_command_that_shows_a_line_makes_its_place_ready() {
         std::fs::remove_dir_all(trial).unwrap();
     }
 }
+
+#[test]
+fn tests_that_come_with_a_merge_are_shown_where_the_default_branch_brought_them() {
+    let Some(repo) = crate::trial::python() else {
+        return;
+    };
+    let base = repo.head();
+    repo.git(&["switch", "-q", "-c", "side"]);
+    repo.write("calc.py", "def add(a, b):\n    return a - b\n");
+    replace(
+        &repo,
+        "tests/test_calc.py",
+        "add(1, 2), 3)",
+        "add(1, 2), -1)",
+    );
+    replace(
+        &repo,
+        "tests/test_calc.py",
+        "add(1, -2), -1)",
+        "add(1, -2), 3)",
+    );
+    repo.commit("Refactor", None);
+    repo.git(&["switch", "-q", "main"]);
+    repo.git(&["merge", "-q", "--no-ff", "-m", "Merge", "side"]);
+    let remote = |name: &str, commit: &str| {
+        let name = format!("refs/remotes/origin/{name}");
+        repo.git(&["update-ref", &name, commit]);
+    };
+    let ask = || crate::trial::check(&repo, &["--base", &base]);
+    remote("side", "side");
+    remote("main", &base);
+    let head = ["refs/remotes/origin/HEAD", "refs/remotes/origin/main"];
+    repo.git(&["symbolic-ref", head[0], head[1]]);
+    let (exit, answer) = ask();
+    assert_eq!(exit, 1, "{answer:#}");
+    remote("main", "side");
+    let (exit, answer) = ask();
+    assert_eq!(exit, 0, "{answer:#}");
+    assert!(
+        answer.to_string().contains("came with a merge"),
+        "{answer:#}"
+    );
+    remote("main", "HEAD");
+    let (exit, answer) = ask();
+    assert_eq!(exit, 1, "{answer:#}");
+}

@@ -105,7 +105,11 @@ fn a_review_answers_for_each_declared_change() {
     accepted.expect_refused("review_negative");
 
     let repo = make_planned();
+    let base = repo.head();
     let ids = report_declared(&repo);
     let (_, accepted) = accept(&repo, &ids);
     accepted.ok();
+    let verified = repo.cook(&["verify", "--base", &base, "--rerun", "--trust-repo"]);
+    let declared = "declared: it subtracts now";
+    assert_eq!(verified.out.matches(declared).count(), 2, "{verified:?}");
 }

@@ -750,10 +750,17 @@ impl GoalFound {
         shown.chain(count).collect()
     }
 
+    /// What the base's tests object to; a change that a commit declares is a person's to judge.
+    pub fn list_objections(&self) -> impl Iterator<Item = &TrialLine> {
+        self.lines
+            .iter()
+            .filter(|line| line.weight != Weight::Shown)
+    }
+
     /// What keeps the goal from being reached.
     pub(crate) fn list_reasons(&self, goal: &Goal) -> Vec<String> {
         let checks = self.list_open(goal).into_iter().map(|(what, ..)| what);
-        let lines = self.lines.iter().map(|line| line.what.clone());
+        let lines = self.list_objections().map(|line| line.what.clone());
         checks.chain(lines).collect()
     }
 

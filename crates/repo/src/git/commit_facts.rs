@@ -488,6 +488,17 @@ impl Repo {
         self.ask_line(Call::new("rev-parse --abbrev-ref @{upstream}"))
     }
 
+    /// The default branch of the remote, `origin` first, as the last clone or fetch knew it.
+    ///
+    /// # Errors
+    /// Refs that cannot be read.
+    pub fn default_branch(&self) -> Result<Option<String>, Failure> {
+        let names = self.refs()?.into_keys();
+        Ok(names
+            .filter(|name| name.starts_with("refs/remotes/") && name.ends_with("/HEAD"))
+            .min_by_key(|name| name != "refs/remotes/origin/HEAD"))
+    }
+
     /// Where git looks for its hooks, by `core.hooksPath` where that is set.
     ///
     /// # Errors

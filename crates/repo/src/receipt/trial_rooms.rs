@@ -26,21 +26,14 @@ impl Gates<'_> {
         self.run_one(&mut place, gate)
     }
 
-    /// Runs a gate in the worktree, where it holds more than the commit or was not asked yet.
+    /// Runs a gate in the worktree, each time: no commit tells what lies there.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
-    pub fn look_here(&self, commit: &str, gate: &GateSpec) -> Result<GateRun, Failure> {
+    pub fn look_here(&self, gate: &GateSpec) -> Result<GateRun, Failure> {
         let mut here = RunPlace::worktree(self)?;
         here.look = Some(Look::Here);
-        let known = match self.repo.status()?.worktree.dirty.is_empty() {
-            true => self.find_look(commit, gate, here.look)?,
-            false => None,
-        };
-        match known {
-            Some(known) => Ok(run_of(gate, (Some(known), None), &here)),
-            None => self.run_one(&mut here, gate),
-        }
+        self.run_one(&mut here, gate)
     }
 
     /// What a command prints where a gate of a commit runs: in its room, and outside.

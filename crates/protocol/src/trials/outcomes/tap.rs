@@ -29,18 +29,29 @@ pub(super) struct Tap {
     is_yaml: bool,
     /// Where the results of the file that is a subtest of its own begin.
     file_start: usize,
+    /// The line above was that of the version.
+    is_begun: bool,
+    /// A comment above its assertions is the name of a test, as tape writes it; and where that test stands.
+    group: Option<(String, Option<usize>)>,
 }
 
 impl Reader for Tap {
     fn read(&mut self, line: &str, found: &mut Found) -> bool {
         let text = line.trim_start();
         let indent = indent_of(line);
+        let is_first = std::mem::take(&mut self.is_begun);
         if let Some((result, rest)) = read_test(text) {
             self.tell(indent, result, rest, found);
             return true;
         }
         if let Some(comment) = text.strip_prefix('#') {
-            return self.read_comment(indent, comment.trim_start(), found);
+            let comment = comment.trim_start();
+            if self.begins_group(indent, comment, is_first) {
+                self.group = Some((comment.to_owned(), None));
+                self.failed = None;
+                return true;
+            }
+            return self.read_comment(indent, comment, found);
         }
         let depth = self.depths.entry(indent).or_default();
         if let Some(planned) = read_plan(text) {
@@ -50,6 +61,7 @@ impl Reader for Tap {
         }
         if text.starts_with("TAP version ") {
             depth.versions += 1;
+            self.is_begun = true;
             return true;
         }
         if text.starts_with("Bail out!") {
@@ -105,6 +117,16 @@ impl Tap {
         if title.is_empty() {
             return;
         }
+        // tape writes no dash; others' comments are what tests print.
+        self.group.take_if(|_| rest.starts_with("- "));
+        if let Some((name, known)) = self.group.as_mut().filter(|_| indent == 0) {
+            let at = *known.get_or_insert_with(|| found.tell("tap", name, result, Again::No));
+            if let Some(told) = found.told.get_mut(at).filter(|_| result == Failed) {
+                told.result = Failed;
+                found.explain(at, &title);
+            }
+            return;
+        }
         // A file is no test: node's passes as one where it holds none.
         if is_script(&title) && indent == 0 && self.subtests.is_empty() && !title.contains(' ') {
             let told = found.told.get(self.file_start..).unwrap_or_default();
@@ -121,6 +143,12 @@ impl Tap {
         }
         let at = found.tell("tap", &(name + &title), result, Again::No);
         self.failed = (result == Failed).then_some(at);
+    }
+
+    /// tape's first comment stands directly behind the version.
+    fn begins_group(&self, indent: usize, comment: &str, is_first: bool) -> bool {
+        let is_word = !is_summary(comment) && comment != "ok" && !comment.starts_with("Subtest: ");
+        indent == 0 && (is_first || self.group.is_some()) && is_word
     }
 
     fn read_comment(&mut self, indent: usize, comment: &str, found: &mut Found) -> bool {
@@ -249,7 +277,7 @@ fn strip_times(found: &mut Found) {
 
 /// `tests 5`, of the counts at the end.
 fn is_summary(comment: &str) -> bool {
-    let mut words = comment.split(' ');
+    let mut words = comment.split_whitespace();
     let word = words.next().unwrap_or_default();
     matches!(
         word,
