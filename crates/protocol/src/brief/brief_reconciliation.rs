@@ -266,9 +266,7 @@ impl Next<'_> {
             findings: self.findings,
         })
     }
-}
 
-impl Next<'_> {
     /// Everything that is not given an outcome goes on; a forbid is given one by the user alone.
     pub(super) fn begin(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for entry in &self.prior.entries {
@@ -369,9 +367,7 @@ impl Next<'_> {
         }
         followed == *line
     }
-}
 
-impl Next<'_> {
     /// A whole brief names every entry that goes on.
     fn refuse_drops(&self, outcomes: &Outcomes) -> Result<(), Refusal> {
         let lost: Vec<Finding> = self

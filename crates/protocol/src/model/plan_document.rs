@@ -141,45 +141,7 @@ impl Plan {
         }
         tally
     }
-}
 
-impl Slice {
-    /// What shows it to be there is measured to the end.
-    pub fn rests_on_proof(&self) -> bool {
-        self.status == SliceStatus::Done || self.is_satisfied()
-    }
-
-    /// Nobody has to build it: it was cancelled with proof of each criterion.
-    pub fn is_satisfied(&self) -> bool {
-        let is_proven = |criterion: &String| {
-            let mut records = self.evidence.iter().filter_map(Evidence::record);
-            records.any(|record| record.criterion == *criterion)
-        };
-        self.status == SliceStatus::Cancelled
-            && !self.acceptance_criteria.is_empty()
-            && self.acceptance_criteria.iter().all(is_proven)
-    }
-}
-
-/// The backlog of slices, in plan order: `plan.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Plan {
-    /// Version of this document's shape.
-    pub schema_version: SchemaVersion,
-    /// The one line that names the mission.
-    #[serde(with = "Text")]
-    pub mission_anchor: String,
-    /// When the plan was last re-grounded.
-    #[serde(deserialize_with = "nullable")]
-    pub last_reground_at: Option<Timestamp>,
-    /// What the plan was made from.
-    pub plan_basis: String,
-    /// The slices.
-    pub candidate_slices: Vec<Slice>,
-}
-
-impl Plan {
     /// The slice of that name.
     pub fn slice(&self, id: &str) -> Option<&Slice> {
         self.candidate_slices
@@ -229,6 +191,42 @@ impl Plan {
             .iter()
             .filter(|slice| slice.status.is_open())
     }
+}
+
+impl Slice {
+    /// What shows it to be there is measured to the end.
+    pub fn rests_on_proof(&self) -> bool {
+        self.status == SliceStatus::Done || self.is_satisfied()
+    }
+
+    /// Nobody has to build it: it was cancelled with proof of each criterion.
+    pub fn is_satisfied(&self) -> bool {
+        let is_proven = |criterion: &String| {
+            let mut records = self.evidence.iter().filter_map(Evidence::record);
+            records.any(|record| record.criterion == *criterion)
+        };
+        self.status == SliceStatus::Cancelled
+            && !self.acceptance_criteria.is_empty()
+            && self.acceptance_criteria.iter().all(is_proven)
+    }
+}
+
+/// The backlog of slices, in plan order: `plan.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Version of this document's shape.
+    pub schema_version: SchemaVersion,
+    /// The one line that names the mission.
+    #[serde(with = "Text")]
+    pub mission_anchor: String,
+    /// When the plan was last re-grounded.
+    #[serde(deserialize_with = "nullable")]
+    pub last_reground_at: Option<Timestamp>,
+    /// What the plan was made from.
+    pub plan_basis: String,
+    /// The slices.
+    pub candidate_slices: Vec<Slice>,
 }
 
 // `active-slice.json`: the one slice in work, with the exact handoff.

@@ -448,69 +448,7 @@ impl Gates<'_> {
     pub fn preparation(&self) -> String {
         sha256(self.settings.preparation())
     }
-}
 
-/// What came of a gate in a place.
-pub(super) fn run_of(
-    gate: &GateSpec,
-    (receipt, problem): (Option<Receipt>, Option<String>),
-    place: &RunPlace,
-) -> GateRun {
-    GateRun {
-        gate: gate.clone(),
-        receipt,
-        problem,
-        remarks: place.remarks(),
-        at_basis: None,
-        failed: Vec::new(),
-    }
-}
-
-pub(super) fn last_line(text: &str) -> &str {
-    let mut lines = text.lines().rev();
-    lines
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("no output")
-}
-
-/// The last lines of both streams.
-pub(super) fn tail(ended: &Ended) -> String {
-    [&ended.stdout, &ended.stderr]
-        .map(|stream| stream.last_lines(TAIL))
-        .concat()
-}
-
-/// The gate that a plan's command amounts to.
-pub fn plan_gate(command: &str) -> GateSpec {
-    GateSpec {
-        name: command.to_owned(),
-        run: command.to_owned(),
-        timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
-        required: true,
-        must_fail_at_basis: false,
-        network: false,
-        place: Place::CleanRoom,
-        dir: String::new(),
-        paths: Vec::new(),
-    }
-}
-
-/// The configured gates, then the commands that only a plan names, each once.
-pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
-    let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
-    let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
-    for command in commands {
-        if seen.insert(argv(command)) {
-            gates.push(plan_gate(command));
-        }
-    }
-    gates
-}
-
-/// Runs with empty caches that must all be green.
-const FRESH_RUNS: usize = 3;
-
-impl Gates<'_> {
     /// Runs a green command anew where it was red at the same tree before, and remarks on that.
     pub(super) fn confirm(
         &self,
@@ -555,49 +493,7 @@ impl Gates<'_> {
         let red = self.receipts.find_red(CHANCE, green)?;
         Ok(red.as_ref().map(tell_confirmed))
     }
-}
 
-fn tell_confirmed(red: &Receipt) -> String {
-    let said = format!("{FRESH_RUNS} in a row, with empty caches, were green");
-    tell(red, &said)
-}
-
-fn tell(red: &Receipt, of_runs: &str) -> String {
-    format!(
-        "`{}` {} (receipt:{}) and then passed at the same tree; of the runs after that, {of_runs}",
-        red.command,
-        red.ending(),
-        red.id
-    )
-}
-
-/// What to say where a gate's program is neither the one of the first green run nor one that the
-/// user took.
-fn compare(
-    receipts: &Receipts,
-    taken: &BTreeMap<String, String>,
-    receipt: &Receipt,
-) -> Result<Option<String>, Failure> {
-    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
-        return Ok(None);
-    };
-    if taken.get(name) == Some(&now.sha256) {
-        return Ok(None);
-    }
-    let known = receipts.find_program(name)?;
-    Ok(known
-        .filter(|known| known.sha256 != now.sha256)
-        .map(|known| {
-            format!(
-                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
-                now.path, known.path
-            )
-        }))
-}
-
-const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
-
-impl Gates<'_> {
     /// Runs the stop verifier's checks at a commit, in a clean room; with the network, where one of
     /// its gates has it, and for as long as all of its gates may take. Its other half looks at the log, which no room has: [`Gates::control_plane`].
     ///
@@ -674,6 +570,106 @@ impl Gates<'_> {
         }
     }
 }
+
+/// What came of a gate in a place.
+pub(super) fn run_of(
+    gate: &GateSpec,
+    (receipt, problem): (Option<Receipt>, Option<String>),
+    place: &RunPlace,
+) -> GateRun {
+    GateRun {
+        gate: gate.clone(),
+        receipt,
+        problem,
+        remarks: place.remarks(),
+        at_basis: None,
+        failed: Vec::new(),
+    }
+}
+
+pub(super) fn last_line(text: &str) -> &str {
+    let mut lines = text.lines().rev();
+    lines
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("no output")
+}
+
+/// The last lines of both streams.
+pub(super) fn tail(ended: &Ended) -> String {
+    [&ended.stdout, &ended.stderr]
+        .map(|stream| stream.last_lines(TAIL))
+        .concat()
+}
+
+/// The gate that a plan's command amounts to.
+pub fn plan_gate(command: &str) -> GateSpec {
+    GateSpec {
+        name: command.to_owned(),
+        run: command.to_owned(),
+        timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
+        required: true,
+        must_fail_at_basis: false,
+        network: false,
+        place: Place::CleanRoom,
+        dir: String::new(),
+        paths: Vec::new(),
+    }
+}
+
+/// The configured gates, then the commands that only a plan names, each once.
+pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
+    let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
+    let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
+    for command in commands {
+        if seen.insert(argv(command)) {
+            gates.push(plan_gate(command));
+        }
+    }
+    gates
+}
+
+/// Runs with empty caches that must all be green.
+const FRESH_RUNS: usize = 3;
+
+fn tell_confirmed(red: &Receipt) -> String {
+    let said = format!("{FRESH_RUNS} in a row, with empty caches, were green");
+    tell(red, &said)
+}
+
+fn tell(red: &Receipt, of_runs: &str) -> String {
+    format!(
+        "`{}` {} (receipt:{}) and then passed at the same tree; of the runs after that, {of_runs}",
+        red.command,
+        red.ending(),
+        red.id
+    )
+}
+
+/// What to say where a gate's program is neither the one of the first green run nor one that the
+/// user took.
+fn compare(
+    receipts: &Receipts,
+    taken: &BTreeMap<String, String>,
+    receipt: &Receipt,
+) -> Result<Option<String>, Failure> {
+    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
+        return Ok(None);
+    };
+    if taken.get(name) == Some(&now.sha256) {
+        return Ok(None);
+    }
+    let known = receipts.find_program(name)?;
+    Ok(known
+        .filter(|known| known.sha256 != now.sha256)
+        .map(|known| {
+            format!(
+                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
+                now.path, known.path
+            )
+        }))
+}
+
+const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 fn not_run(problem: String) -> StopVerifierRun {
     StopVerifierRun {

@@ -80,20 +80,7 @@ impl Gates<'_> {
         let bytes = ran.map_or(Vec::new(), |ran| ran.ended.stdout.bytes());
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
-}
 
-/// A file as it was before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenBack {
-    /// Relative to the root, of plain parts: a path of a commit's tree.
-    pub path: String,
-    /// What it held; none = there was no such file.
-    pub bytes: Option<Vec<u8>>,
-    /// It could be run.
-    pub runs: bool,
-}
-
-impl Gates<'_> {
     /// Runs gates at a commit (full id) in a clean room in which these files are as they were before.
     /// No receipt is kept: what they say is of no commit.
     ///
@@ -120,6 +107,17 @@ impl Gates<'_> {
         }
         Ok(runs)
     }
+}
+
+/// A file as it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenBack {
+    /// Relative to the root, of plain parts: a path of a commit's tree.
+    pub path: String,
+    /// What it held; none = there was no such file.
+    pub bytes: Option<Vec<u8>>,
+    /// It could be run.
+    pub runs: bool,
 }
 
 fn take_back(place: &mut RunPlace, files: &[TakenBack]) -> Result<(), Failure> {

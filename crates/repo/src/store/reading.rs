@@ -263,6 +263,103 @@ impl Store {
             })
             .collect()
     }
+
+    /// Looks into every file that the transitions after one bring, up to another one, newest first:
+    /// the transition, the file's name, its content.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn look_into_contents_after(
+        &self,
+        known: Option<&str>,
+        newest: &str,
+        mut look: impl FnMut(&Meta, &str, &[u8]),
+    ) -> Result<Contents, Failure> {
+        let mut contents = Contents::default();
+        let mut seen = HashSet::new();
+        if let Some(known) = known {
+            self.read(|log| {
+                let known = log.oid(known).ok_or_else(|| unknown_name(known))?;
+                files(log, known)
+            })?
+            .into_iter()
+            .for_each(|(_, id)| {
+                seen.insert(id);
+            });
+        }
+        for meta in self.list_entries_from(newest)? {
+            let meta = meta?;
+            if known == Some(meta.commit.as_str()) {
+                break;
+            }
+            contents.transitions += 1;
+            contents.messages += u64::from(meta.event == "said");
+            let files = self.read(|log| {
+                let id = log
+                    .oid(&meta.commit)
+                    .ok_or_else(|| unknown_name(&meta.commit))?;
+                files(log, id)
+            })?;
+            for (name, id) in files {
+                if !seen.insert(id) {
+                    continue;
+                }
+                let bytes = self.read(|log| log.blob(id))?;
+                contents.bytes += bytes.len() as u64;
+                if name.starts_with(EXCHANGES) && !name.contains("/ex_") {
+                    contents.exchanges += 1;
+                }
+                if name == format!("{APPENDED}/{TRAIL}") {
+                    contents.messages += prompts(&bytes);
+                }
+                look(&meta, &name, &bytes);
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Every transition that keeps what was said in the session behind its report, oldest
+    /// first: the documents before it when asked for, sequence, event, and what was said.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn each_cited_exchange(
+        &self,
+        known: Option<&str>,
+        mut each: impl FnMut(
+            Before<'_>,
+            u64,
+            &Event,
+            Result<&CitedExchange, &str>,
+        ) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let chain = self.read(|log| chain(log, self.tip_id(log)?))?;
+        let is_known = |commit: &Oid| known.is_some_and(|known| commit.to_string() == known);
+        let first = chain.iter().position(is_known).map_or(0, |at| at + 1);
+        for (at, commit) in chain.iter().copied().enumerate().skip(first) {
+            let found = self.read(|log| {
+                let stand = Stand::at(log, commit)?;
+                let folder = stand.folder(EXCHANGES)?;
+                if folder.is_empty() {
+                    return Ok(None);
+                }
+                Ok(Some((stand.event()?, read_cited(log, &folder)?)))
+            })?;
+            if let Some((file, cited)) = found {
+                let before = || match at.checked_sub(1).map(|before| chain[before]) {
+                    Some(before) => self
+                        .read(|log| Stand::at(log, before)?.snapshot())
+                        .map(Some),
+                    None => Ok(None),
+                };
+                for one in &cited {
+                    let one = one.as_ref().map_err(String::as_str);
+                    each(&before, file.seq, &file.event, one)?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What a name of a transition asks for.
@@ -338,62 +435,6 @@ pub struct Contents {
     pub messages: u64,
 }
 
-impl Store {
-    /// Looks into every file that the transitions after one bring, up to another one, newest first:
-    /// the transition, the file's name, its content.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn look_into_contents_after(
-        &self,
-        known: Option<&str>,
-        newest: &str,
-        mut look: impl FnMut(&Meta, &str, &[u8]),
-    ) -> Result<Contents, Failure> {
-        let mut contents = Contents::default();
-        let mut seen = HashSet::new();
-        if let Some(known) = known {
-            self.read(|log| {
-                let known = log.oid(known).ok_or_else(|| unknown_name(known))?;
-                files(log, known)
-            })?
-            .into_iter()
-            .for_each(|(_, id)| {
-                seen.insert(id);
-            });
-        }
-        for meta in self.list_entries_from(newest)? {
-            let meta = meta?;
-            if known == Some(meta.commit.as_str()) {
-                break;
-            }
-            contents.transitions += 1;
-            contents.messages += u64::from(meta.event == "said");
-            let files = self.read(|log| {
-                let id = log
-                    .oid(&meta.commit)
-                    .ok_or_else(|| unknown_name(&meta.commit))?;
-                files(log, id)
-            })?;
-            for (name, id) in files {
-                if !seen.insert(id) {
-                    continue;
-                }
-                let bytes = self.read(|log| log.blob(id))?;
-                contents.bytes += bytes.len() as u64;
-                if name.starts_with(EXCHANGES) && !name.contains("/ex_") {
-                    contents.exchanges += 1;
-                }
-                if name == format!("{APPENDED}/{TRAIL}") {
-                    contents.messages += prompts(&bytes);
-                }
-                look(&meta, &name, &bytes);
-            }
-        }
-        Ok(contents)
-    }
-}
-
 fn prompts(lines: &[u8]) -> u64 {
     let is_prompt = |line: &&[u8]| {
         log_format::parse::<Checkpoint>(TRAIL, line)
@@ -418,51 +459,6 @@ fn files(log: &Log, commit: Oid) -> Result<Vec<(String, Oid)>, Failure> {
 
 /// The documents before a transition; none before the first.
 pub type Before<'a> = &'a dyn Fn() -> Result<Option<Snapshot>, Failure>;
-
-impl Store {
-    /// Every transition that keeps what was said in the session behind its report, oldest
-    /// first: the documents before it when asked for, sequence, event, and what was said.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn each_cited_exchange(
-        &self,
-        known: Option<&str>,
-        mut each: impl FnMut(
-            Before<'_>,
-            u64,
-            &Event,
-            Result<&CitedExchange, &str>,
-        ) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let chain = self.read(|log| chain(log, self.tip_id(log)?))?;
-        let is_known = |commit: &Oid| known.is_some_and(|known| commit.to_string() == known);
-        let first = chain.iter().position(is_known).map_or(0, |at| at + 1);
-        for (at, commit) in chain.iter().copied().enumerate().skip(first) {
-            let found = self.read(|log| {
-                let stand = Stand::at(log, commit)?;
-                let folder = stand.folder(EXCHANGES)?;
-                if folder.is_empty() {
-                    return Ok(None);
-                }
-                Ok(Some((stand.event()?, read_cited(log, &folder)?)))
-            })?;
-            if let Some((file, cited)) = found {
-                let before = || match at.checked_sub(1).map(|before| chain[before]) {
-                    Some(before) => self
-                        .read(|log| Stand::at(log, before)?.snapshot())
-                        .map(Some),
-                    None => Ok(None),
-                };
-                for one in &cited {
-                    let one = one.as_ref().map_err(String::as_str);
-                    each(&before, file.seq, &file.event, one)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
 
 /// The citations of a folder, or why one is none; what none of them names is none either.
 fn read_cited(

@@ -440,9 +440,7 @@ impl Store {
         }
         Ok(report)
     }
-}
 
-impl Store {
     /// Every receipt that transitions brought, by its id.
     ///
     /// # Errors
@@ -459,9 +457,7 @@ impl Store {
         }
         Ok(receipts)
     }
-}
 
-impl Store {
     /// Tests that a transition brought, by their digest; none where no transition did.
     ///
     /// # Errors
