@@ -336,9 +336,9 @@ pub(crate) fn find_misread(given: &Value, read: &Value) -> Option<(String, &'sta
             let mut pairs = given.iter().zip(read).enumerate();
             pairs.find_map(|(at, (a, b))| Some(inside(format!("[{at}]"), find_misread(a, b)?)))
         }
-        (Value::Object(given), Value::Object(read)) => given.iter().find_map(|(key, a)| {
-            Some(inside(format!(".{key}"), find_misread(a, read.get(key)?)?))
-        }),
+        (Value::Object(given), Value::Object(read)) => given
+            .iter()
+            .find_map(|(key, a)| Some(inside(format!(".{key}"), find_misread(a, read.get(key)?)?))),
         _ => None,
     }
 }

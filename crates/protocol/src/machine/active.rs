@@ -159,6 +159,13 @@ impl Work<'_> {
         }
     }
 
+    /// The review counts no more; what it asked for is added to what was fixed.
+    pub fn void_review(&mut self, id: &str) {
+        let mut fixed = self.ledger(id).fixed.clone();
+        add_new(&mut fixed, self.take_review(id));
+        self.ledger(id).fixed = fixed;
+    }
+
     /// Keeps what a report says of the things that its attempt had to fix. What an attempt with red
     /// gates said holds until one says otherwise: no review has seen it.
     pub fn note_fixes(&mut self, id: &str, report: &ReportRecord) {

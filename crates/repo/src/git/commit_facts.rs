@@ -24,12 +24,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn range(&self, head: &Head, commit: &str, with_paths: bool) -> Result<Range, Failure> {
-        let mut range = Range {
-            resolves: false,
-            ancestor: false,
-            merge_base: None,
-            commits: Vec::new(),
-        };
+        let mut range = Range::default();
         let Some(from) = self.resolve(commit)? else {
             return Ok(range);
         };
@@ -152,13 +147,7 @@ impl Repo {
     ) -> Result<CommitFacts, Failure> {
         let mut facts = CommitFacts {
             id: self.resolve(&question.commit)?,
-            tree: None,
-            on_head: false,
-            after_basis: false,
-            paths: Vec::new(),
-            protected: Vec::new(),
-            claimed: Vec::new(),
-            merged: Vec::new(),
+            ..CommitFacts::default()
         };
         let Some(id) = facts.id.clone() else {
             return Ok(facts);

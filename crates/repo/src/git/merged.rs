@@ -15,6 +15,7 @@ use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::TreeEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use strum::IntoStaticStr;
 
 /// git's exit code for words that it does not know.
 const USAGE: i32 = 129;
@@ -22,7 +23,8 @@ const USAGE: i32 = 129;
 const MAX_REBASED: usize = 250;
 
 /// How a finished commit came to be another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum MergedAs {
     /// A commit with both as its parents.
     Merge,
@@ -35,11 +37,7 @@ pub enum MergedAs {
 impl MergedAs {
     /// The word in answers.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Merge => "merge",
-            Self::Squash => "squash",
-            Self::Rebase => "rebase",
-        }
+        self.into()
     }
 }
 

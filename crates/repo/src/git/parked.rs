@@ -240,12 +240,10 @@ impl Repo {
         if gits.iter().any(works_here) {
             return Ok(Vec::new());
         }
-        let mut removed = Vec::new();
-        for path in new {
-            disk::remove_file(&path).at("remove", &path)?;
-            removed.push(path);
+        for path in &new {
+            disk::remove_file(path).at("remove", path)?;
         }
-        Ok(removed)
+        Ok(new)
     }
 
     /// Where a git that works on this repository may be at work.

@@ -7,7 +7,7 @@ use super::receipts::{CHANCE, FoundBy, Look, RED, folder, stop_verifier_argv};
 use super::run_place::{Found, Gates, Lent, Order, RunPlace, inherit, lend_downloads};
 use super::{Receipts, seal};
 use crate::process::{Long, Outcome as Ended, ProcessError, on_path, run};
-use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::diagnostic::{Code, Failure, last_line};
 use cook_protocol::digest::sha256;
 use cook_protocol::machine::{GateRun, StopVerifierRun};
 use cook_protocol::model::{Caches, Count, GateSpec, Place, Receipt, STOP_VERIFIER, Timestamp};
@@ -90,7 +90,7 @@ impl Gates<'_> {
     }
 
     /// One gate at a commit, in a room that is set up for it.
-    fn run_in(
+    pub(super) fn run_in(
         &self,
         place: &mut RunPlace,
         commit: &str,
@@ -142,7 +142,8 @@ impl Gates<'_> {
             let command = &red.gate.run;
             let why = match (&red.problem, &red.receipt) {
                 (None, Some(receipt)) => {
-                    format!("it {}: {}", receipt.ending(), last_line(&receipt.tail))
+                    let said = last_line(&receipt.tail).unwrap_or("no output");
+                    format!("it {}: {said}", receipt.ending())
                 }
                 (problem, _) => problem.clone().unwrap_or_default(),
             };
@@ -558,10 +559,8 @@ impl Gates<'_> {
             Ok(ended) if ended.code == Some(0) => Ok(None),
             Ok(ended) => {
                 let said = tail(&ended);
-                Ok(Some(format!(
-                    "`cook verify control-plane` fails: {}",
-                    last_line(&said)
-                )))
+                let said = last_line(&said).unwrap_or("no output");
+                Ok(Some(format!("`cook verify control-plane` fails: {said}")))
             }
             Err(error @ ProcessError::Interrupted(_)) => {
                 Err(Failure::state(Code::Interrupted, error.to_string()))
@@ -578,20 +577,9 @@ pub(super) fn run_of(
     place: &RunPlace,
 ) -> GateRun {
     GateRun {
-        gate: gate.clone(),
-        receipt,
-        problem,
         remarks: place.remarks(),
-        at_basis: None,
-        failed: Vec::new(),
+        ..GateRun::new(gate.clone(), receipt, problem.as_deref())
     }
-}
-
-pub(super) fn last_line(text: &str) -> &str {
-    let mut lines = text.lines().rev();
-    lines
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("no output")
 }
 
 /// The last lines of both streams.

@@ -212,14 +212,7 @@ impl<'a> TrialRoom<'a> {
     pub fn run(&mut self, commit: &str, gate: &GateSpec, anew: bool) -> Result<TrialRun, Failure> {
         let look = anew.then_some(Look::Again);
         if let Some(receipt) = self.gates.find_look(commit, gate, look)? {
-            return self.read(GateRun {
-                gate: gate.clone(),
-                receipt: Some(receipt),
-                problem: None,
-                remarks: Vec::new(),
-                at_basis: None,
-                failed: Vec::new(),
-            });
+            return self.read(GateRun::new(gate.clone(), Some(receipt), None));
         }
         let gates = self.gates;
         let place = match &mut self.place {
@@ -231,10 +224,7 @@ impl<'a> TrialRoom<'a> {
                 none.insert(place)
             }
         };
-        let run = match gates.prepare(place, commit)? {
-            None => gates.run_one(place, gate)?,
-            problem => run_of(gate, (None, problem), place),
-        };
+        let run = gates.run_in(place, commit, gate)?;
         self.read(run)
     }
 

@@ -294,18 +294,17 @@ impl GitStore {
     /// When they cannot be written.
     pub fn keep(&self, batch: &Batch) -> Result<(), Failure> {
         let writer = Writer::lock(&self.place)?;
-        let mut objects = Vec::new();
-        for object in &batch.objects {
-            objects.push(Stored {
+        let objects = batch.objects.iter().map(|object| {
+            Ok(Stored {
                 hash: object.hash(),
                 at: match object.is_exchange() {
                     true => Held::Blob(writer.write(&bytes(object)?)?.to_string()),
                     false => Held::Value(object.clone()),
                 },
-            });
-        }
+            })
+        });
         let kept = writer.append(Event {
-            objects,
+            objects: objects.collect::<Result<_, Failure>>()?,
             batch: batch.clone(),
             ..Event::default()
         });

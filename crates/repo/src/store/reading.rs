@@ -6,7 +6,7 @@
 use super::Store;
 use super::error::{During, unknown_name};
 use super::log_format::{
-    self, APPENDED, EXCHANGES, FORMAT, History, HistoryDigest, Meta, RECEIPTS, Stand, TRAIL, Tip,
+    self, APPENDED, EXCHANGES, FORMAT, History, HistoryDigest, Meta, Stand, TRAIL, Tip,
 };
 use super::log_place::{self, Place};
 use super::odb::{self, Log, TreeEntry};
@@ -43,10 +43,6 @@ pub struct Entry {
     pub subject: String,
     /// Epoch of the writer's lease.
     pub lease_epoch: u64,
-    /// Version of the cook that wrote it.
-    pub cook_version: String,
-    /// Name of the process that wrote it: 32 hexadecimal digits.
-    pub writer: String,
     /// The documents after it.
     pub snapshot: Snapshot,
     /// What it appended to the histories.
@@ -399,10 +395,6 @@ impl Operation {
 fn entry(log: &Log, id: Oid) -> Result<Entry, Failure> {
     let stand = Stand::at(log, id)?;
     let file = stand.event()?;
-    let mut receipts = Vec::new();
-    for kept in stand.folder(RECEIPTS)? {
-        receipts.push(log_format::parse(RECEIPTS, &log.blob(kept.id)?)?);
-    }
     Ok(Entry {
         commit: id.to_string(),
         seq: file.seq,
@@ -414,11 +406,9 @@ fn entry(log: &Log, id: Oid) -> Result<Entry, Failure> {
         rule: file.rule,
         subject: file.subject,
         lease_epoch: file.lease_epoch,
-        cook_version: file.version,
-        writer: file.writer,
         snapshot: stand.snapshot()?,
         records: log_format::records(History::each(|history| stand.lines_added(history.file()))?)?,
-        receipts,
+        receipts: stand.receipts()?,
     })
 }
 

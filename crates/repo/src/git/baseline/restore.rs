@@ -37,12 +37,11 @@ impl Baseline {
                 found.extend(entries("stash", &now, &self.stand.stash));
             }
         }
-        let mut made = Vec::new();
-        for (name, target) in found {
-            let kept = keep_ref(repo, id, &name, &target)?;
-            made.push(kept.ok_or_else(|| fail_git(format!("git does not keep {target}")))?);
-        }
-        Ok(made)
+        let made = found.iter().map(|(name, target)| {
+            let kept = keep_ref(repo, id, name, target)?;
+            kept.ok_or_else(|| fail_git(format!("git does not keep {target}")))
+        });
+        made.collect()
     }
 
     /// Keeps what refs and stashes named that are not put back, where nothing else leads to it.
