@@ -67,7 +67,7 @@ pub(crate) fn measure(
     asked: &Asked,
     observer: &mut dyn Observer,
     tell: Tell,
-) -> Result<Measured, Failure> {
+) -> Result<Measured> {
     let agent = first_agent(workspace, asked.role, asked.agent)?;
     require_trust(workspace)?;
     let keeping = Keeping::of(workspace)?;
@@ -107,7 +107,7 @@ pub(crate) fn measure(
 }
 
 /// Gates run in copies, where nobody asks whether they may.
-fn require_trust(workspace: &Workspace) -> Result<(), Failure> {
+fn require_trust(workspace: &Workspace) -> Result<()> {
     let trust = workspace.trust()?;
     let gates = workspace.config()?.gate_specs().into_iter();
     let mut commands: Vec<String> = gates.map(|gate| gate.run).collect();
@@ -140,7 +140,7 @@ struct Calibration<'a> {
 }
 
 impl Calibration<'_> {
-    fn run(&mut self, own: Source, cases: usize) -> Result<(), Failure> {
+    fn run(&mut self, own: Source, cases: usize) -> Result<()> {
         let mut sources = vec![own];
         let (mut planted, mut clean) = (0, 0);
         while planted < cases {
@@ -199,7 +199,7 @@ impl Calibration<'_> {
         past: &DoneSlice,
         fault: Option<&Fault>,
         name: String,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let name = match source.own {
             true => name,
             false => format!("carried/{name}"),
@@ -246,7 +246,7 @@ impl Calibration<'_> {
 
     /// Holds sessions until the judge gave its verdict: whether it refused, what that cost (none = unknown), and
     /// whether somebody asked for an end.
-    fn hear(&mut self, case: &Case) -> Result<(bool, Option<u64>, bool), Failure> {
+    fn hear(&mut self, case: &Case) -> Result<(bool, Option<u64>, bool)> {
         let mut cost = Some(0);
         loop {
             let (root, agent) = (&case.root, &self.agent);
@@ -284,7 +284,7 @@ fn describe(past: &DoneSlice, fault: Option<FaultKind>) -> String {
 }
 
 /// What the role concluded after that transition.
-fn verdict_since(root: &Path, tip: &str, role: Role) -> Result<Option<Verdicts>, Failure> {
+fn verdict_since(root: &Path, tip: &str, role: Role) -> Result<Option<Verdicts>> {
     let workspace = open(root)?;
     let store = workspace.store()?;
     for meta in store.entries()? {
@@ -345,12 +345,7 @@ enum Made {
 ///
 /// # Errors
 /// A copy that cannot be made, an interruption, unreadable state.
-fn make(
-    source: &Source,
-    past: &DoneSlice,
-    fault: Option<&Fault>,
-    role: Role,
-) -> Result<Made, Failure> {
+fn make(source: &Source, past: &DoneSlice, fault: Option<&Fault>, role: Role) -> Result<Made> {
     let dir = TemporaryDir::make().map_err(|error| {
         Failure::state(Code::NotWritable, "no directory can be made for a case").with_cause(&error)
     })?;
@@ -371,7 +366,7 @@ fn make(
 
 /// Opens a copy: its gates are those that were trusted where it comes from, nothing of it is pushed, and
 /// nobody is told what happens in it.
-fn open(root: &Path) -> Result<Workspace, Failure> {
+fn open(root: &Path) -> Result<Workspace> {
     let mut workspace = Workspace::open(root)?;
     workspace.trust_everything = true;
     workspace.pushes_later = true;
@@ -386,7 +381,7 @@ fn replay(
     fault: Option<&Fault>,
     role: Role,
     root: &Path,
-) -> Result<Result<String, String>, Failure> {
+) -> Result<Result<String, String>> {
     let store = source.workspace.store()?;
     let before = store.entry(&past.before)?.snapshot;
     let repo = &source.workspace.repo;
@@ -447,7 +442,7 @@ fn replay(
 }
 
 /// The event as it is of the copy's commit; its session and its ticket are of another log.
-fn of_copy(event: &Event, from: &str, to: &str) -> Result<Event, Failure> {
+fn of_copy(event: &Event, from: &str, to: &str) -> Result<Event> {
     let fail = |error: serde_json::Error| {
         Failure::state(Code::LogDamaged, "an event of the log cannot be read").with_cause(&error)
     };
@@ -530,7 +525,7 @@ impl Source {
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
-    pub fn of(workspace: Workspace, own: bool) -> Result<Self, Failure> {
+    pub fn of(workspace: Workspace, own: bool) -> Result<Self> {
         let mut slices = Vec::new();
         if let (Some(store), (_, Some(snapshot))) = (&workspace.store, workspace.current()?) {
             let entries = store.entries()?.take(MOST_TRANSITIONS);
@@ -591,7 +586,7 @@ impl Source {
     ///
     /// # Errors
     /// A directory that cannot be made, what keeps a demonstration from its end.
-    pub fn carry(workspace: &Workspace) -> Result<Self, Failure> {
+    pub fn carry(workspace: &Workspace) -> Result<Self> {
         let dir = TemporaryDir::make().map_err(|error| {
             let what = "no directory can be made for cases";
             Failure::state(Code::NotWritable, what).with_cause(&error)
@@ -629,7 +624,7 @@ fn find_faults(
     basis: &str,
     commit: &str,
     seed: &str,
-) -> Result<VecDeque<Fault>, Failure> {
+) -> Result<VecDeque<Fault>> {
     let edits = workspace.repo.edits(basis, commit)?;
     let gates = workspace.config()?.gate_specs().into_iter();
     let commands: Vec<String> = gates.map(|gate| gate.run).collect();

@@ -23,7 +23,7 @@ use gate_check::{NAMED, some};
 ///
 /// # Errors
 /// No commit, a base or a gate that is not known, git that does not answer, an interruption.
-pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Checked, Failure> {
+pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Checked> {
     let here = workspace.repo.head()?.commit;
     let Some(head) = ask.commit.map(str::to_owned).or(here) else {
         let refusal = Refusal::new(Code::UnbornHead, "the repository has no commit yet");
@@ -106,7 +106,7 @@ pub(crate) fn read_said(repo: &Repo, head: &str) -> Option<(&'static str, String
 }
 
 /// What no commit has.
-fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
+fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
     let status = repo.status()?;
     let (mut edited, mut untracked) = (Vec::new(), Vec::new());
     for path in status.worktree.dirty {
@@ -156,7 +156,7 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
 }
 
 /// Which tests the diff adds, takes away, edits or marks as skipped: a list, and no verdict.
-fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
+fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<()> {
     let edits = repo.edits(&checked.base.commit, &checked.head)?;
     let mut touched: BTreeMap<Touch, Vec<String>> = BTreeMap::new();
     for edit in &edits {

@@ -110,7 +110,7 @@ struct Onset {
 
 impl Request {
     /// From options; `-` is standard input.
-    fn new(say: &str, agent: Option<&String>, args: &CallArgs) -> Result<Self, Failure> {
+    fn new(say: &str, agent: Option<&String>, args: &CallArgs) -> Result<Self> {
         let (episode, series) = (args.on_episode.clone(), args.on_series.clone());
         let schema = args.schema.as_deref().map(|file| {
             let bytes = input::read(Some(file))?;
@@ -169,7 +169,7 @@ impl<'a> Prepared<'a> {
         request: Request,
         agents: &[Option<&str>],
         args: &'a CallArgs,
-    ) -> Result<(Self, Vec<Preset>), Failure> {
+    ) -> Result<(Self, Vec<Preset>)> {
         if request.say.trim().is_empty() {
             return Err(Failure::usage("the message is empty"));
         }
@@ -182,7 +182,7 @@ impl<'a> Prepared<'a> {
         let clocks = read_clocks(workspace.config()?, args)?;
         let agents = agents.iter();
         let presets = agents.map(|agent| choose(workspace, store, *agent, on));
-        let presets = presets.collect::<Result<Vec<Preset>, Failure>>()?;
+        let presets = presets.collect::<Result<Vec<Preset>>>()?;
         if let Some((what, prior)) = find_drift(workspace, store, on)? {
             if args.require_tree {
                 let what = format!("the worktree changed after the conversation: {what}");
@@ -236,7 +236,7 @@ fn choose(
     store: &GitStore,
     agent: Option<&str>,
     on: Option<On>,
-) -> Result<Preset, Failure> {
+) -> Result<Preset> {
     let known = run::choose(workspace, agent);
     let preset = known.and_then(|preset| run::fit_to_program(workspace, preset));
     preset.map_err(|mut failure| {
@@ -249,7 +249,7 @@ fn choose(
 
 /// The session store of this repository; calls of a cook that was killed are ended and
 /// written down first.
-pub(super) fn store(workspace: &Workspace) -> Result<GitStore, Failure> {
+pub(super) fn store(workspace: &Workspace) -> Result<GitStore> {
     let store = GitStore::open(workspace.place())?;
     settle_left(&store, &workspace.clock)?;
     Ok(store)
@@ -424,7 +424,7 @@ fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -
 }
 
 /// The refs that a call goes on from, and what is kept of the window.
-fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Failure> {
+fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>)> {
     let (episode, series) = match on {
         On::Episode(name) => (Some(name), None),
         On::Series(name) => {
@@ -442,7 +442,7 @@ fn find_drift(
     workspace: &Workspace,
     store: &GitStore,
     on: Option<On>,
-) -> Result<Option<(String, Prior)>, Failure> {
+) -> Result<Option<(String, Prior)>> {
     let Some(on) = on else { return Ok(None) };
     let (prior, entry) = find_prior(store, on)?;
     let Some(entry) = entry.filter(|entry| entry.tree.is_some()) else {
@@ -458,7 +458,7 @@ fn find_drift(
     Ok((!same).then(|| ("uncommitted files differ".to_owned(), prior)))
 }
 
-fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On, Failure> {
+fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On> {
     match (&onset.episode, &onset.series) {
         (Some(episode), None) => {
             let name = find_ref(store, episode, Some(RefKind::Episode), findings)?;
@@ -490,7 +490,7 @@ pub(super) fn find_ref(
     text: &str,
     kind: Option<RefKind>,
     findings: &mut Vec<Finding>,
-) -> Result<Ref, Failure> {
+) -> Result<Ref> {
     let mut failure = match resolve(store, text, kind) {
         Ok(named) => {
             findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
@@ -510,7 +510,7 @@ pub(super) fn find_ref(
     Err(failure)
 }
 
-fn read_clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
+fn read_clocks(config: &Config, args: &CallArgs) -> Result<Clocks> {
     let default = config.roles.get("default").cloned().unwrap_or_default();
     let (wall, idle) = RoleConfig::clocks(&[&default]);
     let given = |name: &str, text: &Option<String>, default| match text {

@@ -291,10 +291,7 @@ fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
 }
 
 /// The entries: from flags, or as JSON, one object or a list of them.
-fn read_entries(
-    args: &BriefNoteArgs,
-    warnings: &mut Vec<Finding>,
-) -> Result<Vec<BriefLine>, Failure> {
+fn read_entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<BriefLine>> {
     let slot = args.slot;
     let mut ignored = Vec::new();
     let flags = flags(args)?;
@@ -332,7 +329,7 @@ fn unreadable(why: &str) -> Failure {
 }
 
 /// The fields that were given as flags; one that the slot does not have is an error.
-fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>, Failure> {
+fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>> {
     let slot = args.slot;
     let given = [
         ("source", &args.source),
@@ -356,7 +353,7 @@ fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>, Failure> {
     Ok(fields)
 }
 
-fn read_causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>, Failure> {
+fn read_causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>> {
     match file {
         Some(file) => brief::read_reconciliation(&input::read(Some(file))?),
         None => Ok(Vec::new()),
@@ -446,7 +443,7 @@ fn record(
 }
 
 /// A person, or a script that says so, speaks for the user; everybody else does not.
-fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
+fn actor(author: &BriefAuthorArgs) -> Result<Actor> {
     if author.as_user.as_user {
         return context::require_user(true);
     }
@@ -455,7 +452,7 @@ fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
 }
 
 /// `--by`, the role of this session, or what the caller plainly is.
-fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String, Failure> {
+fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String> {
     if let Some(by) = &author.by {
         let by = brief::normalise(by)
             .map_err(|breach| Failure::usage(format!("`--by` {}", breach.rule)))?;
@@ -597,7 +594,7 @@ fn recover(context: &Context) -> Answer {
     })
 }
 
-fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>> {
     let found = workspace.store.as_ref().map(|store| store.trail_finding());
     Ok(found.transpose()?.flatten().into_iter().collect())
 }

@@ -100,7 +100,7 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
 type Pushed = Vec<(String, Option<String>)>;
 
 /// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
-fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
+fn read_pushed(workspace: &Workspace) -> Result<Pushed> {
     let mut text = String::new();
     let read = std::io::stdin()
         .lock()

@@ -327,7 +327,7 @@ fn rescue(context: &Context, command: &RescueCommand) -> Answer {
 }
 
 /// What refs keep: work in the repository, transitions in the log.
-fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
+fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>> {
     let log = machine::quote_word(&workspace.place().log_dir().display().to_string());
     let show = |prefix: &str, (name, object): (String, String)| RescueRef {
         shown_by: format!("{prefix} {name}"),
@@ -342,7 +342,7 @@ fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
 }
 
 /// The one copy whose id begins so.
-fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
+fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy> {
     let found = copies.iter().filter(|copy| copy.id.starts_with(id));
     match found.collect::<Vec<_>>()[..] {
         [] => Err(refuse_unknown(id)),

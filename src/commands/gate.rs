@@ -107,7 +107,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
 }
 
 /// Nothing of the repository runs that this machine was not told to trust.
-fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Result<(), Failure> {
+fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Result<()> {
     let trust = workspace.trust()?;
     let setup = workspace.config()?.clean_room.setup();
     let setup = setup.filter(|_| clean).map(|command| command.to_string());
@@ -133,7 +133,7 @@ fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Resu
 }
 
 /// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
-fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failure> {
+fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>> {
     let mut gates = workspace.config()?.gate_specs();
     if let (_, Some(snapshot)) = workspace.current()?
         && let Some(goal) = snapshot.goal()
@@ -424,7 +424,7 @@ pub(super) fn absent(trust: &Trust, name: &str, command: &str) -> Option<Finding
 pub(super) fn absent_programs(
     workspace: &Workspace,
     contract: &Contract,
-) -> Result<BTreeMap<String, Finding>, Failure> {
+) -> Result<BTreeMap<String, Finding>> {
     let Some(config) = &contract.config else {
         return Ok(BTreeMap::new());
     };
@@ -445,7 +445,7 @@ pub(super) fn trust_written(
     verifier_was_trusted: bool,
     absent: &BTreeMap<String, Finding>,
     lines: &mut Vec<String>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut written = Vec::new();
     if contract.outcome(SETTINGS) == Some(FileOutcome::Created)
         && let Some(config) = &contract.config

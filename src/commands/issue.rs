@@ -83,7 +83,7 @@ struct Issues {
 impl Issues {
     /// A tracker that does not answer is noted, so that hooks leave it alone until
     /// the next session start.
-    fn open(context: &Context, bounds: Bounds) -> Result<Self, Failure> {
+    fn open(context: &Context, bounds: Bounds) -> Result<Self> {
         let workspace = context.workspace()?;
         let snapshot = workspace.current()?.1;
         let kind = workspace.config()?.tracker();
@@ -202,7 +202,7 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
 }
 
 /// Nothing but the tracker's own files may be uncommitted.
-fn clean(workspace: &Workspace) -> Result<(), Failure> {
+fn clean(workspace: &Workspace) -> Result<()> {
     let worktree = workspace.repo.status()?.worktree;
     let dirty = worktree.dirty.iter().filter(|path| !is_own_file(path));
     let dirty: Vec<&String> = dirty.collect();

@@ -102,7 +102,7 @@ struct LogRow {
 }
 
 impl WorktreeLog {
-    fn read(store: &Store, place: &'static str, limit: usize) -> Result<Self, Failure> {
+    fn read(store: &Store, place: &'static str, limit: usize) -> Result<Self> {
         // Transitions are numbered from 1 without gaps.
         let all = store.tip()?.map_or(0, |tip| tip.seq);
         let undone = store.snapshot()?.undone.seqs;

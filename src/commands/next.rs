@@ -69,7 +69,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
 }
 
 /// Last, so that a call that fails takes nothing.
-fn take(workspace: &Workspace, args: &NextArgs) -> Result<(), Failure> {
+fn take(workspace: &Workspace, args: &NextArgs) -> Result<()> {
     if args.take {
         hooks::take_around(workspace)?;
     }

@@ -109,7 +109,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
-fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
+fn parse_budget(words: &[String]) -> Result<Option<Limits>> {
     if words.is_empty() {
         return Ok(None);
     }
@@ -228,7 +228,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
 }
 
 /// The user's repository is not touched; what came later is named.
-fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, Failure> {
+fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String> {
     let Some(since) = since else {
         return Ok(String::new());
     };

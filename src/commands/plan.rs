@@ -72,7 +72,7 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     recorded::record(&workspace, &Event::Adopted { plan }, actor, done)
 }
 
-fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
+fn read_edited_plan(workspace: &Workspace) -> Result<Plan> {
     let path = workspace.repo.root().join(".agent").join("plan.json");
     let read = disk::read_present(&path, MAX_PLAN as u64 + 1, Links::Refuse);
     let bytes = read.map_err(|error| {

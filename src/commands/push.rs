@@ -54,7 +54,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     } else {
         Restore::No
     };
-    let look = || -> Result<(Plan, Public, PushAnswer), Failure> {
+    let look = || -> Result<(Plan, Public, PushAnswer)> {
         let mut plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
         if args.no_keep {
             plan.leave_out_kept();
@@ -104,7 +104,7 @@ fn vouch(
     base: Option<&String>,
     key: &Key,
     yes: bool,
-) -> Result<(String, bool), Failure> {
+) -> Result<(String, bool)> {
     let actor = context::require_user_by("--yes", yes)?;
     let store = workspace.store()?;
     let (tip, _) = workspace.require()?;
@@ -141,7 +141,7 @@ fn confirm(
     plan: &Plan,
     is_named: bool,
     yes: bool,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut summary = planned.summary();
     if !is_named {
         summary.push_str(
@@ -188,7 +188,7 @@ pub(super) struct SigningArgs {
 impl SigningArgs {
     /// # Errors
     /// `signing_format`, `signing_key_missing`.
-    pub fn key(&self, context: &Context, workspace: &Workspace) -> Result<Key, Failure> {
+    pub fn key(&self, context: &Context, workspace: &Workspace) -> Result<Key> {
         signing_key(&workspace.repo, self.key.as_deref(), &context.dir)
     }
 }

@@ -166,7 +166,7 @@ fn repair_prompt(context: &Context, role: Role, parsed: Parsed, sent: &[u8]) -> 
 }
 
 /// What would refuse a report whose form is right; nothing where there is no repository.
-fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Foresight>, Failure> {
+fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Foresight>> {
     let report = parsed
         .report
         .as_ref()
@@ -183,7 +183,7 @@ fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Fore
 }
 
 /// The report, or the refusal that lists every breach.
-fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
+fn valid(role: Role, parsed: Parsed) -> Result<Report> {
     match parsed.report {
         Some(report) if parsed.findings.is_empty() => Ok(report),
         _ => {
@@ -198,7 +198,7 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
 }
 
 /// A report that came with a ticket must fit the state the ticket was given for.
-fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<(), Failure> {
+fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<()> {
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
     let current = tip.as_ref().zip(snapshot.as_ref());
@@ -211,7 +211,7 @@ fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<(), Fa
 
 /// Without a ticket a role that may change nothing judges what the last transition left. A commit
 /// that came since is somebody's, perhaps its own.
-fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
+fn check_head(workspace: &Workspace, role: Role) -> Result<()> {
     if !matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge) {
         return Ok(());
     }

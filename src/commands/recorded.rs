@@ -319,7 +319,7 @@ pub(super) fn try_gates(
     context: &Context,
     patience: Duration,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<Trial>, Failure> {
+) -> Result<Vec<Trial>> {
     match run_all(context, patience, findings) {
         Err(failure) if failure.code == Code::Interrupted => {
             Err(failure
@@ -338,7 +338,7 @@ fn run_all(
     context: &Context,
     patience: Duration,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<Trial>, Failure> {
+) -> Result<Vec<Trial>> {
     // The settings were written after this command opened the worktree.
     let mut workspace = context.workspace()?;
     workspace.patience = Some(patience);
@@ -408,7 +408,7 @@ fn run_all(
 }
 
 /// A command that is not to be run here, and why.
-fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>, Failure> {
+fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>> {
     let trust = workspace.trust()?;
     let absent = trust.absent_programs(run);
     let (outcome, why) = match (absent.is_empty(), trust.is_trusted(run)) {
@@ -434,7 +434,7 @@ fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<
     }))
 }
 
-fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
+fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial> {
     let own = Duration::from_millis(run.gate.timeout_ms);
     let patience = workspace.patience.unwrap_or(own);
     let receipt = run.receipt.as_ref();

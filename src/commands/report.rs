@@ -123,7 +123,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
 }
 
 /// Nothing but a file is replaced: a directory stays, and so does a device.
-fn is_free(target: &Path) -> Result<(), Failure> {
+fn is_free(target: &Path) -> Result<()> {
     let shown = target.display();
     let found = look(target).map_err(|error| {
         Failure::state(Code::NotWritable, format!("`{shown}` cannot be written")).with_cause(&error)
@@ -153,7 +153,7 @@ fn is_free(target: &Path) -> Result<(), Failure> {
 /// A transition, and the event of one that reports.
 type Moment = (Meta, Option<Event>);
 
-fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, Failure> {
+fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String> {
     let (tip, snapshot) = workspace.require()?;
     let results = verified.as_results();
     let question = verified.question.as_ref();
@@ -550,7 +550,7 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
 }
 
 /// What was refused, sent back or put back.
-fn list_put_back(workspace: &Workspace) -> Result<Markup, Failure> {
+fn list_put_back(workspace: &Workspace) -> Result<Markup> {
     let copies = workspace.store()?.rescue_list()?;
     if copies.is_empty() {
         return Ok(html! { p { "Nothing had to be reverted." } });
@@ -593,7 +593,7 @@ fn span(log: &[Moment]) -> Markup {
 }
 
 /// What agents took.
-fn list_calls(workspace: &Workspace) -> Result<Markup, Failure> {
+fn list_calls(workspace: &Workspace) -> Result<Markup> {
     let mut calls = GitStore::open(workspace.place())?.lines()?;
     calls.retain(|call| call.is_of(workspace.store_id()));
     let cost = CostAnswer::sum(&calls);

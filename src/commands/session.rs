@@ -158,7 +158,7 @@ fn show(store: &GitStore, text: &str) -> Answer {
     })
 }
 
-fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, Failure> {
+fn read_entry(store: &GitStore, name: Ref) -> Result<Entry> {
     let missing = || not_found(RefKind::Episode, name);
     store.entry(name)?.ok_or_else(missing)
 }

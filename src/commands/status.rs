@@ -182,7 +182,7 @@ fn wait(patience: &Patience) -> bool {
     !patience.is_over()
 }
 
-fn redraw(context: &Context, patience: &Patience) -> Result<(), Failure> {
+fn redraw(context: &Context, patience: &Patience) -> Result<()> {
     let mut shown = String::new();
     // A terminal that ended is none any more, and nothing else tells it where nothing changes.
     while !patience.is_over() && stdout().is_terminal() {
@@ -203,7 +203,7 @@ fn redraw(context: &Context, patience: &Patience) -> Result<(), Failure> {
     Ok(())
 }
 
-fn follow(workspace: &Workspace, patience: &Patience) -> Result<(), Failure> {
+fn follow(workspace: &Workspace, patience: &Patience) -> Result<()> {
     workspace.require()?;
     let store = workspace.store()?;
     let mut told: Option<Tip> = None;
@@ -290,7 +290,7 @@ struct SessionView {
 }
 
 impl RunView {
-    fn new(workspace: &Workspace, live: Live) -> Result<Self, Failure> {
+    fn new(workspace: &Workspace, live: Live) -> Result<Self> {
         let now = workspace.clock.epoch_millis() / 1000;
         let sessions = live.sessions.into_iter().map(|session| SessionView {
             role: session.role,

@@ -13,7 +13,7 @@ pub(crate) use demo_repository::{Culprit, remove_left};
 use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::workspace::Workspace;
 use caught_culprits::{Recorder, Seen};
-use cook_protocol::diagnostic::Failure;
+use cook_protocol::diagnostic::Result;
 use cook_protocol::machine::Head;
 use cook_protocol::model::{Policy, Snapshot};
 use demo_repository::Story;
@@ -66,7 +66,7 @@ impl Demo {
         dir: Option<&Path>,
         culprit: Option<Culprit>,
         author: Option<(&str, &str)>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let story = Story::read()
             .map_err(|error| make_failure("the story cannot be read").with_cause(&error))?;
         demo_repository::look_for_programs()?;
@@ -88,7 +88,7 @@ impl Demo {
     /// # Errors
     /// `demo_failed` when the work is not done at the end, `demo_not_caught` when what the
     /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
-    pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult, Failure> {
+    pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult> {
         let started = Instant::now();
         let mut recorder = Recorder {
             observer,

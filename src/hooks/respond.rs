@@ -138,7 +138,7 @@ struct Handled {
     /// Entries were kept.
     wrote: bool,
     /// Whether the brief's file could follow.
-    followed: Result<(), Failure>,
+    followed: Result<()>,
 }
 
 impl Called {
@@ -240,7 +240,7 @@ impl Called {
 
     /// Keeps the brief's file in step, where the settings want that: with what was said
     /// just now, and with each checkpoint before a compaction.
-    pub(super) fn follow_brief(&self, facts: &Situation) -> Result<(), Failure> {
+    pub(super) fn follow_brief(&self, facts: &Situation) -> Result<()> {
         if facts.child.is_some() || facts.workflow.is_none() {
             return Ok(());
         }

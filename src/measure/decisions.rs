@@ -26,7 +26,7 @@ impl Workspace {
     ///
     /// # Errors
     /// git that does not answer, settings that cannot be read.
-    pub fn has_generated_verifier(&self) -> Result<bool, Failure> {
+    pub fn has_generated_verifier(&self) -> Result<bool> {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
@@ -43,7 +43,7 @@ impl Workspace {
         facts: &mut Facts,
         runs: GateRuns,
         rules: impl Fn(&Facts) -> Result<T, Refusal>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T> {
         let measure =
             |world: &World, question: &Question, facts: &mut Facts| world.measure(question, facts);
         self.decide_by(snapshot, facts, runs, measure, rules)
@@ -58,9 +58,9 @@ impl Workspace {
         snapshot: Option<&Snapshot>,
         facts: &mut Facts,
         runs: GateRuns,
-        measure: impl Fn(&World, &Question, &mut Facts) -> Result<(), Failure>,
+        measure: impl Fn(&World, &Question, &mut Facts) -> Result<()>,
         rules: impl Fn(&Facts) -> Result<T, Refusal>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T> {
         let defaults = Config::default();
         let config = self.config().unwrap_or(&defaults);
         self.in_world(config, snapshot, |world| {
@@ -92,7 +92,7 @@ impl Workspace {
         snapshot: Option<&Snapshot>,
         question: Question,
         runs: GateRuns,
-    ) -> Result<Facts, Failure> {
+    ) -> Result<Facts> {
         let mut facts = Facts::default();
         self.in_world(self.config()?, snapshot, |world| {
             let world = World {
@@ -109,7 +109,7 @@ impl Workspace {
         &self,
         snapshot: &Snapshot,
         asked: BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+    ) -> Result<BTreeMap<String, AnchorAnswer>> {
         if asked.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -120,7 +120,7 @@ impl Workspace {
     }
 
     /// The commands whose receipts may prove a test: gates, and those of slices.
-    pub(crate) fn list_gate_commands(&self, snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
+    pub(crate) fn list_gate_commands(&self, snapshot: &Snapshot) -> Result<Vec<String>> {
         let slices = snapshot.plan.candidate_slices.iter();
         let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
         Ok(gate_commands(self.config()?, own))
@@ -130,7 +130,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn run_gates(&self, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
+    pub fn run_gates(&self, gates: &[GateSpec]) -> Result<Vec<GateRun>> {
         let Some(commit) = self.repo.head()?.commit else {
             return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
         };
@@ -143,7 +143,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
+    pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>> {
         self.in_world(self.config()?, None, |world| {
             let mut runs = world.ask(commit, gates.to_vec())?;
             world.add_failed(&mut runs)?;
@@ -161,7 +161,7 @@ impl Workspace {
         head: &str,
         runs: &[GateRun],
         tell: Tell,
-    ) -> Result<Tried, Failure> {
+    ) -> Result<Tried> {
         self.in_world(self.config()?, None, |world| {
             world.try_change(base, head, runs, tell)
         })
@@ -171,10 +171,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::measure`], and what the act fails at.
-    pub(crate) fn with_runner<T>(
-        &self,
-        act: impl FnOnce(&Gates) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    pub(crate) fn with_runner<T>(&self, act: impl FnOnce(&Gates) -> Result<T>) -> Result<T> {
         self.in_world(self.config()?, None, |world| act(&world.runner()?))
     }
 
@@ -182,12 +179,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn rerun(
-        &self,
-        snapshot: &Snapshot,
-        commit: &str,
-        claims: &[Claim],
-    ) -> Result<Vec<Reran>, Failure> {
+    pub fn rerun(&self, snapshot: &Snapshot, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>> {
         self.in_world(self.judging_config()?, Some(snapshot), |world| {
             world.rerun(commit, claims)
         })
@@ -202,7 +194,7 @@ impl Workspace {
         snapshot: &Snapshot,
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+    ) -> Result<BTreeMap<String, AnchorAnswer>> {
         self.in_world(self.judging_config()?, Some(snapshot), |world| {
             world.look_up(head, questions)
         })
@@ -212,7 +204,7 @@ impl Workspace {
     ///
     /// # Errors
     /// git that does not answer, settings that cannot be read.
-    pub fn holds_settings(&self) -> Result<bool, Failure> {
+    pub fn holds_settings(&self) -> Result<bool> {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
@@ -223,8 +215,8 @@ impl Workspace {
         &self,
         config: &Config,
         snapshot: Option<&Snapshot>,
-        act: impl FnOnce(&World) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        act: impl FnOnce(&World) -> Result<T>,
+    ) -> Result<T> {
         act(&World {
             workspace: self,
             repo: &self.repo,
@@ -244,7 +236,7 @@ impl Workspace {
         &self,
         judging: &Judging,
         commit: &str,
-    ) -> Result<Vec<GateRun>, Failure> {
+    ) -> Result<Vec<GateRun>> {
         let trust = self.trust()?;
         self.in_world(&judging.config, None, |world| {
             let (mut runs, mut due) = (Vec::new(), Vec::new());

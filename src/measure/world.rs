@@ -23,7 +23,7 @@ pub struct World<'a> {
 }
 
 impl World<'_> {
-    pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust), Failure> {
+    pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust)> {
         if self.gates.get().is_none() {
             let opened = (Receipts::of(self.repo)?, self.workspace.trust()?);
             // Nobody else sets it: a world belongs to one thread.
@@ -33,7 +33,7 @@ impl World<'_> {
         gates.ok_or_else(|| Failure::state(Code::FactMissing, "receipts were not opened"))
     }
 
-    pub(crate) fn runner(&self) -> Result<Gates<'_>, Failure> {
+    pub(crate) fn runner(&self) -> Result<Gates<'_>> {
         Ok(Gates {
             repo: self.repo,
             receipts: self.gates_here()?.0,
@@ -97,7 +97,7 @@ pub(crate) fn deciding(
     (repo, config): (&Repo, &Config),
     edits: &[Edit],
     base: &str,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     let mut gates = gate_commands(config, []);
     let paths = edits.iter().map(|edit| edit.change.path.as_str());
     let scripts: Vec<&str> = paths.filter(|path| path.ends_with(".sh")).collect();

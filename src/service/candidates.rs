@@ -63,7 +63,7 @@ impl Context<'_> {
         &mut self,
         (basis, edits): (&str, &[Edit]),
         gates: &[String],
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(slice) = self
             .snapshot
             .find_slice_in_work()
@@ -149,7 +149,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn read_runs(&self, gates: &[String], tree: &str, basis: &str) -> Result<Vec<Run>, Failure> {
+    fn read_runs(&self, gates: &[String], tree: &str, basis: &str) -> Result<Vec<Run>> {
         let receipts = Receipts::of(&self.workspace.repo)?;
         let old_tree = self.workspace.repo.find_tree(basis)?;
         let mut runs = Vec::new();
@@ -174,11 +174,7 @@ impl Context<'_> {
         Ok(runs)
     }
 
-    fn keep_verified(
-        &self,
-        slice_id: &str,
-        candidates: Vec<Candidate>,
-    ) -> Result<Vec<Candidate>, Failure> {
+    fn keep_verified(&self, slice_id: &str, candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
         let question = |one: &Candidate| {
             let basis = Anchor::parse(&one.anchor).ok()?.basis();
             AnchorQuestion::ask_claimed(self.snapshot, slice_id, &one.anchor, basis)
@@ -265,7 +261,7 @@ fn says_what(line: &str) -> bool {
 }
 
 /// The lines that the work wrote.
-fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>, Failure> {
+fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>> {
     let mut found = Vec::new();
     for edit in edits {
         let Some((old, Some(new))) = &edit.texts else {

@@ -4,7 +4,7 @@
 use super::report_context::{BY_GIT, Context, Foreign, NAMED};
 use crate::prelude::*;
 use crate::workspace::Workspace;
-use cook_protocol::diagnostic::without_attribution;
+use cook_protocol::diagnostic::{Result, without_attribution};
 use cook_protocol::machine::{CommitSeen, list_other_ratings};
 use cook_protocol::model::{Conclude, Event, SliceRecordType, Verdicts};
 use cook_protocol::prompt::cut;
@@ -61,7 +61,7 @@ impl Past {
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
-    fn read(context: &Context) -> Result<Self, Failure> {
+    fn read(context: &Context) -> Result<Self> {
         let Context {
             workspace,
             snapshot,
@@ -105,7 +105,7 @@ impl Past {
         Ok(past)
     }
 
-    fn read_reports(&mut self, workspace: &Workspace) -> Result<(), Failure> {
+    fn read_reports(&mut self, workspace: &Workspace) -> Result<()> {
         let is_wanted =
             |line: &str| line.contains("\"implemented\"") || line.contains("\"accepted\"");
         let mut claimed = BTreeMap::new();
@@ -223,7 +223,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
-    pub(super) fn list_past(&mut self, in_range: &Foreign) -> Result<(), Failure> {
+    pub(super) fn list_past(&mut self, in_range: &Foreign) -> Result<()> {
         let judges_the_whole = matches!(self.role, Role::Auditor | Role::StopJudge);
         if judges_the_whole || self.role == Role::Regrounder {
             let past = Past::read(self)?;
@@ -236,7 +236,7 @@ impl Context<'_> {
     }
 
     /// The HEAD that was found done, where the HEAD of now goes on from it.
-    fn end_on_head(&self, transition: &str) -> Result<Option<String>, Failure> {
+    fn end_on_head(&self, transition: &str) -> Result<Option<String>> {
         let then = self.workspace.store()?.entry(transition)?.snapshot;
         let is_done = then.state.continuation_policy == Policy::Done;
         let Some(found) = then.ledger.head_seen.filter(|_| is_done) else {
@@ -404,11 +404,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn list_unclaimed(
-        &mut self,
-        past: &Past,
-        in_range: &Foreign,
-    ) -> Result<(), Failure> {
+    pub(super) fn list_unclaimed(&mut self, past: &Past, in_range: &Foreign) -> Result<()> {
         let Some(base) = self.find_base(past)? else {
             return Ok(());
         };
@@ -510,7 +506,7 @@ impl Context<'_> {
     }
 
     /// Where the job began: a plan that was taken in with its work began before its log did.
-    fn find_base(&self, past: &Past) -> Result<Option<String>, Failure> {
+    fn find_base(&self, past: &Past) -> Result<Option<String>> {
         let bases = self.snapshot.plan.candidate_slices.iter();
         let bases = bases.filter_map(|slice| slice.basis_commit.clone());
         // A shallow clone lacks what is older than it.
@@ -535,7 +531,7 @@ impl Context<'_> {
 }
 
 /// The first HEAD that the log has seen; its transitions are given newest first.
-fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>, Failure> {
+fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>> {
     for transition in transitions.iter().rev() {
         let then = store.entry(transition)?.snapshot;
         if then.ledger.head_seen.is_some() {

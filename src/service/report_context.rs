@@ -45,7 +45,7 @@ pub(super) fn context_text(
     (logged, snapshot): (&Snapshot, &Snapshot),
     facts: &Facts,
     role: Role,
-) -> Result<String, Failure> {
+) -> Result<String> {
     let head = find_head(facts)?;
     let mut context = Context {
         text: String::new(),
@@ -61,7 +61,7 @@ pub(super) fn context_text(
 }
 
 impl Context<'_> {
-    fn write_all(&mut self) -> Result<(), Failure> {
+    fn write_all(&mut self) -> Result<()> {
         let (workspace, snapshot) = (self.workspace, self.snapshot);
         let commit = self.head.commit.as_deref();
         let span = self.find_span();
@@ -170,7 +170,7 @@ impl Context<'_> {
     /// Each criterion of slices that are in work or done, and what its proof is worth now by the
     /// receipts that are kept: no gate is run for a prompt. Judges are shown all of them, other roles
     /// those that do not simply stand.
-    fn list_criteria(&mut self) -> Result<(), Failure> {
+    fn list_criteria(&mut self) -> Result<()> {
         let active = self.logged.active.slice_id.as_deref();
         let slices = self.logged.plan.candidate_slices.iter().filter(|slice| {
             slice.status == SliceStatus::Done || Some(slice.slice_id.as_str()) == active
@@ -244,7 +244,7 @@ impl Context<'_> {
     // that will decide, and whose what is uncommitted would be.
 
     /// Adds the rows that this role decides on; none where no slice is in work.
-    pub(super) fn add_slice_rows(&mut self) -> Result<(), Failure> {
+    pub(super) fn add_slice_rows(&mut self) -> Result<()> {
         let Some(id) = self.snapshot.find_slice_in_work() else {
             return Ok(());
         };
@@ -271,7 +271,7 @@ impl Context<'_> {
     }
 
     /// Commits that were reported for the slice and are not there any more.
-    fn list_vanished(&mut self, id: &str) -> Result<(), Failure> {
+    fn list_vanished(&mut self, id: &str) -> Result<()> {
         let (Some(ledger), Some(head)) = (self.snapshot.ledger.slices.get(id), &self.facts.head)
         else {
             return Ok(());
@@ -295,7 +295,7 @@ impl Context<'_> {
     }
 
     /// The gates that run at the commit, whether they may, and how long they took last.
-    fn list_gates(&mut self) -> Result<(), Failure> {
+    fn list_gates(&mut self) -> Result<()> {
         let handoff = self.snapshot.active.handoff.as_ref();
         let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
         let gates = merge_gates(
@@ -346,7 +346,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// Settings or trust that cannot be read.
-    pub(super) fn list_untrusted(&mut self) -> Result<(), Failure> {
+    pub(super) fn list_untrusted(&mut self) -> Result<()> {
         let trust = self.workspace.trust()?;
         let gates = self.workspace.config()?.gate_specs().into_iter();
         let gates = gates.map(|gate| gate.run);
@@ -400,7 +400,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// Unreadable state.
-    pub(super) fn add_runs(&mut self) -> Result<(), Failure> {
+    pub(super) fn add_runs(&mut self) -> Result<()> {
         let shown = match self.snapshot.find_slice_in_work() {
             // It is decided at its own commit.
             Some(_) => self.snapshot.evidence.runs.clone(),
@@ -418,7 +418,7 @@ impl Context<'_> {
 
     /// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
     /// HEAD's tree; where it has none, the one at that slice's commit.
-    fn list_newest_at_head(&self) -> Result<Vec<Receipt>, Failure> {
+    fn list_newest_at_head(&self) -> Result<Vec<Receipt>> {
         let evidence = &self.snapshot.evidence;
         let Some(tree) = self.head.tree.as_deref() else {
             return Ok(evidence.runs.clone());
@@ -550,7 +550,7 @@ impl Context<'_> {
 
     /// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
     /// regrounder the stop verifier as well.
-    fn add_red_at_head(&mut self, shown: &[Receipt]) -> Result<(), Failure> {
+    fn add_red_at_head(&mut self, shown: &[Receipt]) -> Result<()> {
         let Some(tree) = self.head.tree.as_deref() else {
             return Ok(());
         };
@@ -582,7 +582,7 @@ impl Context<'_> {
     // its commit. Nothing is run for it.
 
     /// Lists the criteria of the slice in work; none where its implementer gave no evidence.
-    pub(super) fn list_offers(&mut self) -> Result<(), Failure> {
+    pub(super) fn list_offers(&mut self) -> Result<()> {
         let id = self.snapshot.find_slice_in_work().unwrap_or_default();
         let ledger = self.snapshot.ledger.slices.get(id);
         let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
@@ -629,7 +629,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn find_foreign(&self, (basis, upto): (&str, &str)) -> Result<Foreign, Failure> {
+    pub(super) fn find_foreign(&self, (basis, upto): (&str, &str)) -> Result<Foreign> {
         let mut found = Foreign::default();
         let Some(id) = self.snapshot.active.slice_id.as_deref() else {
             return Ok(found);
@@ -673,7 +673,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn list_foreign(&mut self, found: &Foreign) -> Result<(), Failure> {
+    pub(super) fn list_foreign(&mut self, found: &Foreign) -> Result<()> {
         let title = "commits in that range that are not the slice's (what they wrote is not its work; `git show ID` shows one):";
         self.list_commits(title, &found.commits)
     }
@@ -683,7 +683,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn list_others(&mut self, in_range: &Foreign) -> Result<(), Failure> {
+    pub(super) fn list_others(&mut self, in_range: &Foreign) -> Result<()> {
         let others = list_others_since(self.logged, self.facts).into_iter();
         let others = others.map(|commit| commit.id.clone());
         let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
@@ -692,7 +692,7 @@ impl Context<'_> {
     }
 
     /// The newest first; their words are their authors'.
-    fn list_commits(&mut self, title: &str, commits: &[String]) -> Result<(), Failure> {
+    fn list_commits(&mut self, title: &str, commits: &[String]) -> Result<()> {
         let lines = commits.iter().rev().take(NAMED);
         let lines = lines.map(|id| self.name_commit(id));
         let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
@@ -700,7 +700,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    pub(super) fn name_commit(&self, id: &str) -> Result<String, Failure> {
+    pub(super) fn name_commit(&self, id: &str) -> Result<String> {
         let (author, subject) = self.workspace.repo.heading(id)?;
         let subject = match subject.char_indices().nth(SUBJECT) {
             Some((end, _)) => format!("{} …", &subject[..end]),
@@ -733,7 +733,7 @@ fn add_diff(
     (edits, rows): (&[Edit], &[String]),
     (basis, upto): (&str, &str),
     foreign: &Foreign,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if edits.is_empty() {
         return Ok(());
     }
@@ -859,7 +859,7 @@ const LOOK_BACK: usize = 1_000;
 pub fn list_scripted_commands(
     workspace: &Workspace,
     snapshot: &Snapshot,
-) -> Result<Vec<(u64, String)>, Failure> {
+) -> Result<Vec<(u64, String)>> {
     let opened = snapshot.ledger.scripted_commands.0;
     let mut found = Vec::new();
     if opened == 0 {

@@ -28,7 +28,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// # Errors
 /// A refusal (exit 4), a held lock or lease (exit 7), or unreadable state (exit 3).
 /// In each case nothing was written.
-pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
     let _lease = match &workspace.store {
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
@@ -40,11 +40,7 @@ pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<
 ///
 /// # Errors
 /// As [`transition`]; `fact_missing` where gates would have to run.
-pub fn apply_without_gates(
-    workspace: &Workspace,
-    event: &Event,
-    actor: Actor,
-) -> Result<Applied, Failure> {
+pub fn apply_without_gates(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
     let _lease = match &workspace.store {
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
@@ -56,7 +52,7 @@ pub fn apply_without_gates(
 ///
 /// # Errors
 /// As [`transition`], and whatever keeps the signature from being made.
-pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied, Failure> {
+pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied> {
     attempt_twice(
         workspace,
         &Event::Signed,
@@ -75,7 +71,7 @@ pub fn transition_holding(
     _lease: &Lease,
     event: &Event,
     actor: Actor,
-) -> Result<Applied, Failure> {
+) -> Result<Applied> {
     attempt_twice(workspace, event, actor, GateRuns::Allowed, None)
 }
 
@@ -85,7 +81,7 @@ fn attempt_twice(
     actor: Actor,
     runs: GateRuns,
     sign: Option<&Sign<'_>>,
-) -> Result<Applied, Failure> {
+) -> Result<Applied> {
     if let Some(point) = CommitPoint::of(workspace)? {
         return until_taken(&point, || {
             attempt(workspace, event, actor, runs, sign, Some(&point))
@@ -118,7 +114,7 @@ fn needs_lease(event: &Event) -> bool {
 ///
 /// # Errors
 /// As [`transition`].
-pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
     let (_, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
     let decided = decide(
@@ -160,7 +156,7 @@ fn decide(
     actor: Actor,
     runs: GateRuns,
     in_room: bool,
-) -> Result<Decided, Failure> {
+) -> Result<Decided> {
     workspace.check_independent(event)?;
     let mut facts = Facts::default();
     let rules = |facts: &Facts| machine::apply(snapshot, facts, event, actor);
@@ -181,7 +177,7 @@ fn attempt(
     runs: GateRuns,
     sign: Option<&Sign<'_>>,
     point: Option<&CommitPoint<'_>>,
-) -> Result<Applied, Failure> {
+) -> Result<Applied> {
     let (tip, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
     let decided = decide(workspace, snapshot.as_ref(), event, actor, runs, true)?;
@@ -238,7 +234,7 @@ fn attempt(
 ///
 /// # Errors
 /// A held lock, or a log or worktree that cannot be read or written.
-pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
+pub fn show_tip(workspace: &Workspace) -> Result<Recovery> {
     let recovered = workspace.store()?.lock(LOCK_WAIT)?.recover()?;
     Ok(recovered.recovery().clone())
 }
@@ -248,7 +244,7 @@ pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
 ///
 /// # Errors
 /// A held lock or lease, a log that moved, or one that cannot be written.
-pub fn leave_workflow(workspace: &Workspace, seen: &Tip) -> Result<String, Failure> {
+pub fn leave_workflow(workspace: &Workspace, seen: &Tip) -> Result<String> {
     let store = workspace.store()?;
     let _lease = store.lease("bootstrapped")?;
     store.lock(LOCK_WAIT)?.recover()?.leave_workflow(seen)
@@ -259,7 +255,7 @@ fn stale(message: &str) -> Failure {
 }
 
 /// HEAD, and the worktree where it mattered, are as they were when they were measured.
-fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failure> {
+fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<()> {
     if workspace.repo.head()? != decided.head {
         return Err(stale("HEAD moved meanwhile"));
     }
@@ -325,7 +321,7 @@ const LIMIT: usize = 4 * 1024 * 1024;
 ///
 /// # Errors
 /// A session store that cannot be read.
-pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>, Failure> {
+pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>> {
     let name = event
         .submission()
         .and_then(|submission| submission.session.as_deref())
@@ -483,7 +479,7 @@ pub(super) struct CommitPoint<'w> {
 
 impl<'w> CommitPoint<'w> {
     /// None where transitions are recorded here first.
-    pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>> {
         let (Sync::Each, Some(_)) = (manner(workspace), &workspace.store) else {
             return Ok(None);
         };
@@ -512,7 +508,7 @@ impl<'w> CommitPoint<'w> {
         sign: Option<&Sign<'_>>,
         before: Option<&Tip>,
         after: &Snapshot,
-    ) -> Result<Committed, Failure> {
+    ) -> Result<Committed> {
         let Some(before) = before else {
             return staged.commit(sign, |_| Ok(()));
         };
@@ -561,7 +557,7 @@ impl<'w> CommitPoint<'w> {
     }
 
     /// Why the remote takes nothing although its log is before this one.
-    fn explain(&self) -> Result<Failure, Failure> {
+    fn explain(&self) -> Result<Failure> {
         let store = self.workspace.store()?;
         self.remote
             .explain(store, &self.branch, self.head.as_deref())
@@ -569,7 +565,7 @@ impl<'w> CommitPoint<'w> {
 
     /// Takes in what others recorded; false where there is nothing, so that the branch is in the
     /// way and not its log.
-    fn catch_up(&self) -> Result<bool, Failure> {
+    fn catch_up(&self) -> Result<bool> {
         let store = self.workspace.store()?;
         Ok(self
             .remote
@@ -583,15 +579,15 @@ impl<'w> CommitPoint<'w> {
 ///
 /// # Errors
 /// `push_unconfirmed`, and a remote that is not known.
-pub(crate) fn check_commit_point(workspace: &Workspace) -> Result<(), Failure> {
+pub(crate) fn check_commit_point(workspace: &Workspace) -> Result<()> {
     CommitPoint::of(workspace).map(drop)
 }
 
 /// Decides again for as long as others are first.
 pub(super) fn until_taken(
     point: &CommitPoint<'_>,
-    mut attempt: impl FnMut() -> Result<Applied, Failure>,
-) -> Result<Applied, Failure> {
+    mut attempt: impl FnMut() -> Result<Applied>,
+) -> Result<Applied> {
     let mut wait = FIRST_WAIT;
     for _ in 1..TRIES {
         match attempt() {
@@ -668,10 +664,7 @@ pub enum ByCookOutcome {
 ///
 /// # Errors
 /// Unreadable state, or a lock or lease that somebody else holds.
-pub fn reground_by_cook(
-    workspace: &Workspace,
-    lease: Option<&Lease>,
-) -> Result<ByCookOutcome, Failure> {
+pub fn reground_by_cook(workspace: &Workspace, lease: Option<&Lease>) -> Result<ByCookOutcome> {
     let (_, snapshot) = workspace.require()?;
     let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
     if due.role != Some(Role::Regrounder) || snapshot.assurance().is_strict() {
@@ -736,7 +729,7 @@ pub struct Foresight {
 ///
 /// # Errors
 /// Unreadable state, git that does not answer.
-pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Foresight, Failure> {
+pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Foresight> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot else {
         return Ok(not_held("nothing is recorded here yet".to_owned()));
@@ -773,7 +766,7 @@ fn foresee_refusals(
     snapshot: &Snapshot,
     event: &Event,
     facts: &mut Facts,
-) -> Result<(Vec<Finding>, Vec<String>), Failure> {
+) -> Result<(Vec<Finding>, Vec<String>)> {
     let assumed = RefCell::new(BTreeSet::new());
     let assume = |what: &str| assumed.borrow_mut().insert(what.to_owned());
     let gates = workspace.list_gate_commands(snapshot)?;

@@ -26,7 +26,7 @@ pub(crate) fn count_declared(
     base: &str,
     head: &str,
     lines: &mut Vec<TrialLine>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     Change::read(repo, base, head, &[], &[])?.count_declarations(lines)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn try_change(
     gates: &Gates,
     runs: &[GateRun],
     span: &Span,
-) -> Result<Tried, Failure> {
+) -> Result<Tried> {
     let mut tried = Tried::default();
     if span.base == span.head {
         return Ok(tried);

@@ -254,7 +254,7 @@ const MOST: usize = 20;
 impl Change<'_> {
     /// Counts the declarations of the range: what is declared refuses no more. A declaration that names
     /// nothing that is so is told.
-    pub(super) fn count_declarations(&self, lines: &mut Vec<TrialLine>) -> Result<(), Failure> {
+    pub(super) fn count_declarations(&self, lines: &mut Vec<TrialLine>) -> Result<()> {
         let said = self.repo.list_said(&self.base, &self.head)?;
         let declared: Vec<Declaration> = said
             .iter()
@@ -317,7 +317,7 @@ impl Change<'_> {
     }
 
     /// The file was there as it is at the head.
-    fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool, Failure> {
+    fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool> {
         let Some(file) = line.file.as_ref().filter(|file| self.find(file).is_some()) else {
             // It goes otherwise by the code alone.
             return Ok(true);
@@ -327,7 +327,7 @@ impl Change<'_> {
     }
 
     /// Tests that came with a merge of what others work on are theirs: they are shown.
-    fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<(), Failure> {
+    fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<()> {
         let merged: Vec<&String> = said.iter().flat_map(|said| &said.merged).collect();
         if merged.is_empty() {
             return Ok(());

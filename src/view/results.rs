@@ -9,7 +9,7 @@ use crate::check::{FilePlace, Line};
 use crate::verify::{Criterion, ProofVerdict};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Lines, Severity, clean, count_noun, without_tags,
+    Code, Failure, FailureKind, Finding, Lines, Result, Severity, clean, count_noun, without_tags,
 };
 use cook_protocol::digest::sha256;
 use cook_repo::disk::open_to_append;
@@ -443,7 +443,7 @@ pub fn harmless(text: &str) -> String {
 
 /// Writes what a job on GitHub shows and hands on, its summary and the step's outputs, where the runner wants
 /// them; nothing without a runner. It is written when the last gate is over.
-pub fn write_down(results: &Results) -> Result<(), Failure> {
+pub fn write_down(results: &Results) -> Result<()> {
     let head = results.head.as_deref().unwrap_or_default();
     // One line each: no text in the results holds a line end.
     let outputs = format!(

@@ -8,7 +8,7 @@
 use super::context::{Answer, Context, PromptAnswer, answer};
 use crate::service::{self, DEFAULT_BYTES};
 use crate::view::{ColorChoice, Format, Screen};
-use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::diagnostic::{Code, Failure, Result};
 use cook_protocol::model::KnownAgent;
 use cook_repo::disk::{self, Links};
 use pipe::Pipe;
@@ -250,10 +250,7 @@ pub(super) fn list_documents() -> Vec<Resource> {
 }
 
 /// One of them; none when there is none of that URI.
-pub(super) fn read_document(
-    context: &Context,
-    uri: &str,
-) -> Result<Option<ResourceContents>, Failure> {
+pub(super) fn read_document(context: &Context, uri: &str) -> Result<Option<ResourceContents>> {
     let Some((uri, name, kind, _)) = DOCUMENTS.iter().find(|(known, ..)| *known == uri) else {
         return Ok(None);
     };

@@ -13,7 +13,7 @@ pub(super) use manifests::Files;
 pub(crate) use manifests::Proposed;
 
 use build_tools::detect_in;
-use cook_protocol::diagnostic::Failure;
+use cook_protocol::diagnostic::Result;
 use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::is_among_tests;
 use cook_repo::git::Repo;
@@ -25,7 +25,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub fn detect(root: &Path) -> Result<Proposed, Failure> {
+pub fn detect(root: &Path) -> Result<Proposed> {
     detect_in(&Files::new(root))
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn detect_around(
     repo: &Repo,
     (id, all): (&str, &BTreeMap<String, TreeEntry>),
     paths: &BTreeSet<String>,
-) -> Result<BTreeMap<String, Proposed>, Failure> {
+) -> Result<BTreeMap<String, Proposed>> {
     let top = Files::of_commit(repo, id, all);
     let mut looked_at: BTreeMap<&str, Proposed> = BTreeMap::new();
     let mut chosen = BTreeMap::new();

@@ -99,6 +99,9 @@ pub struct PriorRefs {
     pub series: Option<String>,
 }
 
+/// What can end a command: its error, unless another is named, is the one that reaches the command line.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// The one error that reaches the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
