@@ -11,7 +11,7 @@ use crate::signature::{self, Blob, Key, NAMESPACE, Signer, to_armor};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
 use crate::workspace::Workspace;
 use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Lines, Result, clean, harmless_json, without_tags,
+    Code, Failure, FailureKind, Lines, OrFail, Result, clean, harmless_json, without_tags,
 };
 use cook_protocol::machine::{GateRun, list_votes};
 use cook_protocol::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
@@ -223,9 +223,8 @@ fn write_line<P: Serialize>(kind: &str, subject: &[Resource], predicate: P) -> R
         predicate_type: kind.to_owned(),
         predicate,
     };
-    let text = serde_json::to_string(&statement).map_err(|error| {
-        Failure::state(Code::NotWritable, "the statement cannot be written").with_cause(&error)
-    })?;
+    let text = serde_json::to_string(&statement)
+        .or_fail(Code::NotWritable, "the statement cannot be written")?;
     Ok(harmless_json(&text))
 }
 
@@ -455,9 +454,8 @@ pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String)> {
             sig: signature::encode(&blob.bytes),
         }],
     };
-    let line = serde_json::to_string(&envelope).map_err(|error| {
-        Failure::state(Code::SigningFailed, "the envelope cannot be written").with_cause(&error)
-    })?;
+    let line = serde_json::to_string(&envelope)
+        .or_fail(Code::SigningFailed, "the envelope cannot be written")?;
     Ok((line, keyid))
 }
 

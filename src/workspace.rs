@@ -443,10 +443,8 @@ impl Workspace {
         let mut messages: BTreeMap<String, String> =
             answers.map(|answer| (answer.id(), answer.answer)).collect();
         for line in store.history_lines(History::Brief)? {
-            let record: BriefRecord = serde_json::from_str(&line?).map_err(|error| {
-                Failure::state(Code::LogUnreadable, "a line of the brief's history")
-                    .with_cause(&error)
-            })?;
+            let record: BriefRecord = serde_json::from_str(&line?)
+                .or_fail(Code::LogUnreadable, "a line of the brief's history")?;
             if record.kind == Cause::Said && !undone.contains(&record.seq.0) {
                 messages.insert(record.id, record.text);
             }
@@ -500,10 +498,10 @@ impl Workspace {
         for line in store.history_lines(History::Slice)? {
             let line = line?;
             if is_wanted(&line) {
-                records.push(serde_json::from_str(&line).map_err(|error| {
-                    Failure::state(Code::LogUnreadable, "a line of the slices' history")
-                        .with_cause(&error)
-                })?);
+                records.push(
+                    serde_json::from_str(&line)
+                        .or_fail(Code::LogUnreadable, "a line of the slices' history")?,
+                );
             }
         }
         Ok(records)
@@ -572,10 +570,7 @@ impl Workspace {
     /// When it cannot be read although it is a file.
     pub fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let read = disk::read_if_plain(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
-        read.map_err(|error| {
-            let what = format!("`{path}` cannot be read");
-            Failure::state(Code::InputUnreadable, what).with_cause(&error)
-        })
+        read.or_fail(Code::InputUnreadable, format!("`{path}` cannot be read"))
     }
 }
 

@@ -346,9 +346,8 @@ enum Made {
 /// # Errors
 /// A copy that cannot be made, an interruption, unreadable state.
 fn make(source: &Source, past: &DoneSlice, fault: Option<&Fault>, role: Role) -> Result<Made> {
-    let dir = TemporaryDir::make().map_err(|error| {
-        Failure::state(Code::NotWritable, "no directory can be made for a case").with_cause(&error)
-    })?;
+    let dir =
+        TemporaryDir::make().or_fail(Code::NotWritable, "no directory can be made for a case")?;
     let name = source.workspace.repo.root().file_name();
     let root = dir.path().join(name.unwrap_or("work".as_ref()));
     let made = replay(source, past, fault, role, &root);
@@ -552,10 +551,7 @@ impl Source {
                 let Some(commit) = workspace.repo.resolve(&commit)? else {
                     continue;
                 };
-                let seed = match own {
-                    true => commit.as_str(),
-                    false => "carried",
-                };
+                let seed = if own { commit.as_str() } else { "carried" };
                 let ledger = snapshot.ledger.slices.get(&meta.subject);
                 let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
                 let basis = match accepted {
@@ -587,10 +583,8 @@ impl Source {
     /// # Errors
     /// A directory that cannot be made, what keeps a demonstration from its end.
     pub fn carry(workspace: &Workspace) -> Result<Self> {
-        let dir = TemporaryDir::make().map_err(|error| {
-            let what = "no directory can be made for cases";
-            Failure::state(Code::NotWritable, what).with_cause(&error)
-        })?;
+        let dir = TemporaryDir::make()
+            .or_fail(Code::NotWritable, "no directory can be made for cases")?;
         let root = dir.path().join("roman");
         let identity = workspace.repo.identity()?.unwrap_or_default();
         let find = |variable: &str| {

@@ -275,10 +275,7 @@ fn runnable(
     }
     let mut runnable = gates.to_vec();
     runnable.retain(|gate| may_run(&gate.run, checked));
-    Ok(match is_stopped {
-        true => Vec::new(),
-        false => runnable,
-    })
+    Ok(if is_stopped { Vec::new() } else { runnable })
 }
 
 /// Why programs are not found, and the way on.

@@ -98,10 +98,7 @@ pub(crate) fn read_said(repo: &Repo, head: &str) -> Option<(&'static str, String
     let text = disk::read_text(&find_said(repo), MAX_SAID, Links::Refuse).ok()??;
     let said: Said = serde_json::from_str(&text).ok()?;
     let (what, show) = said.what.filter(|_| said.head == head)?;
-    let verdict = match said.is_false {
-        true => "false",
-        false => "not known",
-    };
+    let verdict = if said.is_false { "false" } else { "not known" };
     Some((verdict, what, show))
 }
 

@@ -7,7 +7,7 @@ pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
 pub(super) use crate::workspace::Workspace;
 pub(super) use clap::{Args, Subcommand};
 pub(super) use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Result, count_noun,
+    Code, Failure, FailureKind, Finding, OrFail, Result, count_noun,
 };
 pub(super) use cook_protocol::refusal::Refusal;
 pub(super) use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Reading what a command is given: a file, or standard input; and where it may write.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use cook_protocol::diagnostic::{Code, Failure, Result};
+use cook_protocol::diagnostic::{Code, Failure, OrFail, Result};
 use cook_repo::disk;
 use cook_repo::disk::Links;
 use cook_repo::git::Repo;
@@ -52,9 +52,7 @@ pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>> {
         }
         None => io::stdin().lock().take(limit + 1).read_to_end(&mut bytes),
     };
-    read.map_err(|error| {
-        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).with_cause(&error)
-    })?;
+    read.or_fail(Code::InputUnreadable, format!("`{name}` cannot be read"))?;
     if bytes.len() as u64 > limit {
         let what = format!("`{name}` is larger than {} MiB", limit >> 20);
         return Err(Failure::state(Code::InputTooLarge, what));
@@ -82,9 +80,7 @@ pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>> {
 /// The same as text; a byte order mark is taken off.
 pub(super) fn read_text(file: Option<&Path>) -> Result<String> {
     let bytes = read(file)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        Failure::state(Code::InputUnreadable, "the input is not UTF-8").with_cause(&error)
-    })?;
+    let text = String::from_utf8(bytes).or_fail(Code::InputUnreadable, "the input is not UTF-8")?;
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 

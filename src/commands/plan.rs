@@ -75,10 +75,7 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
 fn read_edited_plan(workspace: &Workspace) -> Result<Plan> {
     let path = workspace.repo.root().join(".agent").join("plan.json");
     let read = disk::read_present(&path, MAX_PLAN as u64 + 1, Links::Refuse);
-    let bytes = read.map_err(|error| {
-        Failure::state(Code::InputUnreadable, "`.agent/plan.json` cannot be read")
-            .with_cause(&error)
-    })?;
+    let bytes = read.or_fail(Code::InputUnreadable, "`.agent/plan.json` cannot be read")?;
     schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {
         let what = "the edited `plan.json` breaks its schema";
         let mut refusal = Refusal::new(Code::AdoptIllegal, what);

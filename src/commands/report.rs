@@ -111,10 +111,10 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     NewFile::at(&target, Durable::Content)
         .mode(READABLE)
         .write(page.as_bytes())
-        .map_err(|error| {
-            let what = format!("`{}` cannot be written", target.display());
-            Failure::state(Code::NotWritable, what).with_cause(&error)
-        })?;
+        .or_fail(
+            Code::NotWritable,
+            format!("`{}` cannot be written", target.display()),
+        )?;
     answer(ReportAnswer {
         file: target.display().to_string(),
         bytes: page.len() as u64,
@@ -125,9 +125,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
 /// Nothing but a file is replaced: a directory stays, and so does a device.
 fn is_free(target: &Path) -> Result<()> {
     let shown = target.display();
-    let found = look(target).map_err(|error| {
-        Failure::state(Code::NotWritable, format!("`{shown}` cannot be written")).with_cause(&error)
-    })?;
+    let found = look(target).or_fail(Code::NotWritable, format!("`{shown}` cannot be written"))?;
     if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         let what = format!("`{shown}` is a directory");
         let file = target.join("report.html");

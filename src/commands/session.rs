@@ -304,10 +304,7 @@ fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) ->
     }
     let now = workspace.clock.now();
     let cleared = clear(store, since, &cited, &now, dry_run)?;
-    let verb = match dry_run {
-        true => "would remove",
-        false => "removed",
-    };
+    let verb = if dry_run { "would remove" } else { "removed" };
     let refs = count_noun(cleared.expired.len() as u64, "ref");
     let objects = count_noun(cleared.objects as u64, "object");
     let outputs = count_noun(cleared.attempts as u64, "output");

@@ -162,9 +162,8 @@ fn watch(context: &Context) -> Answer {
             "`cook log --json` has the transitions, `cook status --json` where the work stands",
         ));
     }
-    let patience = Patience::begin(None).map_err(|error| {
-        Failure::state(Code::OutputUnwritable, "signals cannot be handled").with_cause(&error)
-    })?;
+    let patience =
+        Patience::begin(None).or_fail(Code::OutputUnwritable, "signals cannot be handled")?;
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     match stdout().is_terminal() && !is_dumb {
         true => redraw(context, &patience)?,

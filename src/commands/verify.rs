@@ -362,10 +362,10 @@ fn check_target(out: &Path) -> Result<()> {
 fn write(out: &Path, made: &Made) -> Result<()> {
     check_target(out)?;
     let file = NewFile::at(out, Durable::ContentAndName).mode(Mode::Kept(0o644));
-    file.write(made.text().as_bytes()).map_err(|error| {
-        let what = format!("`{}` was not written", out.display());
-        Failure::state(Code::NotWritable, what).with_cause(&error)
-    })
+    file.write(made.text().as_bytes()).or_fail(
+        Code::NotWritable,
+        format!("`{}` was not written", out.display()),
+    )
 }
 
 /// Where a CI runner shows this run, by the variables of GitHub and of GitLab.

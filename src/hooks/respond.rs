@@ -445,10 +445,7 @@ fn what_is_open(
     let open = open.map(|(what, next, once)| False {
         what,
         next,
-        owed: match once {
-            true => Owed::Word,
-            false => Owed::Mending,
-        },
+        owed: if once { Owed::Word } else { Owed::Mending },
     });
     let lines = found.lines.iter().cloned().map(Line::from);
     Ok(open.chain(lines.map(say)).collect())

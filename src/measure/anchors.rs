@@ -119,10 +119,7 @@ impl World<'_> {
         if asked.is_empty() || head.commit.as_deref() == Some(seen) {
             return Ok(BTreeMap::new());
         }
-        let runner = match runs {
-            true => Some(self.runner()?),
-            false => None,
-        };
+        let runner = if runs { Some(self.runner()?) } else { None };
         let sources = self.sources(&head, runner.as_ref())?;
         let answers = asked.iter().map(|question| {
             let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;

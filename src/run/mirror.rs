@@ -91,10 +91,10 @@ impl Mirror {
     /// When it cannot be written: no session is held without it.
     pub fn refresh(&self) -> Result<()> {
         self.needed.set(true);
-        mirror(&self.of, &self.at, Path::new(""), 0).map_err(|error| {
-            let what = format!("cannot keep a copy of the log in `{}`", self.at.display());
-            Failure::state(Code::WriteFailed, what).with_cause(&error)
-        })
+        mirror(&self.of, &self.at, Path::new(""), 0).or_fail(
+            Code::WriteFailed,
+            format!("cannot keep a copy of the log in `{}`", self.at.display()),
+        )
     }
 
     /// The session is settled, and the log is there.

@@ -333,9 +333,8 @@ impl<'a> Driver<'a> {
         let workspace = Workspace::open(dir)?;
         let lease = workspace.store()?.lease("cook run")?;
         let sessions = GitStore::open(workspace.place())?;
-        let patience = Patience::begin(observer.alarm()).map_err(|error| {
-            Failure::state(Code::Interrupted, "signals cannot be handled").with_cause(&error)
-        })?;
+        let patience = Patience::begin(observer.alarm())
+            .or_fail(Code::Interrupted, "signals cannot be handled")?;
         Ok(Self {
             dir: workspace.repo.root().to_owned(),
             opening: Opening::default(),

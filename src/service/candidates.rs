@@ -85,18 +85,12 @@ impl Context<'_> {
         let held = self.keep_verified(&slice.slice_id, held)?;
         for run in runs.iter().filter(|run| run.passed.is_empty()) {
             let command = &run.receipt.command;
-            let _ = writeln!(
-                self.text,
-                "gate `{command}` names no test that passed; cite a line that it prints (`cmd:{command}#LINE`) or lines of the work (`PATH:LINE`)"
-            );
+            self.add(format!("gate `{command}` names no test that passed; cite a line that it prints (`cmd:{command}#LINE`) or lines of the work (`PATH:LINE`)"));
         }
         if held.is_empty() {
             return Ok(());
         }
-        let _ = writeln!(
-            self.text,
-            "anchors that hold at HEAD and can prove the criteria:"
-        );
+        self.add("anchors that hold at HEAD and can prove the criteria:");
         let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
         let first = criteria.next().unwrap_or_default();
         let everywhere = criteria.fold(first, |all, words| &all & &words);
@@ -127,7 +121,7 @@ impl Context<'_> {
                 true => "no anchor shares a word with it: see the others".to_owned(),
                 false => fitting.join(" | "),
             };
-            let _ = writeln!(self.text, "  criterion {}: {fitting}", number + 1);
+            self.add(format!("  criterion {}: {fitting}", number + 1));
         }
         let (mut bytes, mut left) = (0, 0);
         let others = held.iter().filter(|one| !shown.contains(&one.anchor));
@@ -140,11 +134,10 @@ impl Context<'_> {
             }
         }
         if left > 0 {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "  and {} (`cook record regrounder FILE --check` tries what your report claims)",
                 count_noun(left, "more anchor")
-            );
+            ));
         }
         Ok(())
     }

@@ -450,10 +450,7 @@ impl Context<'_> {
         let title = "commits since the job began that do not belong to a slice that is done or in work (`git show ID` shows one):";
         self.add_lines(title, &lines, others, BY_GIT);
         if accepted > 0 {
-            let _ = writeln!(
-                self.text,
-                "commits of slices that were accepted under an earlier mission: {accepted} (`cook log` lists the reports)"
-            );
+            self.add(format!("commits of slices that were accepted under an earlier mission: {accepted} (`cook log` lists the reports)"));
         }
         Ok(())
     }

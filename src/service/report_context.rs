@@ -68,7 +68,7 @@ impl Context<'_> {
         // The slice's commit stands beside its criteria.
         if !matches!(&span, Some((_, upto)) if Some(upto.as_str()) == commit) {
             let commit = commit.unwrap_or("the repository has no commit yet");
-            let _ = writeln!(self.text, "HEAD: {commit}");
+            self.add(format!("HEAD: {commit}"));
         }
         let gates = workspace.list_gate_commands(snapshot)?;
         let (edits, foreign) = match &span {
@@ -111,7 +111,7 @@ impl Context<'_> {
         if opened > 0 {
             let commands = list_scripted_commands(workspace, snapshot)?;
             let told = describe_scripted(opened, &commands);
-            let _ = writeln!(self.text, "{told}");
+            self.add(told);
         }
         if let Some((basis, upto)) = &span {
             add_diff(&mut self.text, (&edits, &rows), (basis, upto), &foreign)?;
@@ -156,14 +156,13 @@ impl Context<'_> {
             return;
         }
         for row in rows.iter().take(LISTED) {
-            let _ = writeln!(self.text, "  {row}");
+            self.add(format!("  {row}"));
         }
         if rows.len() > LISTED {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "  and {} more (`git diff --stat {basis} {upto}` shows all)",
                 rows.len() - LISTED
-            );
+            ));
         }
     }
 
@@ -228,13 +227,12 @@ impl Context<'_> {
             shown.push_str(&row);
         }
         if standing > 0 {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "proofs that hold: {standing} (`cook brief check` lists all)"
-            );
+            ));
         }
         if !shown.is_empty() {
-            let _ = writeln!(self.text, "criteria and the present state of their proof:");
+            self.add("criteria and the present state of their proof:");
             self.text.push_str(&shown);
         }
         Ok(())
@@ -254,10 +252,7 @@ impl Context<'_> {
             let spent = self.snapshot.counters.attempts.get(id);
             let spent = spent.map_or(0, |spent| spent.0);
             let left = allowed.saturating_sub(spent);
-            let _ = writeln!(
-                self.text,
-                "attempts left at slice {id}: {left} of {allowed}"
-            );
+            self.add(format!("attempts left at slice {id}: {left} of {allowed}"));
         }
         self.list_vanished(id)?;
         match self.role {
@@ -285,11 +280,10 @@ impl Context<'_> {
             }
         }
         if !gone.is_empty() {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "reported for slice {id} but no longer on HEAD, so these commits do not count: {}",
                 gone.join(", ")
-            );
+            ));
         }
         Ok(())
     }
@@ -358,10 +352,9 @@ impl Context<'_> {
             .filter(|command| !trust.is_trusted(command))
             .collect();
         for command in untrusted {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "gate `{command}`: is not trusted here yet; the work stops until the user trusts it"
-            );
+            ));
         }
         Ok(())
     }
@@ -458,12 +451,12 @@ impl Context<'_> {
             (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
             (None, false) => "NOT at HEAD".to_owned(),
         };
-        let _ = writeln!(self.text, "gate `{}` {how} {at}", run.command);
+        self.add(format!("gate `{}` {how} {at}", run.command));
         if !run.has_passed() {
             let tail = without_escapes(&run.tail);
             let lines: Vec<&str> = tail.lines().collect();
             for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
-                let _ = writeln!(self.text, "  | {line}");
+                self.add(format!("  | {line}"));
             }
         }
     }
@@ -487,14 +480,13 @@ impl Context<'_> {
                 continue;
             };
             let told = note.tell();
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "strength of the gates over slice `{id}` at {}: {told}",
                 short(&note.commit)
-            );
+            ));
             for waiver in &note.waived {
                 let why = without_escapes(&waiver.why);
-                let _ = writeln!(self.text, "  waived `{}`: {why}", waiver.id);
+                self.add(format!("  waived `{}`: {why}", waiver.id));
             }
             if in_work != Some(id.as_str()) {
                 continue;
@@ -503,12 +495,11 @@ impl Context<'_> {
             for defect in note.defects.iter().filter(|defect| !is_waived(&defect.id)) {
                 let (id, line, what) = (&defect.id, defect.line.0, &defect.what);
                 let path = &defect.path;
-                let _ = writeln!(
-                    self.text,
+                self.add(format!(
                     "  `{id}` {path}:{line}, {what}: every gate passes with this change"
-                );
+                ));
                 for line in without_escapes(&defect.diff).lines() {
-                    let _ = writeln!(self.text, "  | {line}");
+                    self.add(format!("  | {line}"));
                 }
             }
             if self.role == Role::Reviewer {
@@ -522,25 +513,20 @@ impl Context<'_> {
         if changes.is_empty() {
             return;
         }
-        let _ = writeln!(
-            self.text,
+        self.add(format!(
             "changes of tests in slice `{slice}`, by running the tests of its basis on its code:"
-        );
+        ));
         for change in changes {
             let what = without_escapes(&change.what);
-            let _ = writeln!(self.text, "  `{}` [{}] {what}", change.id, change.code);
+            self.add(format!("  `{}` [{}] {what}", change.id, change.code));
             match &change.declared {
                 Some(why) => {
-                    let _ = writeln!(self.text, "  | its commit says: {}", without_escapes(why));
+                    self.add(format!("  | its commit says: {}", without_escapes(why)));
                 }
                 None => self.text.push_str("  | no commit says why\n"),
             }
             if let Some(answer) = &change.answered {
-                let _ = writeln!(
-                    self.text,
-                    "  | the review says: {}",
-                    without_escapes(answer)
-                );
+                self.add(format!("  | the review says: {}", without_escapes(answer)));
             }
         }
         if self.role == Role::Reviewer {
@@ -607,10 +593,7 @@ impl Context<'_> {
             }
             worth
         };
-        let _ = writeln!(
-            self.text,
-            "the implementer's proof of each criterion, and its present state:"
-        );
+        self.add("the implementer's proof of each criterion, and its present state:");
         for criterion in &slice.acceptance_criteria {
             let given = offered.iter().filter(|offer| offer.criterion == *criterion);
             let given: Vec<String> = given
@@ -620,7 +603,7 @@ impl Context<'_> {
                 true => "without proof".to_owned(),
                 false => given.join(", "),
             };
-            let _ = writeln!(self.text, "  {criterion}: {shown}");
+            self.add(format!("  {criterion}: {shown}"));
         }
         Ok(())
     }
@@ -715,13 +698,13 @@ impl Context<'_> {
         if newest.is_empty() {
             return;
         }
-        let _ = writeln!(self.text, "{title}");
+        self.add(title);
         for line in newest {
-            let _ = writeln!(self.text, "  {line}");
+            self.add(format!("  {line}"));
         }
         if all > newest.len() {
             let more = all - newest.len();
-            let _ = writeln!(self.text, "  and {more} before them ({how})");
+            self.add(format!("  and {more} before them ({how})"));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::trial_change::Mix;
 use super::trial_change::{Change, End, names_path};
 use super::trial_change::{Depth, Recipe};
 use cook_mutants::{Language, has_tests};
-use cook_protocol::diagnostic::{Code, Failure, Result};
+use cook_protocol::diagnostic::{Code, OrFail, Result};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::{Caches, Config, GateSpec, TreeEntry};
 use cook_protocol::trials::{
@@ -162,9 +162,7 @@ impl Bundle {
 
     /// Its bytes, as the log keeps them.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
-        serde_json::to_vec(self).map_err(|error| {
-            Failure::state(Code::LogUnreadable, "tests that are kept").with_cause(&error)
-        })
+        serde_json::to_vec(self).or_fail(Code::LogUnreadable, "tests that are kept")
     }
 
     /// The digest of its bytes.
@@ -173,9 +171,7 @@ impl Bundle {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        serde_json::from_slice(bytes).map_err(|error| {
-            Failure::state(Code::LogUnreadable, "tests that are kept").with_cause(&error)
-        })
+        serde_json::from_slice(bytes).or_fail(Code::LogUnreadable, "tests that are kept")
     }
 
     pub(crate) fn list_files(&self) -> impl Iterator<Item = (String, String, String)> {

@@ -607,10 +607,7 @@ impl<'a> GateTrials<'a> {
                 name: self.gate.name.clone(),
                 file: None,
                 message,
-                became: match is {
-                    true => Became::Green,
-                    false => Became::Red,
-                },
+                became: if is { Became::Green } else { Became::Red },
             });
         };
         match (was, is) {

@@ -524,10 +524,7 @@ impl Change<'_> {
                 puts.entry(path.clone()).or_insert(Put::Nothing);
             }
             (End::Base, Some((from, _)), Some((to, entry))) => {
-                let path = match self.code_moved(from) {
-                    true => from,
-                    false => to,
-                };
+                let path = if self.code_moved(from) { from } else { to };
                 if path != from {
                     puts.entry(from.clone()).or_insert(Put::Nothing);
                 }

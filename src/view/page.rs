@@ -348,10 +348,7 @@ pub enum Exit {
 impl Exit {
     /// Of a check.
     pub fn of_check(passed: bool) -> Self {
-        match passed {
-            true => Exit::Ok,
-            false => Exit::CheckFailed,
-        }
+        if passed { Exit::Ok } else { Exit::CheckFailed }
     }
 
     /// What `cook next --exit-code` answers for a policy.

@@ -8,7 +8,7 @@
 use super::context::{Answer, Context, PromptAnswer, answer};
 use crate::service::{self, DEFAULT_BYTES};
 use crate::view::{ColorChoice, Format, Screen};
-use cook_protocol::diagnostic::{Code, Failure, Result};
+use cook_protocol::diagnostic::{Code, Failure, OrFail, Result};
 use cook_protocol::model::KnownAgent;
 use cook_repo::disk::{self, Links};
 use pipe::Pipe;
@@ -260,11 +260,8 @@ pub(super) fn read_document(context: &Context, uri: &str) -> Result<Option<Resou
         "mission" => {
             let path = workspace.repo.root().join(".agent/mission.md");
             let text = disk::read_text(&path, MAX_MISSION, Links::Refuse);
-            text.map_err(|error| {
-                let what = "`.agent/mission.md` cannot be read";
-                Failure::state(Code::InputUnreadable, what).with_cause(&error)
-            })?
-            .unwrap_or_default()
+            text.or_fail(Code::InputUnreadable, "`.agent/mission.md` cannot be read")?
+                .unwrap_or_default()
         }
         "plan" => pretty(&snapshot.plan),
         "criteria" => {

@@ -529,13 +529,10 @@ pub fn write(changes: &[Change], is_program: bool) -> Result<()> {
                 Failure::state(Code::HooksFile, what).replace_hints(["run the command again"])
             );
         }
-        put(path, change.after.as_deref(), mode).map_err(|error| {
-            Failure::state(
-                Code::NotWritable,
-                format!("`{}` cannot be written", path.display()),
-            )
-            .with_cause(&error)
-        })?;
+        put(path, change.after.as_deref(), mode).or_fail(
+            Code::NotWritable,
+            format!("`{}` cannot be written", path.display()),
+        )?;
     }
     Ok(())
 }
@@ -618,9 +615,8 @@ pub fn hide_from_status(workspace: &Workspace, changes: &[Change], hides: bool) 
             false if held.contains(&own) => held.replacen(&own, "", 1),
             _ => continue,
         };
-        put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
-            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").with_cause(&error)
-        })?;
+        put(&exclude, Some(&text), Mode::Kept(0o644))
+            .or_fail(Code::NotWritable, "`info/exclude` cannot be written")?;
     }
     Ok(())
 }

@@ -102,6 +102,21 @@ pub struct PriorRefs {
 /// What can end a command: its error, unless another is named, is the one that reaches the command line.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
+/// An error of the system or of a library, as the failure of a command.
+pub trait OrFail<T> {
+    /// The value; or a failure of the state that says what did not work, and why.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn or_fail(self, code: Code, what: impl Into<String>) -> Result<T>;
+}
+
+impl<T, E: std::error::Error> OrFail<T> for Result<T, E> {
+    fn or_fail(self, code: Code, what: impl Into<String>) -> Result<T> {
+        self.map_err(|error| Failure::state(code, what).with_cause(&error))
+    }
+}
+
 /// The one error that reaches the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
