@@ -619,6 +619,7 @@ fn to_dollars(micro_usd: Option<u64>) -> Option<f64> {
 
 impl Show for ReplyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match &self.data {
             Some(data) => page.json(data),
             None => page.lines(self.output.trim_end()),
@@ -631,10 +632,6 @@ impl Show for ReplyAnswer {
                 .iter()
                 .for_each(|path| page.row("changed", path));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 
     fn aside(&self) -> Option<&str> {
@@ -731,13 +728,10 @@ pub(super) struct FanoutAnswer {
 
 impl Show for FanoutAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         self.members.iter().for_each(|row| row.lines(page));
         let (answered, all) = (self.answered, self.members.len());
         page.add_toned_line(Tone::Dim, &format!("{answered} of {all} answered"));
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 
     fn exit(&self) -> Exit {

@@ -643,6 +643,7 @@ pub(super) struct BriefAnswer {
 
 impl Show for BriefAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         // Its fields hold nothing hidden; not even a change of tone may come in between.
         if !self.ids {
             page.wrap_lines(&self.text);
@@ -656,10 +657,6 @@ impl Show for BriefAnswer {
         if self.entries.is_empty() {
             page.line("the brief has no entries");
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -683,6 +680,7 @@ pub(super) struct BriefChangeAnswer {
 
 impl Show for BriefChangeAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match self.operation.recorded {
             true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.add_toned(Tone::Dim, "nothing to record"),
@@ -693,10 +691,6 @@ impl Show for BriefChangeAnswer {
             let kind = kind.as_str().unwrap_or_default();
             page.line(&format!("  {kind:<10} {}  {}", record.id, record.text));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -815,14 +809,11 @@ pub(super) struct CheckpointAnswer {
 
 impl Show for CheckpointAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match &self.entry.item {
             Some(item) => page.line(&format!("kept, with {item}")),
             None => page.line("kept; no slice is in work"),
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -851,11 +842,8 @@ struct Remembered {
 
 impl Show for RecoverAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         page.verbatim(&self.message);
         page.newline();
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }

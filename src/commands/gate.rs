@@ -247,14 +247,11 @@ impl Gate {
 
 impl Show for GateAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         if self.gates.is_empty() {
             page.line("no gates: `.agent/cook.toml` names none");
         }
         self.gates.iter().for_each(|gate| gate.lines(page));
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 
     fn exit(&self) -> Exit {

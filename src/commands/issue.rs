@@ -327,6 +327,7 @@ fn ready_row(page: &mut Page, row: &ReadyIssue) {
 
 impl Show for IssueReadyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         if self.list.rows.is_empty() {
             page.line("nothing is ready");
         }
@@ -335,10 +336,6 @@ impl Show for IssueReadyAnswer {
             page.add_toned(Tone::Warn, "in a circle");
             page.line(&format!("  {}", cycle.join(", ")));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -409,6 +406,7 @@ pub(super) struct IssueChangedAnswer {
 
 impl Show for IssueChangedAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         page.add_toned(Tone::Good, self.did);
         page.text(if self.changed { "  " } else { " already  " });
         heading(page, &self.issue);
@@ -416,10 +414,6 @@ impl Show for IssueChangedAnswer {
         if self.did == "closed" {
             page.line(&format!("   unblocked: {}", list_briefs(&self.unblocked)));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 

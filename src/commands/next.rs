@@ -165,6 +165,7 @@ struct Asked {
 
 impl Show for WhyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         for Asked { question, trace } in &self.rules {
             let (tone, mark) = match trace.fired {
                 Some(true) => (Tone::Good, "→"),
@@ -179,14 +180,11 @@ impl Show for WhyAnswer {
         page.newline();
         dispatch_lines(page, &self.dispatch, self.is_goal);
     }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
 }
 
 impl Show for NextAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.next.dispatch.findings);
         let next = &self.next;
         next.lines(page);
         if let Some(active) = &next.handoff {
@@ -204,10 +202,6 @@ impl Show for NextAnswer {
             let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
             page.row("how", &format!("{command}{ticket}"));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.next.dispatch.findings
     }
 
     fn exit(&self) -> Exit {

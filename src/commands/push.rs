@@ -455,6 +455,7 @@ impl PullAnswer {
 
 impl Show for PullAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         if let Some(who) = &self.signer {
             page.row("signed by", who);
         }
@@ -472,9 +473,5 @@ impl Show for PullAnswer {
         if self.is_fresh {
             page.line("  this clone has the log now: `cook status` shows where the work stands");
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }

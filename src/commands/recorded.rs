@@ -188,6 +188,7 @@ impl TransitionAnswer {
 
 impl Show for TransitionAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match self.operation.recorded {
             true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.add_toned(Tone::Warn, "not recorded (dry run)"),
@@ -201,10 +202,6 @@ impl Show for TransitionAnswer {
             page.add_toned(Tone::Good, "start");
             page.lines(&format!("      {start}"));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -225,14 +222,11 @@ pub(super) struct NoteAnswer {
 
 impl Show for NoteAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         for line in &self.lines {
             page.line(line);
         }
         Trial::lines(&self.gates, page);
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 

@@ -540,6 +540,7 @@ impl JudgedView {
 
 impl Show for StatusAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         page.row("mission", &self.mission_anchor);
         let (policy, contract, phase) = (self.policy, &self.contract_status, self.phase);
         page.row("policy", &format!("{policy} · {contract} · phase {phase}"));
@@ -586,10 +587,6 @@ impl Show for StatusAnswer {
             }
         }
         dispatch_lines(page, &self.dispatch, self.is_goal);
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -653,6 +650,7 @@ struct WaitingSlice {
 
 impl Show for ReadyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         if self.ready.is_empty() {
             page.line("no slice can be selected now");
         } else if let Some(why) = &self.held {
@@ -676,10 +674,6 @@ impl Show for ReadyAnswer {
             let text = format!("   {slice_id} waits for {}", waits_for.join(", "));
             page.add_toned_line(Tone::Dim, &text);
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 

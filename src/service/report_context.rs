@@ -61,6 +61,12 @@ pub(super) fn context_text(
 }
 
 impl Context<'_> {
+    /// Adds a line.
+    pub(super) fn add(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref());
+        self.text.push('\n');
+    }
+
     fn write_all(&mut self) -> Result<()> {
         let (workspace, snapshot) = (self.workspace, self.snapshot);
         let commit = self.head.commit.as_deref();

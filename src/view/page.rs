@@ -1,7 +1,7 @@
 //! Text on its way to a terminal: whatever comes from a repository is cleaned,
 //! colour is added here and nowhere else. And the exit codes.
 
-use cook_protocol::diagnostic::{FailureKind, Lines, clean, harmless_json, without_tags};
+use cook_protocol::diagnostic::{FailureKind, Finding, Lines, clean, harmless_json, without_tags};
 use cook_protocol::model::Policy;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -29,6 +29,8 @@ pub struct Page {
     /// Where the line in work begins.
     begun: usize,
     surface: Surface,
+    /// What is told beside the text.
+    pub(super) findings: Vec<Finding>,
 }
 
 /// What a page is shown on.
@@ -45,7 +47,13 @@ impl Page {
             text: String::new(),
             begun: 0,
             surface,
+            findings: Vec::new(),
         }
+    }
+
+    /// Has findings told beside the text.
+    pub fn find(&mut self, findings: &[Finding]) {
+        self.findings.extend_from_slice(findings);
     }
 
     pub(super) fn into_text(self) -> String {
