@@ -27,8 +27,8 @@ pub mod workspace;
 /// What most modules name: the nouns of the protocol, where things are kept, and collections.
 mod prelude {
     pub(crate) use cook_protocol::diagnostic::{
-        Code, Failure, FailureKind, Finding, Lines, OrFail, Result, clean, count_noun,
-        without_escapes,
+        Code, Failure, FailureKind, Finding, Lines, OrFail, Result, and_more, clean, count_noun,
+        shorten, without_escapes,
     };
     pub(crate) use cook_protocol::digest::sha256;
     pub(crate) use cook_protocol::machine::{AnchorAnswer, Dispatch, Facts, GateRun, Head, short};

@@ -2,7 +2,7 @@
 
 use super::sources::{Said, Sources, answer, read_line, say};
 use crate::prelude::*;
-use cook_protocol::diagnostic::{Result, with_plain_marks, without_tags};
+use cook_protocol::diagnostic::{with_plain_marks, without_tags};
 use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID, Verdict};
 
 /// Characters by which a longer line may be named.

@@ -167,10 +167,7 @@ fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<()> {
     }
     for (touch, names) in touched {
         let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-        let more = match names.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = and_more(names.len() - shown.len());
         checked.checked.push(format!(
             "the diff {touch} {}: `{}`{more}",
             count_noun(names.len() as u64, "test"),

@@ -183,9 +183,7 @@ impl Show for DemoAnswer {
         }
         page.row("left in", &self.directory);
         page.line("look at it:");
-        for command in &self.commands {
-            page.line(&format!("  {command}"));
-        }
+        page.list("  ", &self.commands);
         page.line(&format!("when you have seen it: {}", self.removal));
     }
 }
@@ -197,9 +195,7 @@ fn show_caught(page: &mut Page, catch: &CaughtViolation) {
         "           in the log as #{}, {}",
         catch.seq, catch.code
     ));
-    for noticed in &catch.noticed {
-        page.line(&format!("           noticed: {noticed}"));
-    }
+    page.list("           noticed: ", &catch.noticed);
     for kept in &catch.kept {
         let command = match kept.strip_prefix("refs/") {
             Some(_) => format!("git show {kept}"),

@@ -235,9 +235,7 @@ impl Gate {
             }
             _ => {}
         }
-        for line in more {
-            page.line(&format!("       {line}"));
-        }
+        page.list("       ", &more);
         for hint in &self.missing {
             page.add_toned(Tone::Dim, "       missing: ");
             page.line(hint);

@@ -360,9 +360,7 @@ impl Show for IssueShowAnswer {
         heading(page, &self.issue);
         page.newline();
         page.row("status", self.issue.status.id());
-        if let Some(name) = &self.issue.assignee {
-            page.row("assignee", name);
-        }
+        page.row_of("assignee", self.issue.assignee.as_ref());
         let needs = self.dependencies.iter().map(|link| ("needs", link));
         let needed = self.dependents.iter().map(|link| ("needed by", link));
         for (label, link) in needs.chain(needed) {

@@ -277,9 +277,7 @@ impl PushAnswer {
 
 impl Show for PushAnswer {
     fn human(&self, page: &mut Page) {
-        if let Some(key) = &self.key {
-            page.row("signed by", key);
-        }
+        page.row_of("signed by", self.key.as_ref());
         let is_alone = !self.with_branch && self.kept_commits == 0;
         if !self.pushed && self.transitions == 0 && self.refs.is_empty() && is_alone {
             page.line(&format!("`{}` has everything already", self.remote));
@@ -297,9 +295,7 @@ impl Show for PushAnswer {
         if let Some(kept) = self.tell_kept() {
             page.line(&format!("  {kept}"));
         }
-        for name in &self.refs {
-            page.line(&format!("  {name}"));
-        }
+        page.list("  ", &self.refs);
         if self.withheld_commits > 0 {
             let commits = count_noun(self.withheld_commits, "commit");
             page.line(&format!("  {commits} that the log cites and the branch does not contain stay here, so proofs that rest on them cannot be verified elsewhere; `cook push` without `--no-keep` sends them"));
@@ -456,9 +452,7 @@ impl PullAnswer {
 impl Show for PullAnswer {
     fn human(&self, page: &mut Page) {
         page.find(&self.findings);
-        if let Some(who) = &self.signer {
-            page.row("signed by", who);
-        }
+        page.row_of("signed by", self.signer.as_ref());
         let (branch, remote, seq) = (&self.branch, &self.remote, self.seq);
         if self.transitions == 0 && self.set_aside.is_none() {
             let text = format!("the log of `{branch}` is up to date with `{remote}` (#{seq})");

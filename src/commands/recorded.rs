@@ -193,9 +193,7 @@ impl Show for TransitionAnswer {
             true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.add_toned(Tone::Warn, "not recorded (dry run)"),
         }
-        for line in &self.lines {
-            page.line(&format!("  {line}"));
-        }
+        page.list("  ", &self.lines);
         Trial::lines(&self.gates, page);
         self.next.lines(page);
         if let Some(start) = &self.start {
@@ -223,9 +221,7 @@ pub(super) struct NoteAnswer {
 impl Show for NoteAnswer {
     fn human(&self, page: &mut Page) {
         page.find(&self.findings);
-        for line in &self.lines {
-            page.line(line);
-        }
+        page.list("", &self.lines);
         Trial::lines(&self.gates, page);
     }
 }
@@ -292,9 +288,7 @@ impl Trial {
                 format!("  {}.{} s", ms / 1000, ms % 1000 / 100)
             });
             page.line(&format!("  {}  {}{took}", trial.name, trial.run));
-            for line in &trial.why {
-                page.line(&format!("           {line}"));
-            }
+            page.list("           ", &trial.why);
             for hint in &trial.hints {
                 page.add_toned(Tone::Dim, "           missing: ");
                 page.line(hint);

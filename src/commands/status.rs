@@ -544,9 +544,7 @@ impl Show for StatusAnswer {
         page.row("mission", &self.mission_anchor);
         let (policy, contract, phase) = (self.policy, &self.contract_status, self.phase);
         page.row("policy", &format!("{policy} · {contract} · phase {phase}"));
-        if let Some(words) = &self.assurance_words {
-            page.row("assurance", words);
-        }
+        page.row_of("assurance", self.assurance_words.as_ref());
         for role in &self.unfinished {
             page.row(
                 "unfinished",
@@ -556,9 +554,7 @@ impl Show for StatusAnswer {
         if let Some(run) = &self.run {
             run.lines(page);
         }
-        if let Some(reason) = &self.stopped {
-            page.row("reason", reason);
-        }
+        page.row_of("reason", self.stopped.as_ref());
         self.slices.iter().for_each(|slice| slice.line(page));
         let Steps { spent, limit } = self.steps;
         page.row("steps", &format!("{spent} of {limit}"));

@@ -465,14 +465,10 @@ impl Show for Attested {
             "tree",
             tree.unwrap_or("not compared: the commit is not here"),
         );
-        if let Some(name) = &self.name {
-            page.row("name", name);
-        }
+        page.row_of("name", self.name.as_ref());
         page.row("properties", &self.properties.join(" "));
         page.row("verified", &format!("{} by {}", self.time, self.verifier));
-        if let Some(log) = &self.log {
-            page.row("log", log);
-        }
+        page.row_of("log", self.log.as_ref());
         let gates = self.gates.as_deref().map(|gates| join_or(gates, "no gate"));
         page.row("green", &gates.unwrap_or_else(|| "not said".to_owned()));
         if !self.warned.is_empty() {
@@ -483,8 +479,6 @@ impl Show for Attested {
             Tone::Dim,
             "without cook (writes payload.json, signed and signature):",
         );
-        for line in &self.by_hand {
-            page.line(&format!("  {line}"));
-        }
+        page.list("  ", &self.by_hand);
     }
 }

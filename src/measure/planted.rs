@@ -9,7 +9,7 @@ use cook_mutants::{
     Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, classify_texts,
     is_in_tests, plant, subject, with_comment, without_change,
 };
-use cook_protocol::diagnostic::{Result, list_with_verb};
+use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::model::{Count, StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_protocol::question::GateQuestion;
 use cook_repo::git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT};
@@ -300,11 +300,8 @@ pub(crate) fn tell_unread(unread: &[String]) -> Option<String> {
     if unread.is_empty() {
         return None;
     }
-    let more = match unread.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let named: Vec<&str> = unread.iter().take(NAMED).map(String::as_str).collect();
+    let named = &unread[..unread.len().min(NAMED)];
+    let more = and_more(unread.len() - named.len());
     Some(format!(
         "nobody could plant a defect in `{}`{more}: what is not UTF-8, has more than {} KiB, or comes after {MAX_EDITS} other files or 64 MiB of them, is not read",
         named.join("`, `"),

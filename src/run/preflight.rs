@@ -291,10 +291,7 @@ fn gates_named(gates: &[Gate]) -> String {
             }
         ));
     }
-    match gates.len().saturating_sub(NAMED) {
-        0 => text,
-        rest => format!("{text} and {rest} more"),
-    }
+    text + &and_more(gates.len().saturating_sub(NAMED))
 }
 
 /// What binds the run: an agent that tells no cost is bound by tokens, steps and attempts.

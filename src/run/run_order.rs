@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::service::Applied;
 use crate::workspace::Workspace;
 use cook_agents::{Preset, Progress, Spent};
-use cook_protocol::diagnostic::{Result, without_tokens};
+use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::model::{Access, Price};
 use cook_repo::clock::Clock;
 use cook_repo::process::{Alarm, Clocks};

@@ -11,7 +11,7 @@ use super::transition::{apply_without_gates, transition};
 use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::brief::not_user;
-use cook_protocol::diagnostic::{Result, redact};
+use cook_protocol::diagnostic::redact;
 use cook_protocol::machine;
 use cook_protocol::model::{
     Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, SchemaVersion,

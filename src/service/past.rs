@@ -4,7 +4,7 @@
 use super::report_context::{BY_GIT, Context, Foreign, NAMED};
 use crate::prelude::*;
 use crate::workspace::Workspace;
-use cook_protocol::diagnostic::{Result, without_attribution};
+use cook_protocol::diagnostic::without_attribution;
 use cook_protocol::machine::{CommitSeen, list_other_ratings};
 use cook_protocol::model::{Conclude, Event, SliceRecordType, Verdicts};
 use cook_protocol::prompt::cut;
@@ -442,9 +442,7 @@ impl Context<'_> {
             }
             let named: Vec<&str> = paths.iter().take(PATHS).map(String::as_str).collect();
             let _ = write!(line, ": {}", clean(&named.join(", "), Lines::Fold));
-            if paths.len() > named.len() {
-                let _ = write!(line, " and {} more", paths.len() - named.len());
-            }
+            line.push_str(&and_more(paths.len() - named.len()));
             lines.push(line);
         }
         let title = "commits since the job began that do not belong to a slice that is done or in work (`git show ID` shows one):";

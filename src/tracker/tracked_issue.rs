@@ -1,7 +1,7 @@
 //! Issues as cook sees them, whatever tracker they come from. Texts are one
 //! clean line (a description and a comment keep their lines); ids are single words.
 
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean};
+use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, shorten};
 use cook_protocol::machine::id_is_valid;
 use cook_protocol::refusal::Refusal;
 use cook_repo::process::ProcessError;
@@ -165,19 +165,12 @@ pub fn is_id(word: &str) -> bool {
 
 /// One clean line, capped.
 pub(super) fn line(text: &str) -> String {
-    cap(clean(text, Lines::Fold), MAX_LINE)
+    shorten(&clean(text, Lines::Fold), MAX_LINE)
 }
 
 /// Clean text with its lines, capped.
 pub(super) fn text(text: &str) -> String {
-    cap(clean(text, Lines::Keep), MAX_TEXT)
-}
-
-fn cap(text: String, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((at, _)) => text[..at].to_owned() + "…",
-        None => text,
-    }
+    shorten(&clean(text, Lines::Keep), MAX_TEXT)
 }
 
 /// The mark that makes a comment one of a kind. Only at the very end of a comment

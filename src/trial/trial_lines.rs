@@ -119,10 +119,7 @@ impl Teller<'_> {
 
     /// `red`: tests that are red without the edit, as a trial says at that commit with that command.
     pub fn tell_setting(&self, path: &str, red: &[String], at: (&str, &str)) -> TrialLine {
-        let more = match red.len().saturating_sub(1) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = and_more(red.len().saturating_sub(1));
         let first = red.first().map_or("", String::as_str);
         let [shown, first] = [path, first].map(|text| clean(text, Lines::Fold));
         let what = format!(

@@ -432,11 +432,7 @@ fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
 
 /// A text as it is shown: one line, not too long.
 fn show(text: &str) -> String {
-    let line = clean(text.trim(), Lines::Fold);
-    match line.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    shorten(&clean(text.trim(), Lines::Fold), 80)
 }
 
 /// The plan that a file of a commit lists, read as `cook init --from` reads it; none where it is not there.

@@ -106,10 +106,7 @@ pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Re
     }
     let unwatched = workspace.repo.list_unwatched()?;
     if let Some(first) = unwatched.first() {
-        let more = match unwatched.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = and_more(unwatched.len() - 1);
         let what = format!(
             "git is set to ignore changes to {first}{more}, so a clean status does not cover them; `git update-index --no-assume-unchanged --no-skip-worktree` ends that"
         );

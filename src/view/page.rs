@@ -115,6 +115,20 @@ impl Page {
         self.line(&clean(value, Lines::Fold));
     }
 
+    /// The same where there is a value.
+    pub fn row_of(&mut self, label: &str, value: Option<&String>) {
+        if let Some(value) = value {
+            self.row(label, value);
+        }
+    }
+
+    /// A line for each, behind its lead.
+    pub fn list(&mut self, lead: &str, lines: &[impl std::fmt::Display]) {
+        for line in lines {
+            self.line(&format!("{lead}{line}"));
+        }
+    }
+
     /// The same of a command, which stays on one line for whoever copies it.
     pub fn command_row(&mut self, label: &str, command: &str) {
         self.add_toned(Tone::Dim, &format!("{label:<10} "));

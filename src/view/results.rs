@@ -9,7 +9,8 @@ use crate::check::{FilePlace, Line};
 use crate::verify::{Criterion, ProofVerdict};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Lines, Result, Severity, clean, count_noun, without_tags,
+    Code, Failure, FailureKind, Finding, Lines, Result, Severity, clean, count_noun, shorten,
+    without_tags,
 };
 use cook_protocol::digest::sha256;
 use cook_repo::disk::open_to_append;
@@ -245,14 +246,6 @@ fn find_file(anchor: &str) -> Option<FilePlace> {
 pub(crate) fn plain(text: &str) -> String {
     let text = without_tags(&clean(text, Lines::Fold));
     shorten(&text, LONGEST)
-}
-
-/// The text, or its beginning with a sign that more stood there.
-pub(crate) fn shorten(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 /// How a command answers.

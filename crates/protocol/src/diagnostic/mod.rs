@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 pub use text::{
-    Attribution, Lines, REDACTED, attributions, clean, count_noun, find_tokens, harmless_json,
-    list_with_verb, redact, texts, with_plain_marks, without_attribution, without_escapes,
-    without_tags, without_tokens,
+    Attribution, Lines, REDACTED, and_more, attributions, clean, count_noun, find_tokens,
+    harmless_json, list_with_verb, redact, shorten, texts, with_plain_marks, without_attribution,
+    without_escapes, without_tags, without_tokens,
 };
 
 /// A finding in words that are put together.
