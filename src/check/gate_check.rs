@@ -127,7 +127,7 @@ pub(super) fn look(
         }
         return Ok(());
     }
-    let tried = workspace.try_change(&base, &head, &runs, tell)?;
+    let tried = workspace.world()?.try_change(&base, &head, &runs, tell)?;
     checked.checked.extend(tried.looked_at);
     checked.changed = tried
         .sides
@@ -354,10 +354,9 @@ fn needs_more(
     let why = explain(run);
     let name = &gate.name;
     tell(&format!("{name}: red; once more with your environment"));
-    let outside = workspace.with_runner(|runner| runner.run_outside(head, gate))?;
+    let outside = workspace.world()?.runner()?.run_outside(head, gate)?;
     if outside.has_passed() {
-        let print =
-            |argv: &[String]| workspace.with_runner(|runner| runner.print_both(head, gate, argv));
+        let print = |argv: &[String]| workspace.world()?.runner()?.print_both(head, gate, argv);
         let packages = list_packages(&workspace.repo, gate, receipt, &print)?;
         return Ok(Some(tell_lack(gate, proposed, &why, &packages, &needs)));
     }
@@ -367,7 +366,7 @@ fn needs_more(
     let status = workspace.repo.status()?;
     // What git ignores is not in its status, and the commit does not have it either.
     tell(&format!("{name}: red; once more in the worktree"));
-    let here = workspace.with_runner(|runner| runner.look_here(head, gate))?;
+    let here = workspace.world()?.runner()?.look_here(head, gate)?;
     if !here.has_passed() {
         return Ok(None);
     }

@@ -10,7 +10,7 @@ use cook_protocol::model::{
     Caches, Config, Event, GateSpec, Receipt, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
 };
 use cook_repo::git::Repo;
-use cook_repo::receipt::{Gates, Receipts, Trust, plan_gate};
+use cook_repo::receipt::{Trust, plan_gate};
 use cook_repo::thread;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -79,21 +79,9 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         }
         return answer(GateAnswer { gates, findings });
     }
-    let receipts = Receipts::of(&workspace.repo)?;
     let config = workspace.config()?;
-    let trust = workspace.trust()?;
-    let runner = Gates {
-        repo: &workspace.repo,
-        receipts: &receipts,
-        clock: workspace.clock,
-        settings: &config.clean_room,
-        agents: &config.agents,
-        sandbox: config.sandbox.mode,
-        trust: &trust,
-        live: None,
-        tell: None,
-        patience: None,
-    };
+    let world = workspace.world()?;
+    let runner = world.runner()?;
     let mut shown = Vec::new();
     for gate in &gates {
         let run = runner.run_here(gate)?;

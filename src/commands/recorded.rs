@@ -358,7 +358,7 @@ fn run_all(
         }
         let head = workspace.repo.head()?.commit.unwrap_or_default();
         let caches = workspace.caches;
-        for run in workspace.with_runner(|runner| runner.set_up_at(&head, caches))? {
+        for run in workspace.world()?.runner()?.set_up_at(&head, caches)? {
             trials.push(trial(&workspace, run)?);
         }
     }

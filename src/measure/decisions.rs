@@ -3,12 +3,10 @@
 use super::world::{World, gate_commands};
 use super::{Claim, Reran};
 use crate::prelude::*;
-use crate::trial::{Tell, Tried};
 use crate::workspace::{Judging, Workspace};
 use cook_protocol::machine;
 use cook_protocol::model::STOP_VERIFIER;
 use cook_protocol::question::Question;
-use std::cell::OnceCell;
 
 /// Whether gates may run while rules decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +28,7 @@ impl Workspace {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
-        self.in_world(self.config()?, None, |world| world.is_generated(&commit))
+        self.world()?.is_generated(&commit)
     }
 
     /// Has rules decide, and measures what they ask for until they can.
@@ -63,24 +61,20 @@ impl Workspace {
     ) -> Result<T> {
         let defaults = Config::default();
         let config = self.config().unwrap_or(&defaults);
-        self.in_world(config, snapshot, |world| {
-            let world = World {
-                runs: runs == GateRuns::Allowed,
-                ..*world
-            };
-            let answer = |question: &Question, facts: &mut Facts| {
-                if runs == GateRuns::Refused && question.may_run() {
-                    let what = "gates would have to run, and nobody waits for them here";
-                    return Err(Failure::state(Code::FactMissing, what));
-                }
-                measure(&world, question, facts)?;
-                if world.runs && question.may_run() {
-                    facts.forget_surroundings();
-                }
-                Ok(())
-            };
-            machine::decide(facts, answer, &rules)
-        })
+        let mut world = World::new(self, config, snapshot);
+        world.runs = runs == GateRuns::Allowed;
+        let answer = |question: &Question, facts: &mut Facts| {
+            if runs == GateRuns::Refused && question.may_run() {
+                let what = "gates would have to run, and nobody waits for them here";
+                return Err(Failure::state(Code::FactMissing, what));
+            }
+            measure(&world, question, facts)?;
+            if world.runs && question.may_run() {
+                facts.forget_surroundings();
+            }
+            Ok(())
+        };
+        machine::decide(facts, answer, &rules)
     }
 
     /// Measures the answer to one question.
@@ -94,13 +88,9 @@ impl Workspace {
         runs: GateRuns,
     ) -> Result<Facts> {
         let mut facts = Facts::default();
-        self.in_world(self.config()?, snapshot, |world| {
-            let world = World {
-                runs: runs == GateRuns::Allowed,
-                ..*world
-            };
-            world.measure(&question, &mut facts)
-        })?;
+        let mut world = World::new(self, self.config()?, snapshot);
+        world.runs = runs == GateRuns::Allowed;
+        world.measure(&question, &mut facts)?;
         Ok(facts)
     }
 
@@ -134,9 +124,7 @@ impl Workspace {
         let Some(commit) = self.repo.head()?.commit else {
             return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
         };
-        self.in_world(self.config()?, None, |world| {
-            world.run_trusted(&commit, None, gates.to_vec())
-        })
+        self.world()?.run_trusted(&commit, None, gates.to_vec())
     }
 
     /// Asks gates of a commit, where no receipt answers for them, with the tests that failed.
@@ -144,35 +132,18 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::measure`].
     pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>> {
-        self.in_world(self.config()?, None, |world| {
-            let mut runs = world.ask(commit, gates.to_vec())?;
-            world.add_failed(&mut runs)?;
-            Ok(runs)
-        })
+        let world = self.world()?;
+        let mut runs = world.ask(commit, gates.to_vec())?;
+        world.add_failed(&mut runs)?;
+        Ok(runs)
     }
 
-    /// Tries a change by runs of gates at its head.
+    /// What is looked at without documents. Whoever runs something by it has asked whether that is trusted.
     ///
     /// # Errors
-    /// As [`Workspace::measure`].
-    pub(crate) fn try_change(
-        &self,
-        base: &str,
-        head: &str,
-        runs: &[GateRun],
-        tell: Tell,
-    ) -> Result<Tried> {
-        self.in_world(self.config()?, None, |world| {
-            world.try_change(base, head, runs, tell)
-        })
-    }
-
-    /// Acts with what runs gates here. Whoever calls has asked whether what it starts is trusted.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`], and what the act fails at.
-    pub(crate) fn with_runner<T>(&self, act: impl FnOnce(&Gates) -> Result<T>) -> Result<T> {
-        self.in_world(self.config()?, None, |world| act(&world.runner()?))
+    /// Settings that cannot be read.
+    pub(crate) fn world(&self) -> Result<World<'_>> {
+        Ok(World::new(self, self.config()?, None))
     }
 
     /// Runs at a commit what the claims rest on; see [`World::rerun`].
@@ -180,9 +151,7 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::measure`].
     pub fn rerun(&self, snapshot: &Snapshot, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>> {
-        self.in_world(self.judging_config()?, Some(snapshot), |world| {
-            world.rerun(commit, claims)
-        })
+        World::new(self, self.judging_config()?, Some(snapshot)).rerun(commit, claims)
     }
 
     /// What anchors are worth at a commit, by what is kept.
@@ -195,9 +164,7 @@ impl Workspace {
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
     ) -> Result<BTreeMap<String, AnchorAnswer>> {
-        self.in_world(self.judging_config()?, Some(snapshot), |world| {
-            world.look_up(head, questions)
-        })
+        World::new(self, self.judging_config()?, Some(snapshot)).look_up(head, questions)
     }
 
     /// Whether HEAD holds the settings as they stand in the worktree.
@@ -208,23 +175,7 @@ impl Workspace {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
-        self.in_world(self.config()?, None, |world| world.holds_settings(&commit))
-    }
-
-    pub(crate) fn in_world<T>(
-        &self,
-        config: &Config,
-        snapshot: Option<&Snapshot>,
-        act: impl FnOnce(&World) -> Result<T>,
-    ) -> Result<T> {
-        act(&World {
-            workspace: self,
-            repo: &self.repo,
-            config,
-            snapshot,
-            gates: &OnceCell::new(),
-            runs: true,
-        })
+        self.world()?.holds_settings(&commit)
     }
 
     /// Runs the gates of the contract that decides at a commit, with what it has under `.agent/`; then
@@ -238,24 +189,23 @@ impl Workspace {
         commit: &str,
     ) -> Result<Vec<GateRun>> {
         let trust = self.trust()?;
-        self.in_world(&judging.config, None, |world| {
-            let (mut runs, mut due) = (Vec::new(), Vec::new());
-            for gate in judging.gates(false) {
-                match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
-                    // Where it is not trusted, its run says so.
-                    true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
-                    false => due.push(gate),
-                }
+        let world = World::new(self, &judging.config, None);
+        let (mut runs, mut due) = (Vec::new(), Vec::new());
+        for gate in judging.gates(false) {
+            match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
+                // Where it is not trusted, its run says so.
+                true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
+                false => due.push(gate),
             }
-            if judging.has_own_verifier && trust.is_trusted(STOP_VERIFIER) {
-                due.push(judging.verifier());
-            }
-            if !due.is_empty() {
-                let runner = world.runner()?;
-                runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
-            }
-            runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
-            Ok(runs)
-        })
+        }
+        if judging.has_own_verifier && trust.is_trusted(STOP_VERIFIER) {
+            due.push(judging.verifier());
+        }
+        if !due.is_empty() {
+            let runner = world.runner()?;
+            runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
+        }
+        runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
+        Ok(runs)
     }
 }

@@ -39,10 +39,8 @@ impl World<'_> {
     /// Asks a goal's checks of a commit (full id).
     pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound> {
         let settings = read_settings(goal)?;
-        let world = World {
-            config: &settings,
-            ..*self
-        };
+        let mut world = World::new(self.workspace, &settings, self.snapshot);
+        world.runs = self.runs;
         let bundle = world.find_bundle(goal)?;
         let mut found = GoalFound {
             commit: commit.to_owned(),
@@ -222,10 +220,8 @@ impl World<'_> {
     /// What a check says at the base, where it is red: which test, or that none of it ran and what the runner says.
     pub(crate) fn describe_red(&self, goal: &Goal, check: &GoalCheck) -> Result<String> {
         let settings = read_settings(goal)?;
-        let world = World {
-            config: &settings,
-            ..*self
-        };
+        let mut world = World::new(self.workspace, &settings, self.snapshot);
+        world.runs = self.runs;
         let gate = spec_of(goal, check, &settings);
         let (run, outcomes) = world.run_at(&goal.base, &gate)?;
         let mut why = tell(&gate, run).why;

@@ -17,12 +17,28 @@ pub struct World<'a> {
     /// The documents that are decided on.
     pub snapshot: Option<&'a Snapshot>,
     /// Kept receipts, and what may run here, once one of them is read.
-    pub gates: &'a OnceCell<(Receipts, Trust)>,
+    gates: OnceCell<(Receipts, Trust)>,
     /// Gates may run for anchors, where no receipt answers for them.
     pub runs: bool,
 }
 
-impl World<'_> {
+impl<'a> World<'a> {
+    /// What a worktree's commands look at.
+    pub(crate) fn new(
+        workspace: &'a Workspace,
+        config: &'a Config,
+        snapshot: Option<&'a Snapshot>,
+    ) -> Self {
+        Self {
+            workspace,
+            repo: &workspace.repo,
+            config,
+            snapshot,
+            gates: OnceCell::new(),
+            runs: true,
+        }
+    }
+
     pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust)> {
         if self.gates.get().is_none() {
             let opened = (Receipts::of(self.repo)?, self.workspace.trust()?);

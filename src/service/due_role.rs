@@ -118,15 +118,13 @@ pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierR
 /// As [`transition`].
 pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>> {
     let (_, snapshot) = workspace.current()?;
-    workspace.in_world(workspace.config()?, snapshot.as_ref(), |world| {
-        let room = world.room()?;
-        if let Some(Question::Standing { seen, anchors }) =
-            snapshot.as_ref().and_then(machine::ask_standing)
-        {
-            world.standing(&seen, &anchors, true)?;
-        }
-        Ok(room)
-    })
+    let world = World::new(workspace, workspace.config()?, snapshot.as_ref());
+    let room = world.room()?;
+    let standing = snapshot.as_ref().and_then(machine::ask_standing);
+    if let Some(Question::Standing { seen, anchors }) = standing {
+        world.standing(&seen, &anchors, true)?;
+    }
+    Ok(room)
 }
 
 /// HEAD as it was measured.

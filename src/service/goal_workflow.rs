@@ -2,7 +2,7 @@
 
 use super::carriage::remote;
 use super::transition::{Applied, transition};
-use crate::measure::{MAX_HIDDEN, read_settings, spec_of};
+use crate::measure::{MAX_HIDDEN, World, read_settings, spec_of};
 use crate::prelude::*;
 use crate::trial::{Bundle, list_paths};
 use crate::workspace::Workspace;
@@ -132,9 +132,7 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::measure`].
     pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound> {
-        self.in_world(&Config::default(), None, |world| {
-            world.ask_goal(goal, commit)
-        })
+        World::new(self, &Config::default(), None).ask_goal(goal, commit)
     }
 
     /// Runs each check that needs hidden files at a commit; the user alone sees what they print.
@@ -143,14 +141,12 @@ impl Workspace {
     /// As [`Workspace::measure`].
     pub(crate) fn run_hidden_checks(&self, goal: &Goal, commit: &str) -> Result<Vec<GateRun>> {
         let settings = read_settings(goal)?;
-        self.in_world(&settings, None, |world| {
-            let hidden = goal.checks.iter().filter(|check| check.hidden);
-            let specs: Vec<GateSpec> = hidden.map(|it| spec_of(goal, it, &settings)).collect();
-            let runs = specs
-                .iter()
-                .map(|gate| world.run_hidden(goal, commit, gate));
-            runs.collect()
-        })
+        let world = World::new(self, &settings, None);
+        let hidden = goal.checks.iter().filter(|check| check.hidden);
+        let specs = hidden.map(|it| spec_of(goal, it, &settings));
+        specs
+            .map(|gate| world.run_hidden(goal, commit, &gate))
+            .collect()
     }
 }
 
@@ -469,7 +465,7 @@ pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<()> {
     match goal.hidden.is_empty() {
         true => Ok(()),
         // A run over them may have been killed.
-        false => workspace.with_runner(|runner| runner.clear_empty_room()),
+        false => workspace.world()?.runner()?.clear_empty_room(),
     }
 }
 
@@ -477,14 +473,14 @@ pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<()> {
 fn describe_red(workspace: &Workspace, goal: &Goal) -> Result<Vec<String>> {
     let shown = goal.checks.iter();
     let shown = shown.filter(|check| !check.hidden && !check.green_at_base);
-    workspace.in_world(&Config::default(), None, |world| {
-        let lines = shown.map(|check| {
-            let why = world.describe_red(goal, check)?;
-            let run = clean(&check.run, Lines::Fold);
-            Ok(format!("`{run}` is red now: {why}"))
-        });
-        lines.collect()
-    })
+    let config = Config::default();
+    let world = World::new(workspace, &config, None);
+    let lines = shown.map(|check| {
+        let why = world.describe_red(goal, check)?;
+        let run = clean(&check.run, Lines::Fold);
+        Ok(format!("`{run}` is red now: {why}"))
+    });
+    lines.collect()
 }
 
 /// Runs each check at the base: what is green there cannot tell whether the goal is reached.

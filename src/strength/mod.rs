@@ -91,8 +91,10 @@ pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Resul
             greens: &greens,
             run: &|files, gate| {
                 let gates = std::slice::from_ref(gate);
-                workspace
-                    .with_runner(|runner| runner.run_without(&head, files, gates, workspace.caches))
+                let world = workspace.world()?;
+                world
+                    .runner()?
+                    .run_without(&head, files, gates, workspace.caches)
             },
             tell,
         };

@@ -301,7 +301,9 @@ pub(super) fn run_judging(
     }
     // What the gates go through (a Makefile, a runner's settings, tests) is work as well, so that it is
     // held by what the base's tests say of HEAD's code.
-    let tried = workspace.try_change(&judging.base, &head, &runs, &|_| {})?;
+    let tried = workspace
+        .world()?
+        .try_change(&judging.base, &head, &runs, &|_| {})?;
     outcome.checked.extend(tried.looked_at);
     for line in tried.lines.into_iter().map(Line::from) {
         let place = line.file.as_ref().map_or(SETTINGS, |file| &file.path);
