@@ -188,9 +188,9 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
     if issues.tracker.name() != "none" {
         clean(&issues.workspace)?;
     }
-    let closed = issues.tracker.close(id, reason)?;
-    let mut changed = issues.answer_change("closed", closed.issue);
-    changed.changed = !closed.already;
+    let (issue, was_closed) = issues.tracker.close(id, reason)?;
+    let mut changed = issues.answer_change("closed", issue);
+    changed.changed = !was_closed;
     match list_unblocked_by(&*issues.tracker, id) {
         Ok(unblocked) => changed.unblocked = unblocked,
         Err(error) => {

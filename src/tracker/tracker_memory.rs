@@ -5,7 +5,7 @@
 //! lost: then comments are searched for their keys and issues are looked at again,
 //! and nothing happens twice. A file of a newer cook is left alone.
 
-use super::tracked_issue::{Attempt, Commented, Tracker, TrackerError, carries, is_id};
+use super::tracked_issue::{Attempt, Commented, Result, Tracker, TrackerError, carries, is_id};
 use cook_protocol::model::{Plan, Slice, SliceStatus};
 use cook_repo::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
@@ -291,11 +291,7 @@ fn gives_up(memory: &mut Memory, error: &TrackerError) -> bool {
 struct Known(BTreeMap<String, Vec<String>>);
 
 impl Known {
-    fn send_again(
-        &mut self,
-        tracker: &dyn Tracker,
-        entry: &Entry,
-    ) -> Result<Commented, TrackerError> {
+    fn send_again(&mut self, tracker: &dyn Tracker, entry: &Entry) -> Result<Commented> {
         if !self.0.contains_key(&entry.issue) {
             let comments = tracker.comments(&entry.issue)?;
             let texts = comments.into_iter().map(|comment| comment.text).collect();
@@ -327,7 +323,7 @@ impl TrackerAction {
         format!("{what} {} {}", self.issue, self.slice)
     }
 
-    fn perform(&self, tracker: &dyn Tracker) -> Result<(), TrackerError> {
+    fn perform(&self, tracker: &dyn Tracker) -> Result<()> {
         match self.closes {
             false => tracker.claim(&self.issue).map(|_| ()),
             true => {
