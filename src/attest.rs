@@ -6,23 +6,20 @@
 use crate::anchor::Anchor;
 use crate::init::SETTINGS;
 use crate::judges::{Judged, find_verdicts};
+use crate::prelude::*;
 use crate::service;
 use crate::signature::{self, Blob, Key, NAMESPACE, Signer, to_armor};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
 use crate::workspace::Workspace;
-use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Lines, OrFail, Result, clean, harmless_json, without_tags,
-};
-use cook_protocol::machine::{GateRun, list_votes};
-use cook_protocol::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
+use cook_protocol::diagnostic::{harmless_json, without_tags};
+use cook_protocol::machine::list_votes;
+use cook_protocol::model::{CONTRACT_FILES, Place, SETTINGS_FILES};
 use cook_protocol::schema;
 use cook_repo::git::Entry;
-use cook_repo::receipt::words;
 use cook_repo::remote::Side;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 // Two statements from a verification that passed: what was verified, and what the gates said.

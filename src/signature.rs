@@ -1,16 +1,14 @@
 //! SSH signatures: whose one is by a list of allowed signers, and how one is made. `ssh-keygen` does both.
 
+use crate::prelude::*;
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
-use cook_protocol::diagnostic::{Code, Failure, Result};
 use cook_repo::disk::TemporaryDir;
-use cook_repo::git::Repo;
 use cook_repo::process::{Captured, ProcessError, Short, capture};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf, absolute};
-use std::time::Duration;
+use std::path::absolute;
 
 /// What a signature of cook's is for: git's own are for `git`.
 pub(crate) const NAMESPACE: &str = "cook";

@@ -6,9 +6,8 @@ use crate::view::refs_line;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cook_agents::{AgentSupplier, Preset, Progress, Sandbox, Surroundings, settle_left};
 use cook_protocol::diagnostic::PriorRefs;
-use cook_protocol::model::{Config, RoleConfig};
+use cook_protocol::model::RoleConfig;
 use cook_protocol::schema::GivenSchema;
-use cook_repo::git::Repo;
 use cook_repo::process::{Clocks, ControlFlow};
 use cook_repo::session::{
     Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Ref, RefKind, Reply,
@@ -18,8 +17,6 @@ use cook_repo::thread;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
@@ -459,15 +456,10 @@ fn find_drift(
 }
 
 fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On> {
+    let mut find = |text, kind| find_ref(store, text, Some(kind), findings);
     match (&onset.episode, &onset.series) {
-        (Some(episode), None) => {
-            let name = find_ref(store, episode, Some(RefKind::Episode), findings)?;
-            Ok(On::Episode(name))
-        }
-        (None, Some(series)) => {
-            let name = find_ref(store, series, Some(RefKind::Series), findings)?;
-            Ok(On::Series(name))
-        }
+        (Some(episode), None) => find(episode, RefKind::Episode).map(On::Episode),
+        (None, Some(series)) => find(series, RefKind::Series).map(On::Series),
         (episode, series) => {
             let named = |text: &Option<String>, kind| {
                 let named = text.as_deref().map(|text| resolve(store, text, Some(kind)));

@@ -12,13 +12,11 @@ use cook_protocol::brief::{self, Artifact, Brief, Filled, Guide};
 use cook_protocol::machine::Rule;
 use cook_protocol::model::{
     Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefRecord, Cause, Checkpoint,
-    Event, GuideProposal, Policy, Role, Slot, Verdict,
+    Event, GuideProposal, Slot, Verdict,
 };
 use cook_repo::git::make_unified_diff;
 use cook_repo::process::ROLE_VARIABLE;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -2,25 +2,20 @@
 
 pub(super) use super::context;
 pub(super) use super::input::{self, free_text};
+pub(super) use crate::prelude::*;
 pub(super) use crate::service;
 pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
 pub(super) use crate::workspace::Workspace;
 pub(super) use clap::{Args, Subcommand};
-pub(super) use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, OrFail, Result, count_noun,
-};
-pub(super) use cook_protocol::refusal::Refusal;
 pub(super) use serde::Serialize;
 
 use crate::view;
-use cook_protocol::model::{Actor, Role};
+use cook_protocol::model::Actor;
 use cook_repo::process::{ROLE_VARIABLE, agent_marker, agent_process, session_marker};
 use cook_repo::room::RunnerFiles;
 use cook_repo::thread;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// What every command gets.
 pub(super) struct Context {

@@ -6,11 +6,9 @@ use super::run;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left, why};
 use crate::run::{Observer, RunEvent};
 use crate::view::Dispatched;
-use cook_protocol::machine::{quote_word, short};
+use cook_protocol::machine::quote_word;
 use cook_repo::process::{Alarm, on_path};
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// How long `--slow` rests after each step.
 const REST: Duration = Duration::from_millis(1500);

@@ -7,12 +7,10 @@ use super::recorded::note;
 use crate::view::VerifyAnswer;
 use crate::{hooks, run};
 use cook_agents::{Found, Preset, presets};
-use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine;
 use cook_protocol::model::{AgentKind, Continuation, SessionNaming};
 use cook_repo::clock::Clock;
 use cook_repo::store::KeptCopy;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -5,16 +5,10 @@ use super::recorded::{self, TransitionAnswer, describe_red, note};
 use crate::init::{Contract, FileOutcome, OF_FOLDER, SETTINGS};
 use crate::measure;
 use cook_agents::Preset;
-use cook_protocol::machine::{self, GateRun};
-use cook_protocol::model::{
-    Caches, Config, Event, GateSpec, Receipt, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
-};
-use cook_repo::git::Repo;
+use cook_protocol::machine;
+use cook_protocol::model::{Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_repo::receipt::{Trust, plan_gate};
 use cook_repo::thread;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct GateArgs {

@@ -8,11 +8,8 @@ use crate::check::Line;
 use crate::hooks::install::list_installed;
 use crate::service::Draft;
 use cook_agents::hooks::layout::Purpose;
-use cook_protocol::diagnostic::{Lines, clean};
-use cook_protocol::machine::{ASK_GOAL, short};
-use cook_protocol::model::{CheckVerdict, Event, GoalFound, Snapshot};
-use std::path::PathBuf;
-use std::time::Duration;
+use cook_protocol::machine::ASK_GOAL;
+use cook_protocol::model::{CheckVerdict, Event, GoalFound};
 
 /// The word that gives a goal up.
 const DROP: &str = "drop";

@@ -8,11 +8,9 @@ use crate::service::dispatch_now;
 use clap::Command;
 use cook_agents::hooks::layout::Purpose;
 use cook_agents::presets;
-use cook_protocol::diagnostic::{CATALOGUE, Family, Lines, Severity, clean};
-use cook_protocol::machine::{ASK_GOAL, quote_word, short};
-use cook_protocol::model::GateSpec;
+use cook_protocol::diagnostic::{CATALOGUE, Family, Severity};
+use cook_protocol::machine::{ASK_GOAL, quote_word};
 use cook_repo::process::on_path;
-use cook_repo::receipt::Receipts;
 
 /// What most people need, in the order in which they meet it.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];

@@ -9,7 +9,6 @@ use cook_agents::hooks::layout::Purpose;
 use cook_protocol::machine;
 use cook_protocol::model::KnownAgent;
 use cook_repo::clock::Clock;
-use std::collections::BTreeSet;
 use std::io::Read;
 
 #[derive(Debug, Subcommand)]

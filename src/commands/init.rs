@@ -9,14 +9,9 @@ use crate::verify::measure_worths;
 use cook_agents::presets;
 use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::machine::{self, Rule, quote_word};
-use cook_protocol::model::{Actor, Assurance, Count, Event, Profile, STOP_VERIFIER, Snapshot};
-use cook_repo::git::Repo;
+use cook_protocol::model::{Actor, Assurance, Count, Event, Profile, STOP_VERIFIER};
 use cook_repo::process::on_path;
-use cook_repo::store::{Store, Tip};
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {

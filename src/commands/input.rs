@@ -1,14 +1,10 @@
 //! Reading what a command is given: a file, or standard input; and where it may write.
 
+use crate::prelude::*;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use cook_protocol::diagnostic::{Code, Failure, OrFail, Result};
-use cook_repo::disk;
-use cook_repo::disk::Links;
-use cook_repo::git::Repo;
 use std::fs::File;
 use std::io;
 use std::io::Read;
-use std::path::Path;
 
 /// Largest input that is read: reports are refused above 1 MiB by the grammar,
 /// with a clear word, so a little more is let through to it.

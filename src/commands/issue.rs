@@ -9,7 +9,7 @@ use crate::tracker::{
 };
 use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::model::Plan;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum IssueCommand {

@@ -3,8 +3,7 @@
 use super::context::*;
 use crate::hooks;
 use crate::view::{Dispatched, Judgments, dispatch_lines};
-use cook_protocol::machine::{Dispatch, Rule, Trace};
-use cook_protocol::model::Role;
+use cook_protocol::machine::{Rule, Trace};
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {

@@ -28,12 +28,8 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
         (Actor::Role, Some(_)) => UNHEARD,
         _ => "paused",
     };
-    recorded::record(
-        &context.workspace()?,
-        &Event::Paused { why },
-        actor,
-        summary,
-    )
+    let event = Event::Paused { why };
+    recorded::record(&context.workspace()?, &event, actor, summary)
 }
 
 // `cook resume`: leaves a stopped state.
@@ -163,12 +159,8 @@ pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
     let why = args.why.clone();
     let why = why.unwrap_or_else(|| CANCELLED_BY_HAND.to_owned());
     let done = "cancelled; nothing was deleted";
-    recorded::record(
-        &context.workspace()?,
-        &Event::Cancelled { why },
-        actor,
-        done,
-    )
+    let event = Event::Cancelled { why };
+    recorded::record(&context.workspace()?, &event, actor, done)
 }
 
 // `cook undo`: what the user takes back.
@@ -203,11 +195,8 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         return Err(Refusal::new(Code::UndoTooFar, what).into());
     }
     let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
-    let (taken, seq) = (
-        count_noun(operations.len() as u64, "transition"),
-        target.seq,
-    );
-    let summary = format!("{taken} undone, back to #{seq}{later}");
+    let taken = count_noun(operations.len() as u64, "transition");
+    let summary = format!("{taken} undone, back to #{}{later}", target.seq);
     let event = Event::Undone {
         to: Box::new(target.snapshot),
         to_seq: Count(target.seq),
@@ -239,9 +228,7 @@ fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String> {
     }
     let names = range.commits.iter().rev().take(10);
     let names: Vec<String> = names.map(|commit| format!("{:.12}", commit.id)).collect();
-    let (later, names) = (
-        count_noun(range.commits.len() as u64, "later commit"),
-        names.join(", "),
-    );
+    let later = count_noun(range.commits.len() as u64, "later commit");
+    let names = names.join(", ");
     Ok(format!("; your repository keeps its {later} ({names})"))
 }

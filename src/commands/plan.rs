@@ -4,10 +4,8 @@ use super::context::*;
 use super::recorded;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;
-use cook_protocol::model::{Event, Evidence, Plan, Slice, SliceStatus};
+use cook_protocol::model::{Event, Plan};
 use cook_protocol::schema;
-use cook_repo::disk::{self, Links};
-use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlanCommand {

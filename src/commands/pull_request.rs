@@ -6,18 +6,14 @@ use crate::verify::Rerun;
 use crate::view::results::{code, cut, quote_lines, sign, table, tables, words};
 use crate::view::{VerifyAnswer, plain};
 use clap::ValueEnum;
-use cook_protocol::diagnostic::{Lines, clean, without_tokens};
-use cook_protocol::machine::{EXCHANGE, list_other_ratings, short};
-use cook_protocol::model::{Event, Plan, Reground, Slice, SliceStatus, Snapshot, Verdicts};
+use cook_protocol::diagnostic::without_tokens;
+use cook_protocol::machine::{EXCHANGE, list_other_ratings};
+use cook_protocol::model::{Event, Plan, Reground, Verdicts};
 use cook_repo::disk::TemporaryDir;
-use cook_repo::git::Repo;
 use cook_repo::process::{Short, capture, on_path};
 use cook_repo::store::Meta;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::Path;
-use std::time::Duration;
 
 /// Bytes of a body: GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;

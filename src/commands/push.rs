@@ -8,7 +8,6 @@ use cook_protocol::machine::quote_word;
 use cook_protocol::model::{Event, is_branch_name};
 use cook_repo::remote::{Manner, Mark, Plan, Pulled, Restore, Side};
 use cook_repo::store::{Contents, Place, Signed};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct PushArgs {

@@ -7,9 +7,8 @@ use super::recorded::{self, TransitionAnswer};
 use crate::hooks;
 use crate::service::{Applied, Foresight};
 use crate::view::finding_line;
-use cook_protocol::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule, nearest};
+use cook_protocol::model::{ActiveStatus, Actor, Event, StrengthRule, nearest};
 use cook_protocol::report::{self, Checked, Parsed, Provenance, Report, Reported};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct RecordArgs {
@@ -283,16 +282,12 @@ pub struct CheckAnswer {
 impl Show for CheckAnswer {
     fn human(&self, page: &mut Page) {
         let role = self.report.role;
-        match self.breaches.is_empty() {
-            true => {
-                page.add_toned(Tone::Good, "valid");
-                page.line(&format!("  a {role} report"));
-            }
-            false => {
-                page.add_toned(Tone::Bad, "not valid");
-                page.line(&format!("  as a {role} report"));
-            }
-        }
+        let (tone, word, lead) = match self.breaches.is_empty() {
+            true => (Tone::Good, "valid", ""),
+            false => (Tone::Bad, "not valid", "as "),
+        };
+        page.add_toned(tone, word);
+        page.line(&format!("  {lead}a {role} report"));
         for finding in &self.breaches {
             finding_line(page, finding);
         }

@@ -9,15 +9,12 @@ use crate::view::html_page::{HtmlPage, Table, draw_plan, line, list, sign, write
 use crate::view::{CostAnswer, Results, VerifyAnswer, Weight};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::Severity;
-use cook_protocol::machine::short;
-use cook_protocol::model::{Event, Evidence, SliceStatus, Snapshot, Submission, Verdicts};
+use cook_protocol::model::{Event, Submission, Verdicts};
 use cook_repo::clock::Clock;
-use cook_repo::disk::{Durable, Mode, NewFile, look};
+use cook_repo::disk::{Mode, look};
 use cook_repo::session::GitStore;
 use cook_repo::store::Meta;
 use maud::{Markup, html};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
@@ -96,11 +93,8 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     let (workspace, verified) = verify::ask(context, &args.proof, VerifyScope::All, "")?;
     for code in [Code::LogMissing, Code::LogDamaged] {
         if let Some(found) = verified.findings.iter().find(|found| found.code == code) {
-            return Err(Failure::new(
-                FailureKind::Check,
-                code,
-                found.message.clone(),
-            ));
+            let what = found.message.clone();
+            return Err(Failure::new(FailureKind::Check, code, what));
         }
     }
     let proven = verified.has_passed();

@@ -8,11 +8,9 @@ use crate::run::{
 use crate::service::RunEstimate;
 use crate::view::{Dispatched, Screen, Tone, describe_policy, tell_dollars};
 use cook_agents::{Progress, Spent};
-use cook_protocol::diagnostic::{Lines, clean, count_noun, shorten};
-use cook_protocol::model::{Policy, Role};
 use cook_repo::process::Alarm;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:

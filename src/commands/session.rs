@@ -7,16 +7,11 @@ use crate::run;
 use crate::view::VerifyAnswer;
 use cook_agents::{Surroundings, open_command};
 use cook_protocol::diagnostic::harmless_json;
-use cook_repo::disk::{Durable, NewFile};
 use cook_repo::session::{
     Archive, CallRecord, Entry, Exchange, GitStore, On, Ref, RefKind, clear, corrupt, load_episode,
     load_exchange, load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
 };
-use cook_repo::store::Store;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct SessionArgs {

@@ -13,9 +13,7 @@ use cook_repo::disk::{look, remove_tree};
 use cook_repo::receipt::key_dir;
 use cook_repo::remote::Elsewhere;
 use cook_repo::room::{remove_rooms_of, rooms_dir};
-use cook_repo::store::{KeptKind, Store};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use cook_repo::store::KeptKind;
 
 #[derive(Debug, Args)]
 #[command(

@@ -7,10 +7,8 @@ use crate::attest::{self, About, Attested, Found, Made};
 use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
 use crate::view::{Format, VerifyAnswer};
 use clap::ValueEnum;
-use cook_protocol::model::{Caches, Event, STOP_VERIFIER};
-use cook_repo::disk::{Durable, Mode, NewFile};
-use cook_repo::git::Repo;
-use std::path::{Path, PathBuf};
+use cook_protocol::model::{Event, STOP_VERIFIER};
+use cook_repo::disk::Mode;
 
 /// What `cook verify` asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

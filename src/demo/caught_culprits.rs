@@ -4,16 +4,15 @@
 //! the order of the story, and whatever was put back must be kept and gone.
 
 use super::demo_repository::Misdeed;
+use crate::prelude::*;
 use crate::run::{Observer, RunEvent, Violation};
 use crate::service::Applied;
 use crate::workspace::Workspace;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Result, count_noun};
 use cook_protocol::machine::Rule;
-use cook_protocol::model::{ActiveStatus, Event, Role, SliceRecordType, SliceStatus};
+use cook_protocol::model::{ActiveStatus, Event, SliceRecordType};
 use cook_repo::process::Alarm;
 use cook_repo::store::Entry;
 use serde::Serialize;
-use std::path::Path;
 
 /// Largest file that may be kept of what a session printed: head and tail of a stream, and
 /// the line between them.

@@ -2,23 +2,16 @@
 //! agents that work there.
 
 use crate::init::{TRACKED, write_contract};
+use crate::prelude::*;
 use crate::run::{PLAYED, RoleAgent, RoleAssignment};
 use crate::service;
 use crate::workspace::Workspace;
 use cook_agents::Preset;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, Result};
-use cook_protocol::model::{
-    Access, Actor, AgentName, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER,
-};
-use cook_repo::disk::{self, Links};
+use cook_protocol::model::{Access, Actor, AgentName, AgentTable, Event, Resume, STOP_VERIFIER};
 use cook_repo::process::{Clocks, Short, capture, on_path};
-use cook_repo::store::Store;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The agents' table, but for what is known only here.
 const AGENT: &str = include_str!("../../protocol/demo/agent.toml");

@@ -10,16 +10,13 @@ mod demo_repository;
 pub(crate) use caught_culprits::{CaughtViolation, why};
 pub(crate) use demo_repository::{Culprit, remove_left};
 
+use crate::prelude::*;
 use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::workspace::Workspace;
 use caught_culprits::{Recorder, Seen};
-use cook_protocol::diagnostic::Result;
-use cook_protocol::machine::Head;
-use cook_protocol::model::{Policy, Snapshot};
 use demo_repository::Story;
 use demo_repository::make_failure;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How long a demonstration may take before it counts as stuck.
 const WALL: Duration = Duration::from_secs(300);

@@ -4,16 +4,13 @@
 
 use super::detect::{Files, Proposed, detect};
 use super::text_files::{Mode, Tree, too_large, unwritable};
-use cook_protocol::diagnostic::{Code, Finding, Lines, Result, clean};
-use cook_protocol::digest::sha256;
+use crate::prelude::*;
 use cook_protocol::model::{
-    CONTRACT_FILES, CachePath, Command, CommandIn, CommandLine, Config, GateSpec, GateTable, Place,
-    Profile, RepoPath, mission_anchor,
+    CONTRACT_FILES, CachePath, Command, CommandIn, CommandLine, GateTable, Place, Profile,
+    RepoPath, mission_anchor,
 };
 use cook_protocol::schema::{MAX_DOCUMENT_BYTES, read_document};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::path::Path;
 
 const README: &str = include_str!("../../templates/agent/README.md");
 /// The settings, relative to the worktree.
@@ -52,7 +49,7 @@ pub struct ContractFile {
 }
 
 /// What `write_contract` did and found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Contract {
     /// The files, in the order they were written.
     pub files: Vec<ContractFile>,
@@ -80,13 +77,9 @@ pub fn write_contract(
 ) -> Result<Contract> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
-    let proposed = detect(root)?;
     let mut contract = Contract {
-        files: Vec::new(),
-        profile: None,
-        findings: Vec::new(),
-        proposed,
-        config: None,
+        proposed: detect(root)?,
+        ..Contract::default()
     };
     contract.gitignore(tree)?;
     contract.keep_or_create(tree, ".agent/README.md", README)?;

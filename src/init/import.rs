@@ -5,16 +5,13 @@
 //! finding; the originals are kept by whoever writes the new state.
 
 use super::text_files::{Tree, is_directory};
-use cook_protocol::diagnostic::{Code, Finding, Lines, Result, clean};
+use crate::prelude::*;
 use cook_protocol::model::{
-    ActiveSlice, ActiveStatus, Evidence, Handoff, Import, Plan, Policy, Priority, SchemaVersion,
-    Slice,
+    ActiveSlice, ActiveStatus, Handoff, Import, Plan, Priority, SchemaVersion,
 };
 use cook_protocol::schema::{Document, MAX_DOCUMENT_BYTES};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The layout of package 0.1.26: everything directly in `.agent/`.
 pub const FLAT: &str = "agent-0.1.26";

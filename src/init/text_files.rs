@@ -1,12 +1,9 @@
 //! Reading and writing in someone else's repository: no link is followed, reads
 //! are capped, a write is a temporary file in `.agent/tmp/` and a rename.
 
-use cook_protocol::diagnostic::{Code, Failure, Result};
-use cook_protocol::refusal::Refusal;
-use cook_repo::disk::{self, Durable, Links, NewFile};
+use crate::prelude::*;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
 /// The control plane's directory, relative to the worktree.
 const AGENT: &str = ".agent";

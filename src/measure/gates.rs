@@ -6,11 +6,10 @@ use crate::prelude::*;
 use cook_protocol::machine::StopVerifierRun;
 use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_protocol::question::GateQuestion;
-use cook_protocol::trials::TestResult;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
 use cook_repo::process::on_path;
-use cook_repo::receipt::{Receipts, Trust};
+use cook_repo::receipt::Trust;
 
 /// Bytes of a script, at most.
 const MAX_SCRIPT: u64 = 1 << 20;

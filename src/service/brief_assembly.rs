@@ -36,11 +36,8 @@ pub struct WholeBrief {
 impl WholeBrief {
     /// The text that fits; all of it without a limit.
     pub fn within(&self, max_bytes: Option<usize>) -> Budgeted {
-        let weights: Vec<Weight> = self
-            .entries
-            .iter()
-            .map(|entry| entry.weight.clone())
-            .collect();
+        let weights = self.entries.iter().map(|entry| entry.weight.clone());
+        let weights: Vec<Weight> = weights.collect();
         brief::within(&self.brief, &weights, max_bytes.unwrap_or(usize::MAX))
     }
 

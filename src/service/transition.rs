@@ -29,11 +29,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// A refusal (exit 4), a held lock or lease (exit 7), or unreadable state (exit 3).
 /// In each case nothing was written.
 pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
-    let _lease = match &workspace.store {
-        Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
-        _ => None,
-    };
-    attempt_twice(workspace, event, actor, GateRuns::Allowed, None)
+    attempt_leased(workspace, event, actor, GateRuns::Allowed)
 }
 
 /// The same where nobody can wait for gates.
@@ -41,11 +37,20 @@ pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<
 /// # Errors
 /// As [`transition`]; `fact_missing` where gates would have to run.
 pub fn apply_without_gates(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
+    attempt_leased(workspace, event, actor, GateRuns::Refused)
+}
+
+fn attempt_leased(
+    workspace: &Workspace,
+    event: &Event,
+    actor: Actor,
+    runs: GateRuns,
+) -> Result<Applied> {
     let _lease = match &workspace.store {
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
-    attempt_twice(workspace, event, actor, GateRuns::Refused, None)
+    attempt_twice(workspace, event, actor, runs, None)
 }
 
 /// Records that the user signs what the log records, in a commit that bears the signature.
@@ -53,13 +58,8 @@ pub fn apply_without_gates(workspace: &Workspace, event: &Event, actor: Actor) -
 /// # Errors
 /// As [`transition`], and whatever keeps the signature from being made.
 pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied> {
-    attempt_twice(
-        workspace,
-        &Event::Signed,
-        actor,
-        GateRuns::Allowed,
-        Some(sign),
-    )
+    let runs = GateRuns::Allowed;
+    attempt_twice(workspace, &Event::Signed, actor, runs, Some(sign))
 }
 
 /// The same for a driver, which holds the lease for as long as it drives.
@@ -117,14 +117,8 @@ fn needs_lease(event: &Event) -> bool {
 pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
     let (_, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
-    let decided = decide(
-        workspace,
-        snapshot.as_ref(),
-        event,
-        actor,
-        GateRuns::Allowed,
-        false,
-    )?;
+    let (snapshot, runs) = (snapshot.as_ref(), GateRuns::Allowed);
+    let decided = decide(workspace, snapshot, event, actor, runs, false)?;
     Ok(Applied {
         tip: None,
         event: event.name(),
@@ -269,27 +263,22 @@ fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<()> {
 
 /// The slice or the mission a log message names.
 fn subject(event: &Event, next: &Snapshot) -> String {
-    match event {
+    let anchor = &next.state.mission_anchor;
+    let named = match event {
         Event::Implemented { slice_id, .. }
         | Event::Returned { slice_id, .. }
         | Event::CriterionAmended { slice_id, .. }
-        | Event::ProofRetired { slice_id, .. } => slice_id.clone(),
+        | Event::ProofRetired { slice_id, .. } => Some(slice_id),
         Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
-            match (&block.select, &block.reconcile) {
-                (Some(slice), _) => slice.clone(),
-                (None, Some(reconcile)) => reconcile.slice_id.clone(),
-                (None, None) => next.state.mission_anchor.clone(),
-            }
+            let reconciled = block.reconcile.as_ref().map(|made| &made.slice_id);
+            block.select.as_ref().or(reconciled)
         }
-        Event::Briefed { by, .. } => by.clone(),
-        Event::Said { .. } => machine::message_id(next.ledger.seq.0),
-        Event::Reviewed { .. } | Event::Audited { .. } => next
-            .active
-            .slice_id
-            .clone()
-            .unwrap_or_else(|| next.state.mission_anchor.clone()),
-        _ => next.state.mission_anchor.clone(),
-    }
+        Event::Briefed { by, .. } => Some(by),
+        Event::Said { .. } => return machine::message_id(next.ledger.seq.0),
+        Event::Reviewed { .. } | Event::Audited { .. } => next.active.slice_id.as_ref(),
+        _ => None,
+    };
+    named.unwrap_or(anchor).clone()
 }
 
 // What an event did.

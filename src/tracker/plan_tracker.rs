@@ -8,15 +8,14 @@ use super::tracked_issue::{
     Attempt, Brief, Comment, Commented, Holder, Issue, IssueStatus, Link, NewIssue, Reach,
     ReadyIssue, ReadyList, Result, Tracker, TrackerError, is_id, line, text,
 };
-use cook_protocol::digest::sha256;
+use crate::prelude::*;
 use cook_protocol::machine::SliceGraph;
 use cook_protocol::model::{
-    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Slice, SliceStatus,
-    Timestamp,
+    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Timestamp,
 };
 use cook_repo::clock::Clock;
 use cook_repo::process::session_around;
-use cook_repo::store::{Place, Store};
+use cook_repo::store::Place;
 use std::time::Instant;
 
 /// Entries of the trail that are looked through for those of one slice.

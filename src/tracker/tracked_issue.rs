@@ -1,13 +1,11 @@
 //! Issues as cook sees them, whatever tracker they come from. Texts are one
 //! clean line (a description and a comment keep their lines); ids are single words.
 
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean, shorten};
+use crate::prelude::*;
 use cook_protocol::machine::id_is_valid;
-use cook_protocol::refusal::Refusal;
 use cook_repo::process::ProcessError;
 use cook_repo::thread;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Longest line that is kept of a title or a name, in characters.

@@ -6,15 +6,12 @@
 //! and nothing happens twice. A file of a newer cook is left alone.
 
 use super::tracked_issue::{Attempt, Commented, Result, Tracker, TrackerError, carries, is_id};
-use cook_protocol::model::{Plan, Slice, SliceStatus};
-use cook_repo::disk::{self, Durable, Links, NewFile};
+use crate::prelude::*;
+use cook_protocol::model::Plan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The format that is written.
 const FORMAT: u64 = 1;

@@ -3,15 +3,14 @@
 use super::results::Weight;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
+use crate::prelude::*;
 use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
 use cook_agents::tokens;
-use cook_protocol::diagnostic::{Code, Finding, Severity, count_noun};
-use cook_protocol::machine::{Dispatch, Head, list_votes};
-use cook_protocol::model::{ActiveSlice, ActiveStatus, Policy, SchemaVersion, Snapshot};
+use cook_protocol::diagnostic::Severity;
+use cook_protocol::machine::list_votes;
+use cook_protocol::model::{ActiveSlice, ActiveStatus, SchemaVersion};
 use cook_repo::session::CallRecord;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// What was looked at and what was found.
 #[derive(Serialize, schemars::JsonSchema)]

@@ -6,19 +6,15 @@
 use super::page::json_text;
 use crate::anchor::Anchor;
 use crate::check::{FilePlace, Line};
+use crate::prelude::*;
 use crate::verify::{Criterion, ProofVerdict};
 use clap::ValueEnum;
-use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Lines, Result, Severity, clean, count_noun, shorten,
-    without_tags,
-};
-use cook_protocol::digest::sha256;
+use cook_protocol::diagnostic::{Severity, without_tags};
 use cook_repo::disk::open_to_append;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 
 /// Characters of one text.
 const LONGEST: usize = 2000;

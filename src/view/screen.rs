@@ -3,9 +3,8 @@
 use super::page::{Exit, Page, Surface, Tone, json_text};
 use super::results::{Format, harmless, write_down};
 use super::{Answer, Results, to_json};
-use cook_protocol::diagnostic::{
-    Code, Failure, Finding, Lines, PriorRefs, Severity, clean, without_tags,
-};
+use crate::prelude::*;
+use cook_protocol::diagnostic::{PriorRefs, Severity, without_tags};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};

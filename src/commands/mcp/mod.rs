@@ -6,11 +6,10 @@
 //! [docs/mcp.md]: ../../../docs/mcp.md
 
 use super::context::{Answer, Context, PromptAnswer, answer};
+use crate::prelude::*;
 use crate::service::{self, DEFAULT_BYTES};
 use crate::view::{ColorChoice, Format, Screen};
-use cook_protocol::diagnostic::{Code, Failure, OrFail, Result};
 use cook_protocol::model::KnownAgent;
-use cook_repo::disk::{self, Links};
 use pipe::Pipe;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult,
@@ -21,9 +20,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
 use serde::Serialize;
 use serde_json::json;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Semaphore;
 
 mod mcp_tools;

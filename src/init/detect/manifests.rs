@@ -1,12 +1,10 @@
 //! The files of a folder, in a worktree or in a commit, read up to a cap.
 
 use crate::init::text_files::Tree;
-use cook_protocol::diagnostic::{Code, Failure, Result};
+use crate::prelude::*;
 use cook_protocol::model::TreeEntry;
-use cook_repo::git::{Entry, Repo};
+use cook_repo::git::Entry;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Bytes of a file that are looked at; a larger one counts as there, but empty.
 const MAX_BYTES: u64 = 1024 * 1024;

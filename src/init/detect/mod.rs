@@ -12,14 +12,11 @@ mod manifests;
 pub(super) use manifests::Files;
 pub(crate) use manifests::Proposed;
 
+use crate::prelude::*;
 use build_tools::detect_in;
-use cook_protocol::diagnostic::Result;
 use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::is_among_tests;
-use cook_repo::git::Repo;
 use manifests::list_folders;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// What the settings of a repository could be; nothing in an empty one.
 ///

@@ -1,8 +1,7 @@
 //! Markdown check lists: items with a box, what is nested below each, and the heading they stand under.
 
 use super::task::{At, Faults, Task};
-use cook_protocol::diagnostic::{Lines, Result, clean};
-use std::collections::BTreeMap;
+use crate::prelude::*;
 use std::ops::Range;
 
 /// One item with a box.

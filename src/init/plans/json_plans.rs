@@ -2,11 +2,9 @@
 
 use super::check_list::items;
 use super::task::{At, Faults, Task, Tasks, note_left_out};
-use cook_protocol::diagnostic::{Code, Lines, Result, clean, count_noun};
-use cook_protocol::refusal::Refusal;
+use crate::prelude::*;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// The value of a whole file.

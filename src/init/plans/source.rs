@@ -10,13 +10,11 @@ use super::task::{TakenPlan, Task, Tasks, take};
 use crate::init::contract_files::opening;
 use crate::init::text_files::Tree;
 use crate::init::{read_text_file, write_text_file};
-use cook_protocol::diagnostic::{Code, Failure, Result};
-use cook_protocol::model::{PlanSource, Snapshot, mission_anchor};
-use cook_protocol::refusal::Refusal;
+use crate::prelude::*;
+use cook_protocol::model::{PlanSource, mission_anchor};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Component, Path};
+use std::path::Component;
 
 /// The formats that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

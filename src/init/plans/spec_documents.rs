@@ -2,8 +2,7 @@
 
 use super::check_list::{Item, detail, heading, items, lines, make_task, split_number};
 use super::task::Task;
-use cook_protocol::diagnostic::{Lines, Result, clean};
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 /// What stands under a heading, up to the next one.
 struct Section<'a> {

@@ -1,10 +1,8 @@
 //! What a source states of a task, and the plan it makes.
 
-use cook_protocol::diagnostic::{Code, Failure, Finding, Result};
+use crate::prelude::*;
 use cook_protocol::machine::{MAX_SLICES, SliceGraph, id_is_valid};
-use cook_protocol::model::{Import, Plan, Priority, SchemaVersion, Slice, SliceStatus, TaskSource};
-use cook_protocol::refusal::Refusal;
-use std::collections::{BTreeMap, BTreeSet};
+use cook_protocol::model::{Import, Plan, Priority, SchemaVersion, TaskSource};
 use std::fmt;
 
 /// Characters of a made id.
