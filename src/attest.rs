@@ -18,8 +18,6 @@ use cook_protocol::schema;
 use cook_repo::git::Entry;
 use cook_repo::remote::Side;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fmt::Write;
 
 // Two statements from a verification that passed: what was verified, and what the gates said.

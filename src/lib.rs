@@ -31,18 +31,30 @@ mod prelude {
         shorten, without_escapes,
     };
     pub(crate) use cook_protocol::digest::sha256;
-    pub(crate) use cook_protocol::machine::{AnchorAnswer, Dispatch, Facts, GateRun, Head, short};
-    pub(crate) use cook_protocol::model::{
-        Caches, Config, Evidence, GateSpec, Policy, Receipt, Role, Slice, SliceStatus, Snapshot,
+    pub(crate) use cook_protocol::machine::{
+        self, AnchorAnswer, Dispatch, Facts, GateRun, Head, Rule, quote_word, short,
     };
-    pub(crate) use cook_protocol::question::{AnchorQuestion, Required};
+    pub(crate) use cook_protocol::model::{
+        ActiveStatus, Actor, Caches, Checkpoint, CheckpointKind, Config, Count, Event, Evidence,
+        GateSpec, Plan, Policy, Receipt, Role, STOP_VERIFIER, SchemaVersion, Slice, SliceStatus,
+        Snapshot, Verdict,
+    };
+    pub(crate) use cook_protocol::question::{AnchorQuestion, Question, Required};
     pub(crate) use cook_protocol::refusal::Refusal;
     pub(crate) use cook_protocol::trials::TestResult;
+    pub(crate) use cook_repo::clock::Clock;
     pub(crate) use cook_repo::disk::{self, Durable, Links, NewFile};
     pub(crate) use cook_repo::git::Repo;
+    pub(crate) use cook_repo::process::{Short, capture, on_path};
     pub(crate) use cook_repo::receipt::{Gates, Receipts, merge_gates, words};
-    pub(crate) use cook_repo::store::{Store, Tip};
+    pub(crate) use cook_repo::session::GitStore;
+    pub(crate) use cook_repo::store::{Meta, Store, Tip};
+    pub(crate) use cook_repo::thread;
+    pub(crate) use serde::{Deserialize, Serialize};
+    pub(crate) use serde_json::{Value, json};
+    pub(crate) use std::cell::RefCell;
     pub(crate) use std::collections::{BTreeMap, BTreeSet};
+    pub(crate) use std::ffi::OsString;
     pub(crate) use std::path::{Path, PathBuf};
-    pub(crate) use std::time::Duration;
+    pub(crate) use std::time::{Duration, Instant};
 }

@@ -5,9 +5,8 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
 use cook_repo::disk::TemporaryDir;
-use cook_repo::process::{Captured, ProcessError, Short, capture};
+use cook_repo::process::{Captured, ProcessError};
 use sha2::{Digest, Sha256};
-use std::ffi::OsString;
 use std::path::absolute;
 
 /// What a signature of cook's is for: git's own are for `git`.

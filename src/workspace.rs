@@ -5,16 +5,14 @@ use crate::prelude::*;
 use crate::trial::Bundle;
 use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    self, BriefRecord, Cause, CheckpointKind, CleanRoom, Event, PROMPT_ID, Profile, STOP_VERIFIER,
-    STOP_VERIFIER_SCRIPTS, SliceRecord, SliceRecordType,
+    self, BriefRecord, Cause, CleanRoom, PROMPT_ID, Profile, STOP_VERIFIER_SCRIPTS, SliceRecord,
+    SliceRecordType,
 };
 use cook_protocol::schema;
-use cook_repo::clock::Clock;
 use cook_repo::disk::AtPath;
 use cook_repo::receipt::{TakenBack, Trust};
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place};
-use std::cell::RefCell;
 
 /// A worktree, its log, its settings.
 pub struct Workspace {

@@ -6,7 +6,7 @@ use super::sources::{Sources, Text, answer, recall, say};
 use crate::prelude::*;
 use crate::trial;
 use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};
-use cook_protocol::model::{Anchor, Basis, Count, Stamp, Verdict, fits};
+use cook_protocol::model::{Anchor, Basis, Stamp, fits};
 use cook_repo::git::{Edit, Entry, Put, digest_lines, find_digest, is_telling};
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use super::runs::{answer_from, red};
 use super::sources::{Sources, Told, answer, recall, say};
 use crate::prelude::*;
 use crate::trial::{self, Accepted, Bundle};
-use cook_protocol::model::{KeptProof, Verdict};
+use cook_protocol::model::KeptProof;
 use cook_protocol::trials::outcomes::names;
 use cook_protocol::trials::{Known, Outcomes, Side, side_of};
 use cook_repo::receipt::{TrialRun, plan_gate};

@@ -2,7 +2,7 @@
 
 use super::sources::{NO_COMMIT, Sources, Text, answer, say};
 use crate::prelude::*;
-use cook_protocol::model::{Anchor, KeptProof, Verdict};
+use cook_protocol::model::{Anchor, KeptProof};
 use cook_repo::git::{Entry, find_text, says_something};
 use std::ops::Range;
 

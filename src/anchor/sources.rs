@@ -3,10 +3,9 @@
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle};
 use crate::workspace::Workspace;
-use cook_protocol::model::{TreeEntry, Verdict};
+use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::outcomes::{Material, Outcomes};
 use cook_repo::git::Entry;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;

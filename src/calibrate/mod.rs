@@ -13,12 +13,9 @@ use crate::run::{Keeping, Observer, RoleAgent, Unseen, first_agent, hold_once};
 use crate::service::{self, ByCookOutcome};
 use crate::workspace::{Workspace, find_place};
 use cook_mutants::{Fault, FaultKind, faults};
-use cook_protocol::machine::quote_word;
-use cook_protocol::model::{Actor, Event, Verdicts};
+use cook_protocol::model::Verdicts;
 use cook_repo::disk::TemporaryDir;
-use cook_repo::store::Meta;
 use std::collections::VecDeque;
-use std::time::Instant;
 
 // Makes cases, asks about them, counts: planted and clean ones by turns, so that what is cut in the
 // middle holds as many of both.

@@ -7,11 +7,8 @@ use crate::prelude::*;
 use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
 use crate::workspace::Workspace;
 use cook_protocol::change::code_of;
-use cook_protocol::machine::quote_word;
 use cook_protocol::model::Place;
 use cook_protocol::trials::{Side, TrialLine, Weight, Word, fits_path};
-use cook_repo::process::on_path;
-use serde::Serialize;
 
 /// Gates of the settings, those of these names alone where there are any.
 fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Result<Vec<GateSpec>> {

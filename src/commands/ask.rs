@@ -10,13 +10,10 @@ use cook_protocol::model::RoleConfig;
 use cook_protocol::schema::GivenSchema;
 use cook_repo::process::{Clocks, ControlFlow};
 use cook_repo::session::{
-    Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Ref, RefKind, Reply,
-    Transport, call, keeping, read_only_violated, resolve,
+    Action, Call, ContentHash, Entry, NativeUse, On, Prior, Ref, RefKind, Reply, Transport, call,
+    keeping, read_only_violated, resolve,
 };
-use cook_repo::thread;
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::cell::RefCell;
+use serde_json::Map;
 
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {

@@ -9,14 +9,12 @@ use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief};
 use crate::view::json_text;
 use cook_agents::hooks::Item;
 use cook_protocol::brief::{self, Artifact, Brief, Filled, Guide};
-use cook_protocol::machine::Rule;
 use cook_protocol::model::{
-    Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefRecord, Cause, Checkpoint,
-    Event, GuideProposal, Slot, Verdict,
+    BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefRecord, Cause, GuideProposal, Slot,
 };
 use cook_repo::git::make_unified_diff;
 use cook_repo::process::ROLE_VARIABLE;
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

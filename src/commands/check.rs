@@ -5,7 +5,6 @@ use super::context::*;
 use super::recorded::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check, keep_said};
 use crate::view::{Format, Results};
-use cook_protocol::machine::quote_word;
 use cook_protocol::trials::Weight;
 use std::io::Read;
 

@@ -7,13 +7,10 @@ pub(super) use crate::service;
 pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
 pub(super) use crate::workspace::Workspace;
 pub(super) use clap::{Args, Subcommand};
-pub(super) use serde::Serialize;
 
 use crate::view;
-use cook_protocol::model::Actor;
 use cook_repo::process::{ROLE_VARIABLE, agent_marker, agent_process, session_marker};
 use cook_repo::room::RunnerFiles;
-use cook_repo::thread;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

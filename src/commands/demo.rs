@@ -6,8 +6,7 @@ use super::run;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left, why};
 use crate::run::{Observer, RunEvent};
 use crate::view::Dispatched;
-use cook_protocol::machine::quote_word;
-use cook_repo::process::{Alarm, on_path};
+use cook_repo::process::Alarm;
 use std::process::ExitCode;
 
 /// How long `--slow` rests after each step.

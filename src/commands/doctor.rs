@@ -7,9 +7,7 @@ use super::recorded::note;
 use crate::view::VerifyAnswer;
 use crate::{hooks, run};
 use cook_agents::{Found, Preset, presets};
-use cook_protocol::machine;
 use cook_protocol::model::{AgentKind, Continuation, SessionNaming};
-use cook_repo::clock::Clock;
 use cook_repo::store::KeptCopy;
 
 #[derive(Debug, Args)]

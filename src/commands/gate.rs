@@ -5,10 +5,8 @@ use super::recorded::{self, TransitionAnswer, describe_red, note};
 use crate::init::{Contract, FileOutcome, OF_FOLDER, SETTINGS};
 use crate::measure;
 use cook_agents::Preset;
-use cook_protocol::machine;
-use cook_protocol::model::{Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_protocol::model::{Resume, STOP_VERIFIER_SCRIPTS};
 use cook_repo::receipt::{Trust, plan_gate};
-use cook_repo::thread;
 
 #[derive(Debug, Args)]
 pub(super) struct GateArgs {

@@ -9,8 +9,7 @@ use clap::Command;
 use cook_agents::hooks::layout::Purpose;
 use cook_agents::presets;
 use cook_protocol::diagnostic::{CATALOGUE, Family, Severity};
-use cook_protocol::machine::{ASK_GOAL, quote_word};
-use cook_repo::process::on_path;
+use cook_protocol::machine::ASK_GOAL;
 
 /// What most people need, in the order in which they meet it.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];

@@ -6,9 +6,7 @@ use crate::hooks::{self, Call, install};
 use crate::view::{ColorChoice, Format, VerifyAnswer};
 use cook_agents::hooks::Agent;
 use cook_agents::hooks::layout::Purpose;
-use cook_protocol::machine;
 use cook_protocol::model::KnownAgent;
-use cook_repo::clock::Clock;
 use std::io::Read;
 
 #[derive(Debug, Subcommand)]

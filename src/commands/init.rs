@@ -8,9 +8,7 @@ use crate::service::Applied;
 use crate::verify::measure_worths;
 use cook_agents::presets;
 use cook_protocol::diagnostic::list_with_verb;
-use cook_protocol::machine::{self, Rule, quote_word};
-use cook_protocol::model::{Actor, Assurance, Count, Event, Profile, STOP_VERIFIER};
-use cook_repo::process::on_path;
+use cook_protocol::model::{Assurance, Profile};
 use std::io::{BufRead, Read};
 
 #[derive(Debug, Args)]

@@ -8,8 +8,6 @@ use crate::tracker::{
     may_close, open,
 };
 use cook_protocol::diagnostic::list_with_verb;
-use cook_protocol::model::Plan;
-use std::time::Instant;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum IssueCommand {

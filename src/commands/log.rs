@@ -2,13 +2,11 @@
 
 use super::context::*;
 use cook_protocol::model::{
-    Conclude, Decision, Event, PlanBlock, PolicyChange, Records, Reground, ReportRecord, Resume,
+    Conclude, Decision, PlanBlock, PolicyChange, Records, Reground, ReportRecord, Resume,
     RubricVerdict, SliceRecordType, Verdicts,
 };
 use cook_protocol::report::fields;
-use cook_repo::clock::Clock;
-use cook_repo::store::Meta;
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {

@@ -3,7 +3,7 @@
 use super::context::*;
 use crate::hooks;
 use crate::view::{Dispatched, Judgments, dispatch_lines};
-use cook_protocol::machine::{Rule, Trace};
+use cook_protocol::machine::Trace;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {

@@ -4,9 +4,7 @@ use super::context::*;
 use super::recorded;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;
-use cook_protocol::model::{
-    Actor, CANCELLED_BY_HAND, Count, Event, Limits, PAUSED_BY_HAND, Resume, WaitingKind,
-};
+use cook_protocol::model::{CANCELLED_BY_HAND, Limits, PAUSED_BY_HAND, Resume, WaitingKind};
 
 const UNHEARD: &str = "paused; your reason is not binding, because it came neither from a person at a terminal nor with `--as-user`";
 

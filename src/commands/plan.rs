@@ -4,7 +4,6 @@ use super::context::*;
 use super::recorded;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;
-use cook_protocol::model::{Event, Plan};
 use cook_protocol::schema;
 
 #[derive(Debug, Subcommand)]

@@ -8,11 +8,8 @@ use crate::view::{VerifyAnswer, plain};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::machine::{EXCHANGE, list_other_ratings};
-use cook_protocol::model::{Event, Plan, Reground, Verdicts};
+use cook_protocol::model::{Reground, Verdicts};
 use cook_repo::disk::TemporaryDir;
-use cook_repo::process::{Short, capture, on_path};
-use cook_repo::store::Meta;
-use std::ffi::OsString;
 use std::fmt::Write;
 
 /// Bytes of a body: GitHub takes 65,536 characters.

@@ -4,8 +4,7 @@ use super::context::*;
 use crate::service::Public;
 use crate::signature::{self, Blob, Key, signing_key};
 use crate::verify;
-use cook_protocol::machine::quote_word;
-use cook_protocol::model::{Event, is_branch_name};
+use cook_protocol::model::is_branch_name;
 use cook_repo::remote::{Manner, Mark, Plan, Pulled, Restore, Side};
 use cook_repo::store::{Contents, Place, Signed};
 

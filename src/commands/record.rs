@@ -7,7 +7,7 @@ use super::recorded::{self, TransitionAnswer};
 use crate::hooks;
 use crate::service::{Applied, Foresight};
 use crate::view::finding_line;
-use cook_protocol::model::{ActiveStatus, Actor, Event, StrengthRule, nearest};
+use cook_protocol::model::{StrengthRule, nearest};
 use cook_protocol::report::{self, Checked, Parsed, Provenance, Report, Reported};
 
 #[derive(Debug, Args)]

@@ -7,10 +7,8 @@ use crate::measure;
 use crate::service::{Applied, Asked, Taker};
 use crate::tracker::{Bounds, Memory, MemoryError, Outage, TrackerError, list_owed, open, settle};
 use crate::view::Dispatched;
-use cook_protocol::machine::{self, Step};
-use cook_protocol::model::{Actor, Event};
+use cook_protocol::machine::Step;
 use cook_repo::process::session_around;
-use std::time::Instant;
 
 /// Records one event of the user's and answers with who is due.
 pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary: &str) -> Answer {

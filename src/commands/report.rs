@@ -9,11 +9,8 @@ use crate::view::html_page::{HtmlPage, Table, draw_plan, line, list, sign, write
 use crate::view::{CostAnswer, Results, VerifyAnswer, Weight};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::Severity;
-use cook_protocol::model::{Event, Submission, Verdicts};
-use cook_repo::clock::Clock;
+use cook_protocol::model::{Submission, Verdicts};
 use cook_repo::disk::{Mode, look};
-use cook_repo::session::GitStore;
-use cook_repo::store::Meta;
 use maud::{Markup, html};
 
 #[derive(Debug, Args)]

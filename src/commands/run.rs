@@ -10,7 +10,6 @@ use crate::view::{Dispatched, Screen, Tone, describe_policy, tell_dollars};
 use cook_agents::{Progress, Spent};
 use cook_repo::process::Alarm;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:

@@ -9,14 +9,11 @@ use crate::judges::{self, Judged};
 use crate::run::{self, Live};
 use crate::view::{CostAnswer, Judgments, dispatch_lines, write_line};
 use cook_protocol::machine::{
-    ReadyRow, Rule, SliceGraph, current_audit, current_review, describe_typed_votes, waits_for,
+    ReadyRow, SliceGraph, current_audit, current_review, describe_typed_votes, waits_for,
 };
-use cook_protocol::model::{Amendment, Assurance, Blocker, Phase, Plan, Waiting};
-use cook_repo::clock::Clock;
+use cook_protocol::model::{Amendment, Assurance, Blocker, Phase, Waiting};
 use cook_repo::process::{Patience, is_alive};
-use cook_repo::store::Meta;
 use std::io::{IsTerminal, Write, stdout};
-use std::time::Instant;
 
 /// How often a watched status is looked at.
 const PACE: Duration = Duration::from_millis(500);

@@ -8,7 +8,6 @@ use super::recorded::note;
 use crate::hooks::install::{self, Change, Written};
 use crate::init::TRACKED;
 use crate::run::{MOVED_DIR, SCRATCH};
-use cook_protocol::machine::quote_word;
 use cook_repo::disk::{look, remove_tree};
 use cook_repo::receipt::key_dir;
 use cook_repo::remote::Elsewhere;

@@ -7,7 +7,6 @@ use crate::attest::{self, About, Attested, Found, Made};
 use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
 use crate::view::{Format, VerifyAnswer};
 use clap::ValueEnum;
-use cook_protocol::model::{Event, STOP_VERIFIER};
 use cook_repo::disk::Mode;
 
 /// What `cook verify` asks.

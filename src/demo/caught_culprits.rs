@@ -8,11 +8,9 @@ use crate::prelude::*;
 use crate::run::{Observer, RunEvent, Violation};
 use crate::service::Applied;
 use crate::workspace::Workspace;
-use cook_protocol::machine::Rule;
-use cook_protocol::model::{ActiveStatus, Event, SliceRecordType};
+use cook_protocol::model::SliceRecordType;
 use cook_repo::process::Alarm;
 use cook_repo::store::Entry;
-use serde::Serialize;
 
 /// Largest file that may be kept of what a session printed: head and tail of a stream, and
 /// the line between them.

@@ -7,11 +7,8 @@ use crate::run::{PLAYED, RoleAgent, RoleAssignment};
 use crate::service;
 use crate::workspace::Workspace;
 use cook_agents::Preset;
-use cook_protocol::model::{Access, Actor, AgentName, AgentTable, Event, Resume, STOP_VERIFIER};
-use cook_repo::process::{Clocks, Short, capture, on_path};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::ffi::OsString;
+use cook_protocol::model::{Access, AgentName, AgentTable, Resume};
+use cook_repo::process::Clocks;
 
 /// The agents' table, but for what is known only here.
 const AGENT: &str = include_str!("../../protocol/demo/agent.toml");

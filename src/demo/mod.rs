@@ -16,7 +16,6 @@ use crate::workspace::Workspace;
 use caught_culprits::{Recorder, Seen};
 use demo_repository::Story;
 use demo_repository::make_failure;
-use std::time::Instant;
 
 /// How long a demonstration may take before it counts as stuck.
 const WALL: Duration = Duration::from_secs(300);

@@ -11,14 +11,9 @@ use cook_agents::hooks::{
     Agent, CHECKPOINTS, Due, Item, Kind, Owner, Recovery, SessionState, Situation, StateDir, Wants,
     Workflow, ago, begins, find_directory, find_inside, first_line, issue_call, segments,
 };
-use cook_protocol::machine::Rule;
-use cook_protocol::model::{
-    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp,
-};
-use cook_repo::clock::Clock;
+use cook_protocol::model::{MAX_CHECKPOINT_TEXT, Timestamp};
 use cook_repo::git::Entry;
 use cook_repo::process::{INVOCATION_VARIABLE, agent_around, session_around};
-use serde_json::Value;
 
 fn unwritable(error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").with_cause(error)

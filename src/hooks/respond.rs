@@ -15,10 +15,9 @@ use cook_agents::hooks::{
     Agent, Effects, Event, False, Kind, Outcome, Owed, Owner, Row, SessionState, Situation,
     StateDir, answer, check_stop, find_directory, is_checked, read, step, wants,
 };
-use cook_protocol::model::{BriefSync, CheckVerdict, Checkpoint};
+use cook_protocol::model::{BriefSync, CheckVerdict};
 use cook_protocol::trials::Weight;
 use cook_repo::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
-use serde_json::Value;
 
 /// Entries of the trail that are looked through.
 pub(super) const LOOK_BACK: usize = 2_000;

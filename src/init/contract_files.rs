@@ -10,7 +10,6 @@ use cook_protocol::model::{
     RepoPath, mission_anchor,
 };
 use cook_protocol::schema::{MAX_DOCUMENT_BYTES, read_document};
-use serde_json::Value;
 
 const README: &str = include_str!("../../templates/agent/README.md");
 /// The settings, relative to the worktree.

@@ -6,12 +6,10 @@
 
 use super::text_files::{Tree, is_directory};
 use crate::prelude::*;
-use cook_protocol::model::{
-    ActiveSlice, ActiveStatus, Handoff, Import, Plan, Priority, SchemaVersion,
-};
+use cook_protocol::model::{ActiveSlice, Handoff, Import, Priority};
 use cook_protocol::schema::{Document, MAX_DOCUMENT_BYTES};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 /// The layout of package 0.1.26: everything directly in `.agent/`.
 pub const FLAT: &str = "agent-0.1.26";

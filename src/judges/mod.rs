@@ -6,8 +6,8 @@ use crate::workspace::Workspace;
 use cook_mutants::{Answer, FaultKind, Interval, Joint, Record, Share, joint};
 use cook_protocol::machine::list_votes;
 use cook_protocol::{digest, prompt};
-use cook_repo::session::{CallRecord, GitStore, Ref};
-use serde::{Deserialize, Serialize, Serializer};
+use cook_repo::session::{CallRecord, Ref};
+use serde::Serializer;
 use std::io::ErrorKind;
 
 /// What is known of a judge: how many planted faults it caught, and how much clean work it refused.

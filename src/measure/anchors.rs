@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::workspace::list_tests;
 use cook_protocol::brief::{is_users, mentions, quotes};
 use cook_protocol::machine::BriefFacts;
-use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot, Verdict};
+use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot};
 use cook_protocol::question::BriefQuestion;
 
 impl World<'_> {

@@ -4,9 +4,6 @@ use super::world::{World, gate_commands};
 use super::{Claim, Reran};
 use crate::prelude::*;
 use crate::workspace::{Judging, Workspace};
-use cook_protocol::machine;
-use cook_protocol::model::STOP_VERIFIER;
-use cook_protocol::question::Question;
 
 /// Whether gates may run while rules decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

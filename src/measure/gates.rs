@@ -4,11 +4,10 @@ use super::world::World;
 use crate::init::{self, stop_script};
 use crate::prelude::*;
 use cook_protocol::machine::StopVerifierRun;
-use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER_SCRIPTS};
 use cook_protocol::question::GateQuestion;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
-use cook_repo::process::on_path;
 use cook_repo::receipt::Trust;
 
 /// Bytes of a script, at most.

@@ -5,7 +5,7 @@ use crate::init::SETTINGS;
 use crate::prelude::*;
 use crate::trial::{Span, Tried, try_change};
 use cook_protocol::machine::{CommitFacts, ConfigFacts};
-use cook_protocol::question::{GateQuestion, Question};
+use cook_protocol::question::GateQuestion;
 use cook_protocol::trials::TrialLine;
 use cook_repo::git::Entry;
 

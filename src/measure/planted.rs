@@ -10,12 +10,10 @@ use cook_mutants::{
     is_in_tests, plant, subject, with_comment, without_change,
 };
 use cook_protocol::diagnostic::list_with_verb;
-use cook_protocol::model::{Count, StrengthNote, StrengthRule, UnnoticedDefect};
+use cook_protocol::model::{StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_protocol::question::GateQuestion;
 use cook_repo::git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT};
 use cook_repo::receipt::TakenBack;
-use serde::Serialize;
-use std::time::Instant;
 
 /// Tries defects in a change that is green, so many at most, and begins none after so many minutes.
 ///

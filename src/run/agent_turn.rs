@@ -10,20 +10,15 @@ use crate::workspace::Workspace;
 use cook_agents::{
     AgentFailure, AgentSupplier, Bounds, FailureClass, Progress, Report, Sandbox, workflow_mark,
 };
-use cook_protocol::machine;
-use cook_protocol::model::{Actor, Event};
 use cook_protocol::prompt;
 use cook_protocol::report::{self, Provenance, Reported};
 use cook_repo::git::{Identity, Throwaway};
 use cook_repo::process::{ControlFlow, WORKFLOW_VARIABLE};
 use cook_repo::session::{
-    Action, Call, Continuation, GitStore, NativeUse, On, Ref, RefKind, Reply, Supplier, call, seed,
+    Action, Call, Continuation, NativeUse, On, Ref, RefKind, Reply, Supplier, call, seed,
 };
 use cook_repo::store::History;
-use cook_repo::thread;
-use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// What an agent is told and what it goes on from. One that cannot go on from anything is told
 /// everything.

@@ -12,10 +12,9 @@ use crate::workspace::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
 use cook_agents::{PutBack, end_left};
 use cook_repo::git::Difference;
 use cook_repo::process::is_alive;
-use cook_repo::session::{Action, GitStore};
+use cook_repo::session::Action;
 use cook_repo::store::Place;
 use std::cell::Cell;
-use std::ffi::OsString;
 use std::{fs, io};
 
 /// Bytes of a ref, at most.

@@ -8,12 +8,10 @@ use crate::workspace::Workspace;
 use cook_agents::{
     AgentSupplier, Found, Preset, Sandbox, Spent, describe_error, find, presets, probe_version,
 };
-use cook_protocol::machine::quote_word;
 use cook_protocol::model::{Access, Limits as Budgets, RoleConfig, SandboxMode, SocketPath};
 use cook_repo::process::Clocks;
 use cook_repo::room::Bubblewrap;
-use cook_repo::session::{Action, CallRecord, GitStore, Ref, RefKind, Supplier, Turn};
-use cook_repo::thread;
+use cook_repo::session::{Action, CallRecord, Ref, RefKind, Supplier, Turn};
 
 /// Roles that agents play here.
 pub const PLAYED: [Role; 5] = [

@@ -18,12 +18,9 @@ use crate::service::{self, Applied};
 use crate::workspace::Workspace;
 use cook_agents::{Bounds, Spent, end_left, settle_left};
 use cook_protocol::machine::{current_audit, current_review};
-use cook_protocol::model::{Actor, Event};
-use cook_repo::clock::Clock;
 use cook_repo::process::Patience;
-use cook_repo::session::{CallRecord, GitStore};
+use cook_repo::session::CallRecord;
 use cook_repo::store::Lease;
-use std::time::Instant;
 
 /// Sessions in a row that may come to nothing.
 const FAILURES: u32 = 3;

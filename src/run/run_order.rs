@@ -7,12 +7,10 @@ use crate::workspace::Workspace;
 use cook_agents::{Preset, Progress, Spent};
 use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::model::{Access, Price};
-use cook_repo::clock::Clock;
 use cook_repo::process::{Alarm, Clocks};
 use cook_repo::store::Recovery;
-use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,6 @@ use cook_protocol::machine::OutsideEdit;
 use cook_protocol::model::{BRIEF_FILE, BriefSync, CONTRACT_FILES, SETTINGS_FILES};
 use cook_repo::git::{Baseline, Difference, Ignored};
 use cook_repo::store::{MAX_KEPT, rescue_keep};
-use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
 /// Bytes of a note, at most.

@@ -13,11 +13,10 @@ use cook_protocol::brief::{
 };
 use cook_protocol::machine::BriefFacts;
 use cook_protocol::model::{
-    Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event,
-    EvidenceRecord, SliceRecord, SliceRecordType, Timestamp, Verdict,
+    Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, EvidenceRecord, SliceRecord,
+    SliceRecordType, Timestamp,
 };
-use cook_protocol::question::{BriefQuestion, Question};
-use serde::Serialize;
+use cook_protocol::question::BriefQuestion;
 
 /// Bytes of a brief that is not asked for in full.
 pub const DEFAULT_BYTES: usize = 8_000;

@@ -5,7 +5,7 @@
 use super::report_context::Context;
 use crate::anchor::read_line;
 use crate::prelude::*;
-use cook_protocol::model::{Anchor, Verdict};
+use cook_protocol::model::Anchor;
 use cook_protocol::trials::Outcomes;
 use cook_repo::git::{Edit, hunks, split_lines};
 use cook_repo::receipt::Output;

@@ -4,9 +4,8 @@ use crate::measure::GateRuns;
 use crate::measure::{World, read_rules};
 use crate::prelude::*;
 use crate::workspace::{Workspace, elsewhere};
-use cook_protocol::machine::{self, Found, Rule, Trace, Worktree};
-use cook_protocol::model::{Event, Plan, RoomCheck};
-use cook_protocol::question::Question;
+use cook_protocol::machine::{Found, Trace, Worktree};
+use cook_protocol::model::RoomCheck;
 use cook_repo::run_again;
 use shell_words::quote;
 

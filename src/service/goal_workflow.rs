@@ -6,10 +6,8 @@ use crate::measure::{MAX_HIDDEN, World, read_settings, spec_of};
 use crate::prelude::*;
 use crate::trial::{Bundle, list_paths};
 use crate::workspace::Workspace;
-use cook_protocol::machine;
 use cook_protocol::model::{
-    Actor, CheckVerdict, Count, Event, Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES,
-    TreeEntry, WaitingKind,
+    CheckVerdict, Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES, TreeEntry, WaitingKind,
 };
 use cook_repo::receipt::Trust;
 use cook_repo::remote::Side;

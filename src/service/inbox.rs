@@ -12,14 +12,9 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::brief::not_user;
 use cook_protocol::diagnostic::redact;
-use cook_protocol::machine;
-use cook_protocol::model::{
-    Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, SchemaVersion,
-    Timestamp,
-};
+use cook_protocol::model::{BriefChange, MAX_CHECKPOINT_TEXT, Timestamp};
 use cook_protocol::report::{self, Provenance, Reported};
 use cook_repo::disk::is_directory;
-use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};
 
 /// Largest file that is read, and how many at once.

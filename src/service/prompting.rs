@@ -7,12 +7,11 @@ use super::report_context::context_text;
 use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_agents::prompt_tokens;
-use cook_protocol::machine::{self, Found, Rule, Selection, VERIFY_STOP};
+use cook_protocol::machine::{Found, Selection, VERIFY_STOP};
 use cook_protocol::model::Assurance;
 use cook_protocol::prompt::{self, PromptInput};
 use cook_protocol::report;
 use cook_repo::session::CallRecord;
-use serde::Serialize;
 
 /// The ticket for the state that was looked at; changes of the brief leave it as it was.
 ///

@@ -8,8 +8,7 @@ use crate::workspace::Workspace;
 use cook_mutants::{Class, classify};
 use cook_protocol::machine::{CommitSeen, list_others_since};
 use cook_protocol::model::{
-    ActiveStatus, EvidenceClaim, Offer, Place, StrengthNote, TestChange, USER_COMMANDS, Verdict,
-    WHOLE, surface_matches,
+    EvidenceClaim, Offer, Place, StrengthNote, TestChange, USER_COMMANDS, WHOLE, surface_matches,
 };
 use cook_repo::git::{ChangeKind, Edit, make_unified_diff};
 use std::fmt::Write;

@@ -9,16 +9,13 @@ use crate::measure::GateRuns;
 use crate::measure::World;
 use crate::prelude::*;
 use crate::workspace::Workspace;
-use cook_protocol::machine::{self, MOST_BY_COOK, Step};
-use cook_protocol::model::{Actor, Anchor, CitedExchange, Event, Exchanges, Said, Sync, Verdict};
+use cook_protocol::machine::{MOST_BY_COOK, Step};
+use cook_protocol::model::{Anchor, CitedExchange, Exchanges, Said, Sync};
 use cook_protocol::prompt;
-use cook_protocol::question::Question;
-use cook_repo::process::{ProcessError, Short, capture};
+use cook_repo::process::ProcessError;
 use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
-use cook_repo::session::{Exchange, GitStore, Ref, RefKind, load_episode};
+use cook_repo::session::{Exchange, Ref, RefKind, load_episode};
 use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Transition};
-use serde_json::{Value, json};
-use std::cell::RefCell;
 
 /// How long a writer waits for another one.
 const LOCK_WAIT: Duration = Duration::from_secs(10);

@@ -4,16 +4,14 @@ use super::tracked_issue::{
     Attempt, Brief, Comment, Commented, Issue, IssueStatus, Link, NewIssue, ReadyList, Result,
     Tracker, TrackerError, carries, explore, is_id, line, mark, text,
 };
+use crate::prelude::*;
 use cook_protocol::model::TrackerKind;
 use cook_repo::disk::is_directory;
-use cook_repo::process::{Captured, ProcessError, Short, capture, on_path};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use cook_repo::process::{Captured, ProcessError};
+use serde_json::Map;
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// Longest text that is given to a program: one argument holds 128 KiB on Linux.
 const MAX_ARGUMENT: usize = 60 * 1024;

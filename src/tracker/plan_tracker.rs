@@ -10,13 +10,9 @@ use super::tracked_issue::{
 };
 use crate::prelude::*;
 use cook_protocol::machine::SliceGraph;
-use cook_protocol::model::{
-    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Timestamp,
-};
-use cook_repo::clock::Clock;
+use cook_protocol::model::{MAX_CHECKPOINT_TEXT, Timestamp};
 use cook_repo::process::session_around;
 use cook_repo::store::Place;
-use std::time::Instant;
 
 /// Entries of the trail that are looked through for those of one slice.
 const LOOK_BACK: usize = 2_000;

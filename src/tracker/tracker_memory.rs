@@ -7,9 +7,6 @@
 
 use super::tracked_issue::{Attempt, Commented, Result, Tracker, TrackerError, carries, is_id};
 use crate::prelude::*;
-use cook_protocol::model::Plan;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fs::File;
 use std::io;
 

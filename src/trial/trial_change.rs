@@ -8,7 +8,6 @@ use cook_protocol::trials::{
     is_whole_setting, list_variables, shadows_runner, side_of, split_of, splits,
 };
 use cook_repo::git::{Entry, Put, TreeChange};
-use std::cell::RefCell;
 
 /// Bytes of a text that is taken apart.
 const MAX_SPLIT: usize = 4 << 20;

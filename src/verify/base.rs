@@ -10,13 +10,11 @@ use crate::prelude::*;
 use crate::service;
 use crate::workspace::{Judging, Workspace};
 use cook_protocol::model::{
-    CONTRACT_FILES, Plan, Profile, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches,
+    CONTRACT_FILES, Profile, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches,
 };
 use cook_repo::disk::TemporaryDir;
 use cook_repo::receipt::TakenBack;
 use cook_repo::remote::{Remote, Side};
-use serde::Serialize;
-use serde_json::Value;
 
 /// Files that are named.
 const MOST_NAMED: usize = 100;

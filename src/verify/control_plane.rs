@@ -6,10 +6,10 @@ use super::verification::{Answered, find_standing};
 use crate::prelude::*;
 use crate::service;
 use crate::workspace::Workspace;
-use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit};
+use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    ActiveSlice, ActiveStatus, BriefDocument, CitedExchange, Event, Plan, Profile, SliceRecord,
-    State, StopRecord, VerificationEvidence,
+    ActiveSlice, BriefDocument, CitedExchange, Profile, SliceRecord, State, StopRecord,
+    VerificationEvidence,
 };
 use cook_protocol::prompt;
 use cook_protocol::report::{self, Provenance, Reported};

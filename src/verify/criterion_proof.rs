@@ -9,8 +9,6 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::machine::Verdict;
 use cook_protocol::model::{Accepted, Basis, EvidenceRecord};
-use cook_protocol::question::Question;
-use serde::Serialize;
 use std::cell::OnceCell;
 
 /// What a criterion's proof is worth.

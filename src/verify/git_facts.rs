@@ -13,7 +13,6 @@ use crate::workspace::Workspace;
 use cook_protocol::machine::{
     CommitFacts, MAX_PATHS, Range, Verdict, ask_commit, follow, list_questions, mark,
 };
-use cook_protocol::model::Event;
 use cook_protocol::question::CommitQuestion;
 
 /// What the rules ask that git can answer again.

@@ -6,12 +6,11 @@ use crate::prelude::*;
 use crate::service;
 use crate::signature::{self, Blob, NAMESPACE, Signer};
 use crate::workspace::{LogSource, Workspace};
-use cook_protocol::machine;
 use cook_protocol::model::Subject;
 use cook_repo::git::{Entry, MergedFrom};
 use cook_repo::remote::{FORMER, Remote, Side};
 use cook_repo::store::Signed;
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 
 /// A question, and what was found out.
 #[derive(Debug, Serialize, schemars::JsonSchema)]

@@ -8,9 +8,9 @@ use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
 use cook_agents::tokens;
 use cook_protocol::diagnostic::Severity;
 use cook_protocol::machine::list_votes;
-use cook_protocol::model::{ActiveSlice, ActiveStatus, SchemaVersion};
+use cook_protocol::model::ActiveSlice;
 use cook_repo::session::CallRecord;
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 
 /// What was looked at and what was found.
 #[derive(Serialize, schemars::JsonSchema)]

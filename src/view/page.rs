@@ -1,9 +1,8 @@
 //! Text on its way to a terminal: whatever comes from a repository is cleaned,
 //! colour is added here and nowhere else. And the exit codes.
 
-use cook_protocol::diagnostic::{FailureKind, Finding, Lines, clean, harmless_json, without_tags};
-use cook_protocol::model::Policy;
-use serde_json::Value;
+use crate::prelude::*;
+use cook_protocol::diagnostic::{harmless_json, without_tags};
 use std::process::ExitCode;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

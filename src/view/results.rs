@@ -12,7 +12,6 @@ use clap::ValueEnum;
 use cook_protocol::diagnostic::{Severity, without_tags};
 use cook_repo::disk::open_to_append;
 use maud::{Markup, PreEscaped, html};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
 

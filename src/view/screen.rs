@@ -5,7 +5,6 @@ use super::results::{Format, harmless, write_down};
 use super::{Answer, Results, to_json};
 use crate::prelude::*;
 use cook_protocol::diagnostic::{PriorRefs, Severity, without_tags};
-use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 

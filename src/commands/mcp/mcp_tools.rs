@@ -2,9 +2,8 @@
 //! which their schemas and the command lines are made.
 
 use crate::prelude::*;
-use cook_repo::process::{Captured, ProcessError, Short, capture_until};
+use cook_repo::process::{Captured, ProcessError, capture_until};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, JsonObject, Tool, ToolAnnotations};
-use serde_json::{Value, json};
 
 /// A command that an agent may call. What is the user's alone is not among them.
 pub(super) struct Command {

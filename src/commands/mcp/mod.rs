@@ -18,8 +18,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
-use serde::Serialize;
-use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 

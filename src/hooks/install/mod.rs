@@ -12,9 +12,6 @@ use cook_agents::hooks::toml_tables::{self, TablesError};
 use cook_agents::hooks::{Agent, Kind, SessionState, StateDir};
 use cook_protocol::model::StateDirectory;
 use cook_repo::disk::Mode;
-use cook_repo::process::{Short, capture};
-use serde_json::{Value, json};
-use std::ffi::OsString;
 
 /// Beginning and end of a block in a text of others.
 const BEGIN: &str = "<!-- >>> cook-hooks";

@@ -1,8 +1,7 @@
 //! What each language and each build tool proposes: gates, caches, and what comes before the gates.
 
 use super::manifests::{Check, Files, Proposed};
-use cook_protocol::diagnostic::Result;
-use serde_json::Value;
+use crate::prelude::*;
 use toml::Table;
 
 /// What all of them propose. A task runner's targets are taken only where no build tool brought a test of its own, since they

@@ -3,8 +3,8 @@
 use super::check_list::items;
 use super::task::{At, Faults, Task, Tasks, note_left_out};
 use crate::prelude::*;
+use serde::Deserializer;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use std::fmt;
 
 /// The value of a whole file.

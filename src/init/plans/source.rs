@@ -12,7 +12,6 @@ use crate::init::text_files::Tree;
 use crate::init::{read_text_file, write_text_file};
 use crate::prelude::*;
 use cook_protocol::model::{PlanSource, mission_anchor};
-use serde_json::Value;
 use std::fs;
 use std::path::Component;
 

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use cook_protocol::machine::{MAX_SLICES, SliceGraph, id_is_valid};
-use cook_protocol::model::{Import, Plan, Priority, SchemaVersion, TaskSource};
+use cook_protocol::model::{Import, Priority, TaskSource};
 use std::fmt;
 
 /// Characters of a made id.
