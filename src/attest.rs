@@ -11,7 +11,7 @@ use crate::service;
 use crate::signature::{self, Blob, Key, NAMESPACE, Signer, to_armor};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
 use crate::workspace::Workspace;
-use cook_protocol::diagnostic::{harmless_json, without_tags};
+use cook_protocol::diagnostic::harmless_json;
 use cook_protocol::machine::list_votes;
 use cook_protocol::model::{CONTRACT_FILES, Place, SETTINGS_FILES};
 use cook_protocol::schema;

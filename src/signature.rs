@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
 use cook_repo::disk::TemporaryDir;
-use cook_repo::process::{Captured, ProcessError};
+use cook_repo::process::Captured;
 use sha2::{Digest, Sha256};
 use std::path::absolute;
 

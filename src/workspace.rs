@@ -5,12 +5,11 @@ use crate::prelude::*;
 use crate::trial::Bundle;
 use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    self, BriefRecord, Cause, CleanRoom, PROMPT_ID, Profile, STOP_VERIFIER_SCRIPTS, SliceRecord,
-    SliceRecordType,
+    self, BriefRecord, Cause, CleanRoom, PROMPT_ID, STOP_VERIFIER_SCRIPTS, SliceRecord,
 };
 use cook_protocol::schema;
 use cook_repo::disk::AtPath;
-use cook_repo::receipt::{TakenBack, Trust};
+use cook_repo::receipt::TakenBack;
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place};
 

@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::trial;
 use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};
 use cook_protocol::model::{Anchor, Basis, Stamp, fits};
-use cook_repo::git::{Edit, Entry, Put, digest_lines, find_digest, is_telling};
+use cook_repo::git::{Entry, Put, digest_lines, find_digest, is_telling};
 use std::ops::Range;
 
 impl Sources<'_> {

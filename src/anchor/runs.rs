@@ -2,7 +2,7 @@
 
 use super::sources::{Said, Sources, answer, read_line, say};
 use crate::prelude::*;
-use cook_protocol::diagnostic::{with_plain_marks, without_tags};
+use cook_protocol::diagnostic::with_plain_marks;
 use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID};
 
 /// Characters by which a longer line may be named.

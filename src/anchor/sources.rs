@@ -3,7 +3,6 @@
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle};
 use crate::workspace::Workspace;
-use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::outcomes::{Material, Outcomes};
 use cook_repo::git::Entry;
 use std::collections::HashMap;

@@ -13,7 +13,6 @@ use crate::run::{Keeping, Observer, RoleAgent, Unseen, first_agent, hold_once};
 use crate::service::{self, ByCookOutcome};
 use crate::workspace::{Workspace, find_place};
 use cook_mutants::{Fault, FaultKind, faults};
-use cook_protocol::model::Verdicts;
 use cook_repo::disk::TemporaryDir;
 use std::collections::VecDeque;
 

@@ -8,7 +8,7 @@ use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_befor
 use crate::workspace::Workspace;
 use cook_protocol::change::code_of;
 use cook_protocol::model::Place;
-use cook_protocol::trials::{Side, TrialLine, Weight, Word, fits_path};
+use cook_protocol::trials::{Side, Weight, Word, fits_path};
 
 /// Gates of the settings, those of these names alone where there are any.
 fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Result<Vec<GateSpec>> {

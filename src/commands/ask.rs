@@ -13,7 +13,6 @@ use cook_repo::session::{
     Action, Call, ContentHash, Entry, NativeUse, On, Prior, Ref, RefKind, Reply, Transport, call,
     keeping, read_only_violated, resolve,
 };
-use serde_json::Map;
 
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {

@@ -14,7 +14,6 @@ use cook_protocol::model::{
 };
 use cook_repo::git::make_unified_diff;
 use cook_repo::process::ROLE_VARIABLE;
-use serde_json::Map;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -4,7 +4,7 @@ use super::context::Progress;
 use super::context::*;
 use super::recorded::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check, keep_said};
-use crate::view::{Format, Results};
+use crate::view::Results;
 use cook_protocol::trials::Weight;
 use std::io::Read;
 

@@ -4,7 +4,7 @@ pub(super) use super::context;
 pub(super) use super::input::{self, free_text};
 pub(super) use crate::prelude::*;
 pub(super) use crate::service;
-pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
+pub(super) use crate::view::{Dispatched, Exit, Format, Page, Screen, Show, Tone, VerifyAnswer};
 pub(super) use crate::workspace::Workspace;
 pub(super) use clap::{Args, Subcommand};
 
@@ -12,7 +12,7 @@ use crate::view;
 use cook_repo::process::{ROLE_VARIABLE, agent_marker, agent_process, session_marker};
 use cook_repo::room::RunnerFiles;
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What every command gets.
 pub(super) struct Context {

@@ -5,7 +5,6 @@ use super::recorded::note;
 use super::run;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left, why};
 use crate::run::{Observer, RunEvent};
-use crate::view::Dispatched;
 use cook_repo::process::Alarm;
 use std::process::ExitCode;
 

@@ -4,7 +4,6 @@
 use super::context::*;
 use super::gate;
 use super::recorded::note;
-use crate::view::VerifyAnswer;
 use crate::{hooks, run};
 use cook_agents::{Found, Preset, presets};
 use cook_protocol::model::{AgentKind, Continuation, SessionNaming};

@@ -6,7 +6,7 @@ use crate::init::{Contract, FileOutcome, OF_FOLDER, SETTINGS};
 use crate::measure;
 use cook_agents::Preset;
 use cook_protocol::model::{Resume, STOP_VERIFIER_SCRIPTS};
-use cook_repo::receipt::{Trust, plan_gate};
+use cook_repo::receipt::plan_gate;
 
 #[derive(Debug, Args)]
 pub(super) struct GateArgs {

@@ -9,7 +9,7 @@ use crate::hooks::install::list_installed;
 use crate::service::Draft;
 use cook_agents::hooks::layout::Purpose;
 use cook_protocol::machine::ASK_GOAL;
-use cook_protocol::model::{CheckVerdict, GoalFound};
+use cook_protocol::model::GoalFound;
 
 /// The word that gives a goal up.
 const DROP: &str = "drop";

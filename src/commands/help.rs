@@ -8,7 +8,7 @@ use crate::service::dispatch_now;
 use clap::Command;
 use cook_agents::hooks::layout::Purpose;
 use cook_agents::presets;
-use cook_protocol::diagnostic::{CATALOGUE, Family, Severity};
+use cook_protocol::diagnostic::{CATALOGUE, Family};
 use cook_protocol::machine::ASK_GOAL;
 
 /// What most people need, in the order in which they meet it.

@@ -3,7 +3,7 @@
 use super::context::*;
 use super::recorded::note;
 use crate::hooks::{self, Call, install};
-use crate::view::{ColorChoice, Format, VerifyAnswer};
+use crate::view::ColorChoice;
 use cook_agents::hooks::Agent;
 use cook_agents::hooks::layout::Purpose;
 use cook_protocol::model::KnownAgent;

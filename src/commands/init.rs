@@ -8,7 +8,7 @@ use crate::service::Applied;
 use crate::verify::measure_worths;
 use cook_agents::presets;
 use cook_protocol::diagnostic::list_with_verb;
-use cook_protocol::model::{Assurance, Profile};
+use cook_protocol::model::Assurance;
 use std::io::{BufRead, Read};
 
 #[derive(Debug, Args)]

@@ -3,10 +3,9 @@
 use super::context::*;
 use cook_protocol::model::{
     Conclude, Decision, PlanBlock, PolicyChange, Records, Reground, ReportRecord, Resume,
-    RubricVerdict, SliceRecordType, Verdicts,
+    RubricVerdict,
 };
 use cook_protocol::report::fields;
-use serde_json::Map;
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {

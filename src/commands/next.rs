@@ -2,7 +2,7 @@
 
 use super::context::*;
 use crate::hooks;
-use crate::view::{Dispatched, Judgments, dispatch_lines};
+use crate::view::{Judgments, dispatch_lines};
 use cook_protocol::machine::Trace;
 
 #[derive(Debug, Args)]

@@ -3,12 +3,12 @@
 
 use super::context::*;
 use crate::verify::Rerun;
+use crate::view::plain;
 use crate::view::results::{code, cut, quote_lines, sign, table, tables, words};
-use crate::view::{VerifyAnswer, plain};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::machine::{EXCHANGE, list_other_ratings};
-use cook_protocol::model::{Reground, Verdicts};
+use cook_protocol::model::Reground;
 use cook_repo::disk::TemporaryDir;
 use std::fmt::Write;
 

@@ -6,7 +6,6 @@ use crate::anchor::describe_failed;
 use crate::measure;
 use crate::service::{Applied, Asked, Taker};
 use crate::tracker::{Bounds, Memory, MemoryError, Outage, TrackerError, list_owed, open, settle};
-use crate::view::Dispatched;
 use cook_protocol::machine::Step;
 use cook_repo::process::session_around;
 

@@ -6,10 +6,9 @@ use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::verify::{Criterion, ProofVerdict, head_at};
 use crate::view::html_page::{HtmlPage, Table, draw_plan, line, list, sign, write_page};
-use crate::view::{CostAnswer, Results, VerifyAnswer, Weight};
+use crate::view::{CostAnswer, Results, Weight};
 use clap::ValueEnum;
-use cook_protocol::diagnostic::Severity;
-use cook_protocol::model::{Submission, Verdicts};
+use cook_protocol::model::Submission;
 use cook_repo::disk::{Mode, look};
 use maud::{Markup, html};
 

@@ -6,10 +6,10 @@ use crate::run::{
     self, Ended, Held, Observer, Opening, Operator, Order, Outcome, RunEvent, Violation, paths_are,
 };
 use crate::service::RunEstimate;
-use crate::view::{Dispatched, Screen, Tone, describe_policy, tell_dollars};
+use crate::view::{describe_policy, tell_dollars};
 use cook_agents::{Progress, Spent};
 use cook_repo::process::Alarm;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:

@@ -4,14 +4,12 @@ use super::ask::{find_ref, store};
 use super::context::*;
 use super::recorded::note;
 use crate::run;
-use crate::view::VerifyAnswer;
 use cook_agents::{Surroundings, open_command};
 use cook_protocol::diagnostic::harmless_json;
 use cook_repo::session::{
-    Archive, CallRecord, Entry, Exchange, On, Ref, RefKind, clear, corrupt, load_episode,
-    load_exchange, load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
+    Archive, Entry, Exchange, On, Ref, RefKind, clear, corrupt, load_episode, load_exchange,
+    load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
 };
-use serde_json::Map;
 
 #[derive(Debug, Args)]
 pub(super) struct SessionArgs {

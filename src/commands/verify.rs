@@ -5,7 +5,6 @@ use super::push::SigningArgs;
 use super::recorded;
 use crate::attest::{self, About, Attested, Found, Made};
 use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
-use crate::view::{Format, VerifyAnswer};
 use clap::ValueEnum;
 use cook_repo::disk::Mode;
 

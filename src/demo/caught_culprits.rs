@@ -8,7 +8,6 @@ use crate::prelude::*;
 use crate::run::{Observer, RunEvent, Violation};
 use crate::service::Applied;
 use crate::workspace::Workspace;
-use cook_protocol::model::SliceRecordType;
 use cook_repo::process::Alarm;
 use cook_repo::store::Entry;
 

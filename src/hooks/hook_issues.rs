@@ -14,7 +14,6 @@ use crate::tracker::{
 use crate::workspace::Workspace;
 use cook_agents::hooks::layout::{self, Purpose};
 use cook_agents::hooks::{ClosedIssue, Item, Kind};
-use cook_protocol::model::Timestamp;
 use std::cell::OnceCell;
 
 /// Ready issues that are named.

@@ -11,7 +11,7 @@ use cook_agents::hooks::{
     Agent, CHECKPOINTS, Due, Item, Kind, Owner, Recovery, SessionState, Situation, StateDir, Wants,
     Workflow, ago, begins, find_directory, find_inside, first_line, issue_call, segments,
 };
-use cook_protocol::model::{MAX_CHECKPOINT_TEXT, Timestamp};
+use cook_protocol::model::MAX_CHECKPOINT_TEXT;
 use cook_repo::git::Entry;
 use cook_repo::process::{INVOCATION_VARIABLE, agent_around, session_around};
 

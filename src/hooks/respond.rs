@@ -15,7 +15,7 @@ use cook_agents::hooks::{
     Agent, Effects, Event, False, Kind, Outcome, Owed, Owner, Row, SessionState, Situation,
     StateDir, answer, check_stop, find_directory, is_checked, read, step, wants,
 };
-use cook_protocol::model::{BriefSync, CheckVerdict};
+use cook_protocol::model::BriefSync;
 use cook_protocol::trials::Weight;
 use cook_repo::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 

@@ -6,8 +6,8 @@ use super::detect::{Files, Proposed, detect};
 use super::text_files::{Mode, Tree, too_large, unwritable};
 use crate::prelude::*;
 use cook_protocol::model::{
-    CONTRACT_FILES, CachePath, Command, CommandIn, CommandLine, GateTable, Place, Profile,
-    RepoPath, mission_anchor,
+    CONTRACT_FILES, CachePath, Command, CommandIn, CommandLine, GateTable, Place, RepoPath,
+    mission_anchor,
 };
 use cook_protocol::schema::{MAX_DOCUMENT_BYTES, read_document};
 

@@ -9,7 +9,6 @@ use crate::prelude::*;
 use cook_protocol::model::{ActiveSlice, Handoff, Import, Priority};
 use cook_protocol::schema::{Document, MAX_DOCUMENT_BYTES};
 use serde::de::DeserializeOwned;
-use serde_json::Map;
 
 /// The layout of package 0.1.26: everything directly in `.agent/`.
 pub const FLAT: &str = "agent-0.1.26";

@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 use cook_mutants::{Answer, FaultKind, Interval, Joint, Record, Share, joint};
 use cook_protocol::machine::list_votes;
 use cook_protocol::{digest, prompt};
-use cook_repo::session::{CallRecord, Ref};
+use cook_repo::session::Ref;
 use serde::Serializer;
 use std::io::ErrorKind;
 

@@ -8,7 +8,6 @@ use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER_SCRIPTS};
 use cook_protocol::question::GateQuestion;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
-use cook_repo::receipt::Trust;
 
 /// Bytes of a script, at most.
 const MAX_SCRIPT: u64 = 1 << 20;

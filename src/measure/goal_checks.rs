@@ -9,7 +9,7 @@ use super::planted::{Field, Green, plant_defects};
 use super::world::World;
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle, lay_down, list_paths};
-use cook_protocol::model::{CheckRun, CheckVerdict, Goal, GoalCheck, GoalFound, Place};
+use cook_protocol::model::{CheckRun, Goal, GoalCheck, GoalFound, Place};
 use cook_protocol::trials::{Outcomes, Weight};
 use cook_repo::receipt::{TakenBack, TrialRoom, plan_gate};
 

@@ -6,7 +6,6 @@ use crate::prelude::*;
 use crate::trial::{Span, Tried, try_change};
 use cook_protocol::machine::{CommitFacts, ConfigFacts};
 use cook_protocol::question::GateQuestion;
-use cook_protocol::trials::TrialLine;
 use cook_repo::git::Entry;
 
 impl World<'_> {

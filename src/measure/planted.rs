@@ -12,7 +12,7 @@ use cook_mutants::{
 use cook_protocol::diagnostic::list_with_verb;
 use cook_protocol::model::{StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_protocol::question::GateQuestion;
-use cook_repo::git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT};
+use cook_repo::git::{ChangeKind, Entry, MAX_EDITS, MAX_TEXT};
 use cook_repo::receipt::TakenBack;
 
 /// Tries defects in a change that is green, so many at most, and begins none after so many minutes.

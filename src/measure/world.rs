@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 use crate::workspace::Workspace;
-use cook_repo::git::{Edit, Entry};
-use cook_repo::receipt::Trust;
+use cook_repo::git::Entry;
 use std::cell::OnceCell;
 
 /// Everything that can be looked at.

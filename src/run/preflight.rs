@@ -11,7 +11,7 @@ use cook_agents::{
 use cook_protocol::model::{Access, Limits as Budgets, RoleConfig, SandboxMode, SocketPath};
 use cook_repo::process::Clocks;
 use cook_repo::room::Bubblewrap;
-use cook_repo::session::{Action, CallRecord, Ref, RefKind, Supplier, Turn};
+use cook_repo::session::{Action, Ref, RefKind, Supplier, Turn};
 
 /// Roles that agents play here.
 pub const PLAYED: [Role; 5] = [

@@ -19,7 +19,6 @@ use crate::workspace::Workspace;
 use cook_agents::{Bounds, Spent, end_left, settle_left};
 use cook_protocol::machine::{current_audit, current_review};
 use cook_repo::process::Patience;
-use cook_repo::session::CallRecord;
 use cook_repo::store::Lease;
 
 /// Sessions in a row that may come to nothing.

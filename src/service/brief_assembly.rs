@@ -14,7 +14,6 @@ use cook_protocol::brief::{
 use cook_protocol::machine::BriefFacts;
 use cook_protocol::model::{
     Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, EvidenceRecord, SliceRecord,
-    SliceRecordType, Timestamp,
 };
 use cook_protocol::question::BriefQuestion;
 

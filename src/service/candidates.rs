@@ -7,7 +7,7 @@ use crate::anchor::read_line;
 use crate::prelude::*;
 use cook_protocol::model::Anchor;
 use cook_protocol::trials::Outcomes;
-use cook_repo::git::{Edit, hunks, split_lines};
+use cook_repo::git::{hunks, split_lines};
 use cook_repo::receipt::Output;
 use std::fmt::Write;
 

@@ -6,10 +6,7 @@ use crate::measure::{MAX_HIDDEN, World, read_settings, spec_of};
 use crate::prelude::*;
 use crate::trial::{Bundle, list_paths};
 use crate::workspace::Workspace;
-use cook_protocol::model::{
-    CheckVerdict, Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES, TreeEntry, WaitingKind,
-};
-use cook_repo::receipt::Trust;
+use cook_protocol::model::{Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES, WaitingKind};
 use cook_repo::remote::Side;
 
 /// Bytes of the settings.

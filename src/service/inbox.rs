@@ -12,7 +12,7 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::brief::not_user;
 use cook_protocol::diagnostic::redact;
-use cook_protocol::model::{BriefChange, MAX_CHECKPOINT_TEXT, Timestamp};
+use cook_protocol::model::{BriefChange, MAX_CHECKPOINT_TEXT};
 use cook_protocol::report::{self, Provenance, Reported};
 use cook_repo::disk::is_directory;
 use std::io::{self, ErrorKind};

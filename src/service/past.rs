@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::diagnostic::without_attribution;
 use cook_protocol::machine::{CommitSeen, list_other_ratings};
-use cook_protocol::model::{Conclude, SliceRecordType, Verdicts};
+use cook_protocol::model::Conclude;
 use cook_protocol::prompt::cut;
 use cook_protocol::report::{list_items, return_reason};
 use std::fmt::Write;

@@ -11,7 +11,6 @@ use cook_protocol::machine::{Found, Selection, VERIFY_STOP};
 use cook_protocol::model::Assurance;
 use cook_protocol::prompt::{self, PromptInput};
 use cook_protocol::report;
-use cook_repo::session::CallRecord;
 
 /// The ticket for the state that was looked at; changes of the brief leave it as it was.
 ///

@@ -10,7 +10,7 @@ use cook_protocol::machine::{CommitSeen, list_others_since};
 use cook_protocol::model::{
     EvidenceClaim, Offer, Place, StrengthNote, TestChange, USER_COMMANDS, WHOLE, surface_matches,
 };
-use cook_repo::git::{ChangeKind, Edit, make_unified_diff};
+use cook_repo::git::{ChangeKind, make_unified_diff};
 use std::fmt::Write;
 
 /// Paths that are listed.

@@ -12,7 +12,6 @@ use crate::workspace::Workspace;
 use cook_protocol::machine::{MOST_BY_COOK, Step};
 use cook_protocol::model::{Anchor, CitedExchange, Exchanges, Said, Sync};
 use cook_protocol::prompt;
-use cook_repo::process::ProcessError;
 use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
 use cook_repo::session::{Exchange, Ref, RefKind, load_episode};
 use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Transition};

@@ -7,10 +7,8 @@ use super::tracked_issue::{
 use crate::prelude::*;
 use cook_protocol::model::TrackerKind;
 use cook_repo::disk::is_directory;
-use cook_repo::process::{Captured, ProcessError};
-use serde_json::Map;
+use cook_repo::process::Captured;
 use std::ffi::OsStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Longest text that is given to a program: one argument holds 128 KiB on Linux.

@@ -10,7 +10,7 @@ use super::tracked_issue::{
 };
 use crate::prelude::*;
 use cook_protocol::machine::SliceGraph;
-use cook_protocol::model::{MAX_CHECKPOINT_TEXT, Timestamp};
+use cook_protocol::model::MAX_CHECKPOINT_TEXT;
 use cook_repo::process::session_around;
 use cook_repo::store::Place;
 

@@ -3,7 +3,6 @@
 
 use crate::prelude::*;
 use cook_protocol::machine::id_is_valid;
-use cook_repo::process::ProcessError;
 
 /// Longest line that is kept of a title or a name, in characters.
 const MAX_LINE: usize = 300;

@@ -5,8 +5,8 @@ use super::trial_lines::{Teller, last_line};
 use crate::prelude::*;
 use cook_mutants::Language;
 use cook_protocol::trials::{
-    Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, Tree, TrialLine, Word, cross,
-    fits_path, limit_to_files,
+    Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, Tree, Word, cross, fits_path,
+    limit_to_files,
 };
 use cook_repo::git::{Entry, TreeChange};
 use cook_repo::receipt::{TrialRoom, TrialRun};

@@ -13,7 +13,7 @@ pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{ADD_GATE, last_line, show_red, show_red_before};
 
 use crate::prelude::*;
-use cook_protocol::trials::{Side, TrialLine, Weight, Word};
+use cook_protocol::trials::{Side, Weight, Word};
 use gate_trials::GateTrials;
 use trial_change::Change;
 

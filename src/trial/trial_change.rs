@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 use cook_mutants::{Language, has_examples, has_tests, without_change};
-use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::{
     Known, Side, Split, close_scripts, close_targets, first_target, is_among_tests, is_test_file,
     is_whole_setting, list_variables, shadows_runner, side_of, split_of, splits,

@@ -3,9 +3,7 @@
 use super::trial_change::{Change, End, Recipe};
 use crate::prelude::*;
 use cook_protocol::model::CleanRoom;
-use cook_protocol::trials::{
-    Became, Declaration, NamedTest, TrialLine, Weight, Word, read_declarations,
-};
+use cook_protocol::trials::{Became, Declaration, NamedTest, Weight, Word, read_declarations};
 use cook_repo::git::{Entry, Said};
 
 /// Lines of one word that are told one by one.

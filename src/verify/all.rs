@@ -13,8 +13,7 @@ use crate::service;
 use crate::workspace::{Judging, Workspace};
 use cook_protocol::machine::{current_audit, current_review, describe_typed_votes, list_votes};
 use cook_protocol::model::{
-    Accepted, CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, ProofTally,
-    StrengthNote,
+    Accepted, CheckRun, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, ProofTally, StrengthNote,
 };
 use cook_protocol::trials::Weight;
 

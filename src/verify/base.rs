@@ -9,9 +9,7 @@ use crate::init::{SETTINGS, control_plane_script, plans, stop_script};
 use crate::prelude::*;
 use crate::service;
 use crate::workspace::{Judging, Workspace};
-use cook_protocol::model::{
-    CONTRACT_FILES, Profile, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches,
-};
+use cook_protocol::model::{CONTRACT_FILES, STOP_VERIFIER_SCRIPTS, surface_matches};
 use cook_repo::disk::TemporaryDir;
 use cook_repo::receipt::TakenBack;
 use cook_repo::remote::{Remote, Side};

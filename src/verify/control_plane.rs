@@ -8,8 +8,7 @@ use crate::service;
 use crate::workspace::Workspace;
 use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    ActiveSlice, BriefDocument, CitedExchange, Profile, SliceRecord, State, StopRecord,
-    VerificationEvidence,
+    ActiveSlice, BriefDocument, CitedExchange, SliceRecord, State, StopRecord, VerificationEvidence,
 };
 use cook_protocol::prompt;
 use cook_protocol::report::{self, Provenance, Reported};

@@ -6,10 +6,8 @@ use super::{Exit, Page, Results, Show, Tone};
 use crate::prelude::*;
 use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
 use cook_agents::tokens;
-use cook_protocol::diagnostic::Severity;
 use cook_protocol::machine::list_votes;
 use cook_protocol::model::ActiveSlice;
-use cook_repo::session::CallRecord;
 use serde::Serializer;
 
 /// What was looked at and what was found.

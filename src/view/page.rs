@@ -2,7 +2,7 @@
 //! colour is added here and nowhere else. And the exit codes.
 
 use crate::prelude::*;
-use cook_protocol::diagnostic::{harmless_json, without_tags};
+use cook_protocol::diagnostic::harmless_json;
 use std::process::ExitCode;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

@@ -9,7 +9,6 @@ use crate::check::{FilePlace, Line};
 use crate::prelude::*;
 use crate::verify::{Criterion, ProofVerdict};
 use clap::ValueEnum;
-use cook_protocol::diagnostic::{Severity, without_tags};
 use cook_repo::disk::open_to_append;
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use super::page::{Exit, Page, Surface, Tone, json_text};
 use super::results::{Format, harmless, write_down};
 use super::{Answer, Results, to_json};
 use crate::prelude::*;
-use cook_protocol::diagnostic::{PriorRefs, Severity, without_tags};
+use cook_protocol::diagnostic::PriorRefs;
 use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 

@@ -2,7 +2,7 @@
 //! which their schemas and the command lines are made.
 
 use crate::prelude::*;
-use cook_repo::process::{Captured, ProcessError, capture_until};
+use cook_repo::process::{Captured, capture_until};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, JsonObject, Tool, ToolAnnotations};
 
 /// A command that an agent may call. What is the user's alone is not among them.

@@ -18,7 +18,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
-use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 mod mcp_tools;

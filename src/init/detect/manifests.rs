@@ -2,7 +2,6 @@
 
 use crate::init::text_files::Tree;
 use crate::prelude::*;
-use cook_protocol::model::TreeEntry;
 use cook_repo::git::Entry;
 use std::borrow::Cow;
 

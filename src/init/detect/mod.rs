@@ -14,7 +14,6 @@ pub(crate) use manifests::Proposed;
 
 use crate::prelude::*;
 use build_tools::detect_in;
-use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::is_among_tests;
 use manifests::list_folders;
 
