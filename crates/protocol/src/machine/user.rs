@@ -418,7 +418,8 @@ pub(super) fn amend(
             "the slice already has that criterion",
         ));
     }
-    let old = std::mem::replace(find_criterion(slice, number)?, text.to_owned());
+    let place = find_criterion(slice, number)?;
+    let old = std::mem::replace(&mut slice.acceptance_criteria[place], text.to_owned());
     slice
         .evidence
         .retain(|entry| !matches!(entry, Evidence::Record(record) if record.criterion == old));
@@ -432,15 +433,16 @@ pub(super) fn amend(
     Ok(())
 }
 
-fn find_criterion(slice: &mut Slice, number: u64) -> Result<&mut String, Refusal> {
-    let (id, criteria) = (&slice.slice_id, &mut slice.acceptance_criteria);
-    let count = criteria.len();
-    let index = usize::try_from(number.wrapping_sub(1)).ok();
-    let criterion = index.and_then(|index| criteria.get_mut(index));
-    criterion.ok_or_else(|| {
-        let what = format!("slice `{id}` has {count} criteria; criterion {number} does not exist");
-        Refusal::new(Code::SliceUnknown, what)
-    })
+fn find_criterion(slice: &Slice, number: u64) -> Result<usize, Refusal> {
+    let (id, count) = (&slice.slice_id, slice.acceptance_criteria.len());
+    let place = usize::try_from(number.wrapping_sub(1)).unwrap_or(usize::MAX);
+    if place >= count {
+        return Err(refusal!(
+            Code::SliceUnknown,
+            "slice `{id}` has {count} criteria; criterion {number} does not exist"
+        ));
+    }
+    Ok(place)
 }
 
 /// The user gives up the proof of a criterion of a closed slice, which stays closed.
@@ -463,7 +465,7 @@ pub(super) fn retire(
             "correct the criterion with `cook plan criteria amend`, or cancel the slice in a re-ground",
         ]));
     }
-    let criterion = find_criterion(slice, number)?.clone();
+    let criterion = slice.acceptance_criteria[find_criterion(slice, number)?].clone();
     let mut records = slice.evidence.iter_mut().filter_map(|entry| match entry {
         Evidence::Record(record) if record.criterion == criterion => Some(record),
         _ => None,
