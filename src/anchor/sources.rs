@@ -3,10 +3,8 @@
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle};
 use crate::workspace::Workspace;
-use cook_protocol::model::{TreeEntry, Verdict};
 use cook_protocol::trials::outcomes::{Material, Outcomes};
 use cook_repo::git::Entry;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
@@ -73,11 +71,11 @@ pub(super) enum Text {
 
 impl Sources<'_> {
     /// The user's messages that count.
-    pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
+    pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>> {
         recall(&self.known.messages, (), || self.workspace.messages())
     }
 
-    pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
+    pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>> {
         recall(&self.known.outputs, receipt.id.clone(), || {
             let output = self.receipts.output(receipt)?;
             let outcomes = self.receipts.outcomes(receipt)?;
@@ -90,12 +88,12 @@ impl Sources<'_> {
     }
 
     /// A file's lines, read once.
-    pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>, Failure> {
+    pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>> {
         let key = (commit.to_owned(), path.to_owned());
         recall(&self.known.texts, key, || self.read_text(commit, path))
     }
 
-    fn read_text(&self, commit: &str, path: &str) -> Result<Text, Failure> {
+    fn read_text(&self, commit: &str, path: &str) -> Result<Text> {
         Ok(match self.repo.entry(commit, path)? {
             Entry::Nothing => Text::Gone,
             Entry::Directory => Text::No("it is a directory"),
@@ -119,8 +117,8 @@ pub(super) fn split(bytes: &[u8]) -> Vec<String> {
 pub(super) fn recall<K: Eq + Hash, T>(
     kept: &Kept<K, T>,
     key: K,
-    make: impl FnOnce() -> Result<T, Failure>,
-) -> Result<Rc<T>, Failure> {
+    make: impl FnOnce() -> Result<T>,
+) -> Result<Rc<T>> {
     if let Some(known) = kept.borrow().get(&key) {
         return Ok(Rc::clone(known));
     }
@@ -151,7 +149,7 @@ pub(super) fn say(
     question: &AnchorQuestion,
     verdict: Verdict,
     why: impl Into<String>,
-) -> Result<AnchorAnswer, Failure> {
+) -> Result<AnchorAnswer> {
     Ok(answer(verdict, why, &question.anchor))
 }
 

@@ -13,7 +13,7 @@ pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{ADD_GATE, find_laid_out, last_line, show_red, show_red_before};
 
 use crate::prelude::*;
-use cook_protocol::trials::{Side, TrialLine, Weight, Word};
+use cook_protocol::trials::{Side, Weight, Word};
 use gate_trials::GateTrials;
 use trial_change::Change;
 
@@ -26,7 +26,7 @@ pub(crate) fn count_declared(
     base: &str,
     head: &str,
     lines: &mut Vec<TrialLine>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     Change::read(repo, base, head, &[], &[])?.count_declarations(lines)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn try_change(
     gates: &Gates,
     runs: &[GateRun],
     span: &Span,
-) -> Result<Tried, Failure> {
+) -> Result<Tried> {
     let mut tried = Tried::default();
     if span.base == span.head {
         return Ok(tried);

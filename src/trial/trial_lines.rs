@@ -3,9 +3,7 @@
 use super::trial_change::{Change, End, Recipe};
 use crate::prelude::*;
 use cook_protocol::model::CleanRoom;
-use cook_protocol::trials::{
-    Became, Declaration, NamedTest, TrialLine, Weight, Word, read_declarations,
-};
+use cook_protocol::trials::{Became, Declaration, NamedTest, Weight, Word, read_declarations};
 use cook_repo::git::{Entry, Said};
 
 /// Lines of one word that are told one by one.
@@ -119,10 +117,7 @@ impl Teller<'_> {
 
     /// `red`: tests that are red without the edit, as a trial says at that commit with that command.
     pub fn tell_setting(&self, path: &str, red: &[String], at: (&str, &str)) -> TrialLine {
-        let more = match red.len().saturating_sub(1) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = and_more(red.len().saturating_sub(1));
         let first = red.first().map_or("", String::as_str);
         let [shown, first] = [path, first].map(|text| clean(text, Lines::Fold));
         let what = format!(
@@ -190,9 +185,8 @@ impl Teller<'_> {
 
 /// The last line of an output that says something.
 pub(crate) fn last_line(tail: &str) -> String {
-    let text = without_escapes(tail);
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    last.unwrap_or("no output").trim().to_owned()
+    let last = cook_protocol::diagnostic::last_line(&without_escapes(tail)).map(str::to_owned);
+    last.unwrap_or_else(|| "no output".to_owned())
 }
 
 /// The line of `.agent/cook.toml` that names a gate.
@@ -262,7 +256,7 @@ const MOST: usize = 20;
 impl Change<'_> {
     /// Counts the declarations of the range: what is declared refuses no more. A declaration that names
     /// nothing that is so is told.
-    pub(super) fn count_declarations(&self, lines: &mut Vec<TrialLine>) -> Result<(), Failure> {
+    pub(super) fn count_declarations(&self, lines: &mut Vec<TrialLine>) -> Result<()> {
         let said = self.repo.list_said(&self.base, &self.head)?;
         let declared: Vec<Declaration> = said
             .iter()
@@ -325,7 +319,7 @@ impl Change<'_> {
     }
 
     /// The file was there as it is at the head.
-    fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool, Failure> {
+    fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool> {
         let Some(file) = line.file.as_ref().filter(|file| self.find(file).is_some()) else {
             // It goes otherwise by the code alone.
             return Ok(true);
@@ -336,7 +330,7 @@ impl Change<'_> {
 
     /// Tests that came with a merge of the remote's default branch are others' work: they are shown. Where that branch
     /// holds the head too, what was merged is what is being checked.
-    fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<(), Failure> {
+    fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<()> {
         let merged: Vec<&String> = said.iter().flat_map(|said| &said.merged).collect();
         let Some(name) = self.repo.default_branch()?.filter(|_| !merged.is_empty()) else {
             return Ok(());

@@ -213,6 +213,30 @@ pub fn harmless_json(json: &str) -> String {
     text
 }
 
+/// The last line of an output that says something.
+pub fn last_line(text: &str) -> Option<&str> {
+    text.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+}
+
+/// The text, or its beginning with a sign that more stood there.
+pub fn shorten(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// What stands behind the first of many: ` and 2 more`, or nothing.
+pub fn and_more(left: usize) -> String {
+    match left {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    }
+}
+
 /// A count with its noun: `1 commit`, `2 commits`.
 pub fn count_noun(count: u64, noun: &str) -> String {
     match count {
@@ -266,12 +290,10 @@ fn collect(text: &str, depth: usize, found: &mut Vec<String>) {
         found.push(text.to_owned());
         return;
     }
-    let mut plain = String::new();
-    for line in text.split_inclusive('\n') {
-        if !collect_json(line, depth, found) {
-            plain.push_str(line);
-        }
-    }
+    let lines = text.split_inclusive('\n');
+    let plain = lines
+        .filter(|line| !collect_json(line, depth, found))
+        .collect();
     found.push(plain);
 }
 
