@@ -4,7 +4,7 @@
 use super::runs::{answer_from, red};
 use super::sources::{Sources, Told, answer, recall, say};
 use crate::prelude::*;
-use crate::trial::{self, Accepted, Bundle};
+use crate::trial::{self, Accepted, Bundle, TestSide};
 use cook_protocol::model::{KeptProof, Verdict};
 use cook_protocol::trials::outcomes::names;
 use cook_protocol::trials::{Known, Outcomes, Side, side_of};
@@ -50,9 +50,18 @@ struct Shown<'a> {
 /// A run and what it says.
 struct Ran<'a> {
     command: &'a String,
-    receipt: Receipt,
-    outcomes: Outcomes,
+    run: Rc<(Receipt, Outcomes)>,
     said: Said,
+}
+
+impl Ran<'_> {
+    fn receipt(&self) -> &Receipt {
+        &self.run.0
+    }
+
+    fn outcomes(&self) -> &Outcomes {
+        &self.run.1
+    }
 }
 
 impl Sources<'_> {
@@ -62,11 +71,14 @@ impl Sources<'_> {
         name: &str,
         gates: &[String],
     ) -> Result<AnchorAnswer, Failure> {
-        let tree = self.head.tree.as_deref().unwrap_or_default();
         let (mut runs, mut is_stale) = (Vec::new(), false);
         for command in gates {
-            match self.receipts.find(command, tree)? {
-                Some(receipt) => runs.push(self.read_run(command, receipt, name)?),
+            match self.find_run(command)? {
+                Some(run) => runs.push(Ran {
+                    said: find_test(&run.1, name),
+                    command,
+                    run,
+                }),
                 None => is_stale |= self.receipts.latest(command)?.is_some(),
             }
         }
@@ -83,21 +95,6 @@ impl Sources<'_> {
         }
     }
 
-    fn read_run<'c>(
-        &self,
-        command: &'c String,
-        receipt: Receipt,
-        name: &str,
-    ) -> Result<Ran<'c>, Failure> {
-        let outcomes = self.receipts.outcomes(&receipt)?;
-        Ok(Ran {
-            command,
-            said: find_test(&outcomes, name),
-            receipt,
-            outcomes,
-        })
-    }
-
     /// What the runs at HEAD say together.
     fn weigh_runs(
         &self,
@@ -111,15 +108,20 @@ impl Sources<'_> {
         for run in runs {
             let command = run.command;
             match &run.said {
-                Said::Green(whole) if run.receipt.has_passed() => {
+                Said::Green(whole) if run.receipt().has_passed() => {
                     passed.get_or_insert((run, whole));
                 }
                 Said::Green(_) => {
-                    return answer_from(&run.receipt, Verdict::Missing, red(&run.receipt), &target);
+                    return answer_from(
+                        run.receipt(),
+                        Verdict::Missing,
+                        red(run.receipt()),
+                        &target,
+                    );
                 }
                 Said::Red(what) => {
                     let why = format!("`{command}` says that {what}");
-                    return answer_from(&run.receipt, Verdict::Missing, why, &target);
+                    return answer_from(run.receipt(), Verdict::Missing, why, &target);
                 }
                 Said::Several(what) => {
                     return answer(Verdict::Unverifiable, what.clone(), &question.anchor);
@@ -130,9 +132,9 @@ impl Sources<'_> {
         if let Some((run, whole)) = passed {
             let why = format!("`{}` names it as passed", run.command);
             let target = format!("test {whole}");
-            return answer_from(&run.receipt, Verdict::Verified, why, &target);
+            return answer_from(run.receipt(), Verdict::Verified, why, &target);
         }
-        let is_partial = runs.iter().any(|run| run.outcomes.is_partial);
+        let is_partial = runs.iter().any(|run| run.outcomes().is_partial);
         let (verdict, why) = match (runs.is_empty(), is_partial) {
             (true, _) if is_stale => (
                 Verdict::Stale,
@@ -307,7 +309,8 @@ impl Sources<'_> {
         let (Some(id), Some(_)) = (&kept.tests, &self.head.commit) else {
             return Ok(now);
         };
-        let Some(bundle) = self.workspace.read_kept_tests(id)? else {
+        let bundle = self.read_kept_tests(id)?;
+        let Some(bundle) = &*bundle else {
             let why = "the log does not hold the tests that were accepted";
             return say(question, Verdict::Unverifiable, why);
         };
@@ -317,7 +320,7 @@ impl Sources<'_> {
             file: find_file(runs, name),
             gates,
         };
-        Ok(match self.try_version(&bundle, id, &shown)? {
+        Ok(match self.try_version(bundle, id, &shown)? {
             Version::AsAtHead => now,
             Version::NotAsked => self.answer_not_asked(question, now, kept),
             Version::Green => self.weigh_guard(question, now),
@@ -357,7 +360,10 @@ impl Sources<'_> {
             return Ok(Version::NotAsked);
         };
         let others = self.list_accepted()?;
-        if bundle.is_as_at(self.repo, head, shown.file, &others)? {
+        let now = recall(&self.known.tests, head.clone(), || {
+            TestSide::read(self.repo, head)
+        })?;
+        if bundle.is_as_at(&now, shown.file, &others) {
             return Ok(Version::AsAtHead);
         }
         let own = self.list_own(shown.runs, shown.name, shown.file);
@@ -443,7 +449,7 @@ impl Sources<'_> {
         recall(&self.known.accepted, (), || {
             let mut files = Accepted::new();
             for id in &self.accepted {
-                let bundle = self.workspace.read_kept_tests(id)?;
+                let bundle = self.read_kept_tests(id)?;
                 files.extend(bundle.iter().flat_map(Bundle::list_files));
             }
             Ok(files)
@@ -496,13 +502,13 @@ fn is_unloaded(outcomes: &Outcomes, file: Option<&str>) -> bool {
 
 /// The files that the runs name.
 fn list_files(runs: &[Ran]) -> BTreeSet<String> {
-    let tests = runs.iter().flat_map(|run| run.outcomes.tests.values());
+    let tests = runs.iter().flat_map(|run| run.outcomes().tests.values());
     tests.filter_map(|test| test.file.clone()).collect()
 }
 
 /// The file of a test, where a run names it.
 fn find_file<'r>(runs: &'r [Ran], name: &str) -> Option<&'r str> {
-    let tests = runs.iter().flat_map(|run| &run.outcomes.tests);
+    let tests = runs.iter().flat_map(|run| &run.outcomes().tests);
     let mut named = tests.filter(|(full, _)| *full == name || names(full, name));
     named.find_map(|(_, test)| test.file.as_deref())
 }
@@ -562,7 +568,7 @@ pub(super) fn find_test(outcomes: &Outcomes, name: &str) -> Said {
 
 /// Names of tests that are most like one that no run has.
 fn tell_near(runs: &[Ran], name: &str) -> String {
-    let named = runs.iter().flat_map(|run| run.outcomes.tests.keys());
+    let named = runs.iter().flat_map(|run| run.outcomes().tests.keys());
     let mut near: Vec<(usize, &String)> = named
         .map(|full| {
             // A claim leaves out what stands before the name.

@@ -1,7 +1,7 @@
 //! What anchors are held against, each read once.
 
 use crate::prelude::*;
-use crate::trial::{Accepted, Bundle};
+use crate::trial::{Accepted, Bundle, TestSide};
 use crate::workspace::Workspace;
 use cook_protocol::model::{TreeEntry, Verdict};
 use cook_protocol::trials::outcomes::{Material, Outcomes};
@@ -42,6 +42,12 @@ pub(crate) struct Known {
     pub(super) mixed: Kept<(String, String), String>,
     /// The tests of a commit.
     pub(super) bundles: Kept<String, Bundle>,
+    /// Tests that were accepted, by their id; none where the log does not hold them.
+    kept_tests: Kept<String, Option<Bundle>>,
+    /// The receipts of gates at HEAD's tree, by their commands, with what their outputs say.
+    runs: Kept<String, (Receipt, Outcomes)>,
+    /// The test side of a commit.
+    pub(super) tests: Kept<String, TestSide>,
     /// By gate and span: what the tests of a slice's head say of the code of its basis; by gate and commit: what
     /// they say of code with a defect.
     pub(super) on_other_code: Kept<(String, String), Option<Told>>,
@@ -75,6 +81,33 @@ impl Sources<'_> {
     /// The user's messages that count.
     pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
         recall(&self.known.messages, (), || self.workspace.messages())
+    }
+
+    /// Tests that were accepted, by the id of their bundle.
+    pub(super) fn read_kept_tests(&self, id: &str) -> Result<Rc<Option<Bundle>>, Failure> {
+        recall(&self.known.kept_tests, id.to_owned(), || {
+            self.workspace.read_kept_tests(id)
+        })
+    }
+
+    /// The receipt of a gate at HEAD's tree, with what its output says.
+    pub(super) fn find_run(
+        &self,
+        command: &String,
+    ) -> Result<Option<Rc<(Receipt, Outcomes)>>, Failure> {
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let known = self.known.runs.borrow().get(command).cloned();
+        match known {
+            Some(run) => Ok(Some(run)),
+            None => match self.receipts.find(command, tree)? {
+                Some(receipt) => {
+                    let outcomes = self.receipts.outcomes(&receipt)?;
+                    let made = || Ok((receipt, outcomes));
+                    recall(&self.known.runs, command.clone(), made).map(Some)
+                }
+                None => Ok(None),
+            },
+        }
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {

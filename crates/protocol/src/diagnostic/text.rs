@@ -37,6 +37,12 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
 /// The text without control, direction and zero-width characters, and without terminal escape
 /// sequences. A tab becomes a blank.
 pub fn clean(text: &str, lines: Lines) -> String {
+    // Most texts are plain words.
+    let is_folded = || !(text.starts_with(' ') || text.ends_with(' ') || text.contains("  "));
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && (lines == Lines::Keep || is_folded())
+    {
+        return text.to_owned();
+    }
     let text = without_escapes(text).replace("\r\n", "\n");
     let kept = text.chars().filter_map(|c| match c {
         '\n' | '\r' | '\u{2028}' | '\u{2029}' => Some('\n'),

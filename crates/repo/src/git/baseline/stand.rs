@@ -312,9 +312,11 @@ pub(super) fn stand(
 ) -> Result<Stand, Failure> {
     let git = &repo.program;
     let linked = worktrees(repo)?;
+    let own = repo.git_dir.join("index");
+    let is_own = from == own || std::fs::read(from).ok() == std::fs::read(&own).ok();
     let taken = take_tree(repo, dir, from, index)?;
     // Where the tree's index began as a copy of the user's, what it listed then is the user's.
-    let listed = match from == repo.git_dir.join("index") {
+    let listed = match is_own {
         true => taken.began_as.clone(),
         false => git.answer(Call::new("ls-files --stage -v -z"))?,
     };
@@ -324,7 +326,7 @@ pub(super) fn stand(
         nested.extend(list_nested(repo, &dir.join(index))?);
     }
     let nested = nested.into_iter().take(MAX_SUBMODULES).collect();
-    let (refs, has_stash) = refs(git)?;
+    let (refs, has_stash) = refs(repo)?;
     let dirs = dirs(repo, nested, &ignored);
     let (steering, operation) = (dirs.read(keep)?, dirs.read_operation(keep)?);
     Ok(Stand {
@@ -504,25 +506,16 @@ pub(super) fn stash(git: &Program) -> Result<Vec<String>, Failure> {
 }
 
 /// The refs that are compared, and whether there is a stash.
-fn refs(git: &Program) -> Result<(BTreeMap<String, String>, bool), Failure> {
-    let format = "--format=%(refname)%00%(objectname)%00%(symref)";
+fn refs(repo: &Repo) -> Result<(BTreeMap<String, String>, bool), Failure> {
     let mut has_stash = false;
     let mut refs = BTreeMap::new();
-    for line in git.lines(Call::new("for-each-ref").arg(format))? {
-        let mut fields = line.split('\0');
-        let (Some(name), Some(id)) = (fields.next(), fields.next()) else {
-            continue;
-        };
-        let target = fields.next().unwrap_or_default();
+    for (name, id, target) in repo.list_refs()? {
         has_stash |= name == "refs/stash";
         let kept =
             name == "refs/stash" || name.starts_with(RESCUED_REFS) || name.starts_with(PIN_REFS);
-        let value = match target {
-            "" => id.to_owned(),
-            target => format!("ref: {target}"),
-        };
         if !kept {
-            refs.insert(name.to_owned(), value);
+            let value = target.map_or(id, |target| format!("ref: {target}"));
+            refs.insert(name, value);
         }
     }
     Ok((refs, has_stash))
