@@ -43,11 +43,12 @@ pub struct LogReport {
 }
 
 impl Store {
-    /// Reads everything that the log's refs lead to; what is asked of this store afterwards rests on it.
+    /// Reads everything that the log's refs lead to; what this store is asked afterwards it reads no second time.
     ///
     /// # Errors
     /// A log that cannot be opened. What cannot be read in it is a finding.
     pub fn reach(&self) -> Result<LogReport, Failure> {
+        self.log.remember();
         Ok(self.walk(&self.log)?.report)
     }
 

@@ -46,8 +46,8 @@ pub(crate) struct Log {
     misses: Cell<usize>,
     /// The log's own packs, once an object is looked for in them.
     packs: OnceCell<Option<Packs>>,
-    /// Small objects that were read and hashed: several questions go over the same transitions.
-    known: RefCell<Known>,
+    /// Small objects that were read and hashed, where several questions go over the same transitions.
+    known: OnceCell<RefCell<Known>>,
 }
 
 /// Objects by name, and their bytes together.
@@ -123,7 +123,7 @@ impl Log {
             listed: OnceCell::new(),
             misses: Cell::new(0),
             packs: OnceCell::new(),
-            known: RefCell::default(),
+            known: OnceCell::new(),
         })
     }
 
@@ -318,13 +318,21 @@ impl Log {
         self.write(ObjectType::Commit, text.as_bytes())
     }
 
-    /// An object's content, checked against its name, now or when this log read it before.
+    /// Keeps small objects from now on: they are asked for again.
+    pub(super) fn remember(&self) {
+        self.known.get_or_init(RefCell::default);
+    }
+
+    /// An object's content, checked against its name, now or where it is remembered.
     pub(crate) fn read(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), Failure> {
-        if let Some(known) = self.known.borrow().objects.get(&id) {
+        let Some(known) = self.known.get() else {
+            return self.read_file(id);
+        };
+        if let Some(known) = known.borrow().objects.get(&id) {
             return Ok(known.clone());
         }
         let (kind, bytes) = self.read_file(id)?;
-        let mut known = self.known.borrow_mut();
+        let mut known = known.borrow_mut();
         if bytes.len() <= MAX_KNOWN && known.bytes + bytes.len() <= MAX_KNOWN_TOGETHER {
             known.bytes += bytes.len();
             known.objects.insert(id, (kind, bytes.clone()));
