@@ -6,23 +6,18 @@
 use crate::anchor::Anchor;
 use crate::init::SETTINGS;
 use crate::judges::{Judged, find_verdicts};
+use crate::prelude::*;
 use crate::service;
 use crate::signature::{self, Blob, Key, NAMESPACE, Signer, to_armor};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
 use crate::workspace::Workspace;
-use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Lines, clean, harmless_json, without_tags,
-};
-use cook_protocol::machine::{GateRun, list_votes};
-use cook_protocol::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
+use cook_protocol::diagnostic::harmless_json;
+use cook_protocol::machine::list_votes;
+use cook_protocol::model::{CONTRACT_FILES, Place, SETTINGS_FILES};
 use cook_protocol::schema;
 use cook_repo::git::Entry;
-use cook_repo::receipt::words;
 use cook_repo::remote::Side;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 // Two statements from a verification that passed: what was verified, and what the gates said.
@@ -77,7 +72,7 @@ pub(crate) struct Made {
 ///
 /// # Errors
 /// As [`Workspace::run_gates`].
-pub(crate) fn run_gates(workspace: &Workspace) -> Result<Vec<GateRun>, Failure> {
+pub(crate) fn run_gates(workspace: &Workspace) -> Result<Vec<GateRun>> {
     let mut gates = workspace.config()?.gate_specs();
     gates.retain(|gate| gate.place == Place::CleanRoom);
     for gate in &mut gates {
@@ -90,7 +85,7 @@ pub(crate) fn run_gates(workspace: &Workspace) -> Result<Vec<GateRun>, Failure> 
 ///
 /// # Errors
 /// A repository or a log that cannot be read.
-pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure> {
+pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made> {
     let standing = found.commit;
     let (tip, snapshot) = workspace.require()?;
     let (Some(commit), Some(done)) = (&standing.head.commit, &standing.done) else {
@@ -116,7 +111,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         }),
         Resource::new("gitTree", &tree).with_name("tree"),
     ];
-    let described = |at: &str, paths: BTreeSet<String>| -> Result<Vec<Resource>, Failure> {
+    let described = |at: &str, paths: BTreeSet<String>| -> Result<Vec<Resource>> {
         let mut found = Vec::new();
         for path in paths {
             if let Entry::File { oid, .. } = workspace.repo.entry(at, &path)? {
@@ -185,7 +180,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
 }
 
 /// The remote that the log came from, else the one that git would take; none where there is none.
-fn find_place(workspace: &Workspace, branch: Option<&str>) -> Result<Option<String>, Failure> {
+fn find_place(workspace: &Workspace, branch: Option<&str>) -> Result<Option<String>> {
     let named = workspace.log_from.as_ref().map(|from| from.remote.as_str());
     let branch = branch.unwrap_or_default();
     match service::remote(workspace, named, branch, Side::Fetch, false) {
@@ -216,20 +211,15 @@ fn gate_files(gates: &[GateRun]) -> BTreeSet<String> {
     files
 }
 
-fn write_line<P: Serialize>(
-    kind: &str,
-    subject: &[Resource],
-    predicate: P,
-) -> Result<String, Failure> {
+fn write_line<P: Serialize>(kind: &str, subject: &[Resource], predicate: P) -> Result<String> {
     let statement = Statement {
         of: STATEMENT.to_owned(),
         subject: subject.to_vec(),
         predicate_type: kind.to_owned(),
         predicate,
     };
-    let text = serde_json::to_string(&statement).map_err(|error| {
-        Failure::state(Code::NotWritable, "the statement cannot be written").with_cause(&error)
-    })?;
+    let text = serde_json::to_string(&statement)
+        .or_fail(Code::NotWritable, "the statement cannot be written")?;
     Ok(harmless_json(&text))
 }
 
@@ -444,7 +434,7 @@ pub(super) fn encode_signed(payload: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// `ssh_keygen_missing`, `signing_failed`.
-pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String), Failure> {
+pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String)> {
     let signed = signature::sign(key, &encode_signed(statement.as_bytes()))?;
     let Some(blob) = Blob::read(signed.as_bytes()) else {
         let what = "`ssh-keygen` made something that is not a signature";
@@ -459,9 +449,8 @@ pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String), Failu
             sig: signature::encode(&blob.bytes),
         }],
     };
-    let line = serde_json::to_string(&envelope).map_err(|error| {
-        Failure::state(Code::SigningFailed, "the envelope cannot be written").with_cause(&error)
-    })?;
+    let line = serde_json::to_string(&envelope)
+        .or_fail(Code::SigningFailed, "the envelope cannot be written")?;
     Ok((line, keyid))
 }
 
@@ -562,7 +551,7 @@ struct Signed {
 ///
 /// # Errors
 /// `attestation_…` and `sign…` for whatever is not as it must be; `ssh_keygen_missing`.
-pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested, Failure> {
+pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested> {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     let lines: Vec<(usize, &[u8])> = lines.take(MOST + 1).collect();
@@ -654,7 +643,7 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
 }
 
 /// The payload of an envelope that a listed key signed.
-fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed, Failure> {
+fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed> {
     let place = format!("line {number}");
     let value = strict(line, &place)?;
     if value.get("payload").is_none() && value["_type"] == STATEMENT {
@@ -716,7 +705,7 @@ fn judge(
     payload: &[u8],
     list: &[u8],
     place: &str,
-) -> Result<Result<(String, String), Failure>, Failure> {
+) -> Result<Result<(String, String)>> {
     let Some(blob) = blob else {
         let what = format!("the signature in {place} is not an SSH signature");
         return Ok(Err(wrong(Code::SignatureInvalid, what)));
@@ -754,7 +743,7 @@ fn judge(
 }
 
 /// JSON in which no key stands twice.
-fn strict(bytes: &[u8], place: &str) -> Result<Value, Failure> {
+fn strict(bytes: &[u8], place: &str) -> Result<Value> {
     schema::value(bytes).map_err(|error| {
         let said = error.to_string();
         let code = match said.contains("is given twice") {
@@ -765,7 +754,7 @@ fn strict(bytes: &[u8], place: &str) -> Result<Value, Failure> {
     })
 }
 
-fn read_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Failure> {
+fn read_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T> {
     T::deserialize(value).map_err(|error| {
         let what = format!("{place} has another shape: {error}");
         wrong(Code::AttestationMalformed, what)
@@ -773,7 +762,7 @@ fn read_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Fail
 }
 
 /// Every commit and tree that it is about is the one that is asked about.
-fn is_about<P>(statement: &Statement<P>, about: &About, place: &str) -> Result<(), Failure> {
+fn is_about<P>(statement: &Statement<P>, about: &About, place: &str) -> Result<()> {
     let subjects = || statement.subject.iter().flat_map(|subject| &subject.digest);
     let of = |kind: &'static str| subjects().filter(move |(known, _)| *known == kind);
     for (kind, what) in [("gitCommit", "commit"), ("gitTree", "tree")] {

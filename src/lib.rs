@@ -27,21 +27,36 @@ pub mod workspace;
 /// What most modules name: the nouns of the protocol, where things are kept, and collections.
 mod prelude {
     pub(crate) use cook_protocol::diagnostic::{
-        Code, Failure, FailureKind, Finding, Lines, clean, count_noun, without_escapes,
+        Code, Failure, FailureKind, Finding, Lines, OrFail, Result, Severity, and_more, clean,
+        count_noun, shorten, without_escapes, without_tags,
     };
     pub(crate) use cook_protocol::digest::sha256;
-    pub(crate) use cook_protocol::machine::{AnchorAnswer, Dispatch, Facts, GateRun, Head, short};
-    pub(crate) use cook_protocol::model::{
-        Caches, Config, Evidence, GateSpec, Policy, Receipt, Role, Slice, SliceStatus, Snapshot,
+    pub(crate) use cook_protocol::machine::{
+        self, AnchorAnswer, Dispatch, Facts, GateRun, Head, Rule, quote_word, short,
     };
-    pub(crate) use cook_protocol::question::{AnchorQuestion, Required};
+    pub(crate) use cook_protocol::model::{
+        ActiveStatus, Actor, Caches, CheckVerdict, Checkpoint, CheckpointKind, Config, Count,
+        Event, Evidence, GateSpec, Plan, Policy, Profile, Receipt, Role, STOP_VERIFIER,
+        SchemaVersion, Slice, SliceRecordType, SliceStatus, Snapshot, Timestamp, TreeEntry,
+        Verdict, Verdicts,
+    };
+    pub(crate) use cook_protocol::question::{AnchorQuestion, Question, Required};
     pub(crate) use cook_protocol::refusal::Refusal;
-    pub(crate) use cook_protocol::trials::TestResult;
+    pub(crate) use cook_protocol::trials::{TestResult, TrialLine};
+    pub(crate) use cook_repo::clock::Clock;
     pub(crate) use cook_repo::disk::{self, Durable, Links, NewFile};
-    pub(crate) use cook_repo::git::Repo;
-    pub(crate) use cook_repo::receipt::{Gates, Receipts, merge_gates, words};
-    pub(crate) use cook_repo::store::{Store, Tip};
+    pub(crate) use cook_repo::git::{Edit, Repo};
+    pub(crate) use cook_repo::process::{ProcessError, Short, capture, on_path};
+    pub(crate) use cook_repo::receipt::{Gates, Receipts, Trust, merge_gates, words};
+    pub(crate) use cook_repo::session::{CallRecord, GitStore};
+    pub(crate) use cook_repo::store::{Meta, Store, Tip};
+    pub(crate) use cook_repo::thread;
+    pub(crate) use serde::{Deserialize, Serialize};
+    pub(crate) use serde_json::{Map, Value, json};
+    pub(crate) use std::cell::RefCell;
     pub(crate) use std::collections::{BTreeMap, BTreeSet};
+    pub(crate) use std::ffi::OsString;
     pub(crate) use std::path::{Path, PathBuf};
-    pub(crate) use std::time::Duration;
+    pub(crate) use std::sync::Arc;
+    pub(crate) use std::time::{Duration, Instant};
 }

@@ -1,16 +1,13 @@
 //! SSH signatures: whose one is by a list of allowed signers, and how one is made. `ssh-keygen` does both.
 
+use crate::prelude::*;
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
-use cook_protocol::diagnostic::{Code, Failure};
 use cook_repo::disk::TemporaryDir;
-use cook_repo::git::Repo;
-use cook_repo::process::{Captured, ProcessError, Short, capture};
+use cook_repo::process::Captured;
 use sha2::{Digest, Sha256};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf, absolute};
-use std::time::Duration;
+use std::path::absolute;
 
 /// What a signature of cook's is for: git's own are for `git`.
 pub(crate) const NAMESPACE: &str = "cook";
@@ -39,7 +36,7 @@ pub(crate) enum Signer {
 ///
 /// # Errors
 /// `ssh_keygen_missing`; a temporary directory that cannot be written.
-pub(crate) fn find_signer(list: &[u8], signature: &str, payload: &[u8]) -> Result<Signer, Failure> {
+pub(crate) fn find_signer(list: &[u8], signature: &str, payload: &[u8]) -> Result<Signer> {
     let dir = TemporaryDir::make().map_err(|error| unwritable(&error))?;
     for (name, bytes) in [("list", list), ("sig", signature.as_bytes())] {
         std::fs::write(dir.path().join(name), bytes).map_err(|error| unwritable(&error))?;
@@ -74,7 +71,7 @@ fn judge(said: &str) -> Signer {
     }
 }
 
-fn ask(dir: &Path, what: &str, more: &[&str], stdin: &[u8]) -> Result<Captured, Failure> {
+fn ask(dir: &Path, what: &str, more: &[&str], stdin: &[u8]) -> Result<Captured> {
     let words = ["ssh-keygen", "-Y", what, "-s", "sig", "-f", "list"];
     let argv = words.iter().chain(more).map(OsString::from).collect();
     run(dir, argv, stdin, DEADLINE)
@@ -93,7 +90,7 @@ pub(crate) enum Key {
 ///
 /// # Errors
 /// `ssh_keygen_missing`, `signing_failed`.
-pub(crate) fn sign(key: &Key, payload: &[u8]) -> Result<String, Failure> {
+pub(crate) fn sign(key: &Key, payload: &[u8]) -> Result<String> {
     let dir = TemporaryDir::make().map_err(|error| unwritable(&error))?;
     let mut argv: Vec<OsString> = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE]
         .map(OsString::from)
@@ -119,12 +116,7 @@ pub(crate) fn sign(key: &Key, payload: &[u8]) -> Result<String, Failure> {
     Err(Failure::state(Code::SigningFailed, what))
 }
 
-fn run(
-    dir: &Path,
-    argv: Vec<OsString>,
-    stdin: &[u8],
-    deadline: Duration,
-) -> Result<Captured, Failure> {
+fn run(dir: &Path, argv: Vec<OsString>, stdin: &[u8], deadline: Duration) -> Result<Captured> {
     let captured = capture(&Short {
         argv,
         dir,
@@ -156,7 +148,7 @@ const GITS: &str = "user.signingkey";
 /// # Errors
 /// `signing_format` where only git's own key is named and git signs with something else,
 /// `signing_key_missing`.
-pub(crate) fn signing_key(repo: &Repo, named: Option<&Path>, dir: &Path) -> Result<Key, Failure> {
+pub(crate) fn signing_key(repo: &Repo, named: Option<&Path>, dir: &Path) -> Result<Key> {
     if let Some(named) = named {
         return find_key(
             [dir.join(from_home(named))],
@@ -183,7 +175,7 @@ pub(crate) fn signing_key(repo: &Repo, named: Option<&Path>, dir: &Path) -> Resu
 
 /// A relative path is one from the top of the worktree, where git looks, else from where the command
 /// was typed.
-fn of_setting(repo: &Repo, dir: &Path, setting: &str, named: &str) -> Result<Key, Failure> {
+fn of_setting(repo: &Repo, dir: &Path, setting: &str, named: &str) -> Result<Key> {
     // git takes both forms for the key itself.
     if let Some(key) = named.strip_prefix("key::") {
         return Ok(Key::InAgent(key.to_owned()));
@@ -197,7 +189,7 @@ fn of_setting(repo: &Repo, dir: &Path, setting: &str, named: &str) -> Result<Key
 }
 
 /// The first of the places that holds a file.
-fn find_key<const N: usize>(places: [PathBuf; N], shown: &str) -> Result<Key, Failure> {
+fn find_key<const N: usize>(places: [PathBuf; N], shown: &str) -> Result<Key> {
     match places.iter().find(|path| path.is_file()) {
         // `ssh-keygen` works elsewhere.
         Some(path) => Ok(Key::File(absolute(path).unwrap_or_else(|_| path.clone()))),

@@ -5,16 +5,13 @@ use crate::prelude::*;
 use crate::trial::Bundle;
 use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    self, BriefRecord, Cause, CheckpointKind, CleanRoom, Event, PROMPT_ID, Profile, STOP_VERIFIER,
-    STOP_VERIFIER_SCRIPTS, SliceRecord, SliceRecordType,
+    self, BriefRecord, Cause, CleanRoom, PROMPT_ID, STOP_VERIFIER_SCRIPTS, SliceRecord,
 };
 use cook_protocol::schema;
-use cook_repo::clock::Clock;
 use cook_repo::disk::AtPath;
-use cook_repo::receipt::{TakenBack, Trust};
+use cook_repo::receipt::TakenBack;
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place};
-use std::cell::RefCell;
 
 /// A worktree, its log, its settings.
 pub struct Workspace {
@@ -96,7 +93,7 @@ impl Workspace {
     ///
     /// # Errors
     /// No repository, a bare one, another user's, an unsafe or unreadable log.
-    pub fn open(dir: &Path) -> Result<Self, Failure> {
+    pub fn open(dir: &Path) -> Result<Self> {
         let mut workspace = Self::open_without_log(dir)?;
         match Store::open(workspace.place()) {
             Ok(store) => workspace.store = store,
@@ -114,7 +111,7 @@ impl Workspace {
     ///
     /// # Errors
     /// No repository, a bare one, another user's.
-    pub fn open_without_log(dir: &Path) -> Result<Self, Failure> {
+    pub fn open_without_log(dir: &Path) -> Result<Self> {
         let mut repo = Repo::discover(dir)?;
         let stands_for = repo.stands_for();
         if let Some(root) = &stands_for {
@@ -152,7 +149,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When `cook.toml` cannot be read; nothing is decided on defaults then.
-    pub fn config(&self) -> Result<&Config, Failure> {
+    pub fn config(&self) -> Result<&Config> {
         self.config.as_ref().map_err(|finding| {
             let mut failure = Failure::state(finding.code, finding.message.clone());
             failure.findings = vec![finding.clone()];
@@ -164,7 +161,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::config`].
-    pub fn judging_config(&self) -> Result<&Config, Failure> {
+    pub fn judging_config(&self) -> Result<&Config> {
         match &self.judging {
             Some(judging) => Ok(&judging.config),
             None => self.config(),
@@ -180,7 +177,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Settings, or a file that says what the repository is, that cannot be read.
-    pub fn propose_gates(&mut self) -> Result<bool, Failure> {
+    pub fn propose_gates(&mut self) -> Result<bool> {
         if !self.config()?.gates.is_empty() {
             return Ok(false);
         }
@@ -194,11 +191,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When the commits cannot be read.
-    pub(crate) fn propose_gates_for(
-        &mut self,
-        base: &str,
-        head: &str,
-    ) -> Result<(bool, bool), Failure> {
+    pub(crate) fn propose_gates_for(&mut self, base: &str, head: &str) -> Result<(bool, bool)> {
         if !self.config()?.gates.is_empty() {
             return Ok((false, true));
         }
@@ -212,7 +205,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::propose_gates_for`].
-    pub(crate) fn propose_gates_in(&mut self, dirs: &[&str]) -> Result<(), Failure> {
+    pub(crate) fn propose_gates_in(&mut self, dirs: &[&str]) -> Result<()> {
         let room = self.config()?.clean_room.clone();
         let is_proposed = self.propose_gates()?;
         if let (true, false, Some(head)) = (is_proposed, dirs.is_empty(), self.repo.head()?.commit)
@@ -234,7 +227,7 @@ impl Workspace {
         &self,
         commit: &str,
         paths: &BTreeSet<String>,
-    ) -> Result<BTreeMap<String, Proposed>, Failure> {
+    ) -> Result<BTreeMap<String, Proposed>> {
         let files = self.repo.files(commit)?;
         detect_around(&self.repo, (commit, &files), paths)
     }
@@ -252,7 +245,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When the commits cannot be read.
-    pub(crate) fn list_touched(&self, base: &str, head: &str) -> Result<BTreeSet<String>, Failure> {
+    pub(crate) fn list_touched(&self, base: &str, head: &str) -> Result<BTreeSet<String>> {
         let changes = self.repo.list_tree_changes(base, head)?;
         if changes.is_empty() {
             return Ok(self.repo.files(head)?.into_keys().collect());
@@ -269,7 +262,7 @@ impl Workspace {
         &self,
         commit: &str,
         paths: &BTreeSet<String>,
-    ) -> Result<Vec<GateSpec>, Failure> {
+    ) -> Result<Vec<GateSpec>> {
         Ok(propose_for(&self.find_proposed(commit, paths)?).gate_specs())
     }
 
@@ -277,7 +270,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A script that cannot be read although it is there.
-    pub fn is_stop_verifier_stale(&self) -> Result<bool, Failure> {
+    pub fn is_stop_verifier_stale(&self) -> Result<bool> {
         let script = STOP_VERIFIER_SCRIPTS[0];
         let path = self.repo.root().join(script);
         let read = disk::read_if_plain(&path, MAX_CONFIG, Links::Refuse);
@@ -295,7 +288,7 @@ impl Workspace {
     ///
     /// # Errors
     /// `not_initialised` when there is none.
-    pub fn store(&self) -> Result<&Store, Failure> {
+    pub fn store(&self) -> Result<&Store> {
         self.store.as_ref().ok_or_else(|| self.no_log())
     }
 
@@ -354,7 +347,7 @@ impl Workspace {
     ///
     /// # Errors
     /// An unreadable log.
-    pub fn current(&self) -> Result<(Option<Tip>, Option<Snapshot>), Failure> {
+    pub fn current(&self) -> Result<(Option<Tip>, Option<Snapshot>)> {
         match &self.store {
             None => Ok((None, None)),
             Some(store) => Ok(match store.current()? {
@@ -368,7 +361,7 @@ impl Workspace {
     ///
     /// # Errors
     /// `not_initialised`, or an unreadable log.
-    pub fn require(&self) -> Result<(Tip, Snapshot), Failure> {
+    pub fn require(&self) -> Result<(Tip, Snapshot)> {
         self.store()?;
         match self.current()? {
             (Some(tip), Some(snapshot)) => Ok((tip, snapshot)),
@@ -381,7 +374,7 @@ impl Workspace {
     ///
     /// # Errors
     /// An unreadable log.
-    pub fn find_settled(&self, tip: &Tip, snapshot: &Snapshot) -> Result<Tip, Failure> {
+    pub fn find_settled(&self, tip: &Tip, snapshot: &Snapshot) -> Result<Tip> {
         match snapshot.ledger.aside.0 {
             0 => Ok(tip.clone()),
             aside => {
@@ -398,7 +391,7 @@ impl Workspace {
     ///
     /// # Errors
     /// An unreadable log or view.
-    pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, Failure> {
+    pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>> {
         match &self.store {
             // A log that was fetched is shown by no file here.
             Some(store) if self.log_from.is_none() => Ok(store.outside_edits()?),
@@ -410,7 +403,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A directory of cook's that is none.
-    pub(crate) fn find_hidden(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn find_hidden(&self) -> Result<PathBuf> {
         match &self.hidden {
             Some(dir) => Ok(dir.clone()),
             None => Ok(self.repo.cook_dir()?.join("hidden")),
@@ -421,7 +414,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A list that cannot be read.
-    pub fn trust(&self) -> Result<Trust, Failure> {
+    pub fn trust(&self) -> Result<Trust> {
         let trust = Trust::of(&self.repo)?;
         Ok(if self.trust_everything {
             trust.with_everything()
@@ -437,7 +430,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn messages(&self) -> Result<BTreeMap<String, String>, Failure> {
+    pub fn messages(&self) -> Result<BTreeMap<String, String>> {
         let Some(store) = &self.store else {
             return Ok(BTreeMap::new());
         };
@@ -447,10 +440,8 @@ impl Workspace {
         let mut messages: BTreeMap<String, String> =
             answers.map(|answer| (answer.id(), answer.answer)).collect();
         for line in store.history_lines(History::Brief)? {
-            let record: BriefRecord = serde_json::from_str(&line?).map_err(|error| {
-                Failure::state(Code::LogUnreadable, "a line of the brief's history")
-                    .with_cause(&error)
-            })?;
+            let record: BriefRecord = serde_json::from_str(&line?)
+                .or_fail(Code::LogUnreadable, "a line of the brief's history")?;
             if record.kind == Cause::Said && !undone.contains(&record.seq.0) {
                 messages.insert(record.id, record.text);
             }
@@ -468,7 +459,7 @@ impl Workspace {
     ///
     /// # Errors
     /// `judge_not_independent`, a log that cannot be read.
-    pub fn check_independent(&self, event: &Event) -> Result<(), Failure> {
+    pub fn check_independent(&self, event: &Event) -> Result<()> {
         let (Some(role), Some(submission)) = (event.role(), event.submission()) else {
             return Ok(());
         };
@@ -496,7 +487,7 @@ impl Workspace {
     pub(crate) fn slice_records(
         &self,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<Vec<SliceRecord>, Failure> {
+    ) -> Result<Vec<SliceRecord>> {
         let mut records = Vec::new();
         let Some(store) = &self.store else {
             return Ok(records);
@@ -504,10 +495,10 @@ impl Workspace {
         for line in store.history_lines(History::Slice)? {
             let line = line?;
             if is_wanted(&line) {
-                records.push(serde_json::from_str(&line).map_err(|error| {
-                    Failure::state(Code::LogUnreadable, "a line of the slices' history")
-                        .with_cause(&error)
-                })?);
+                records.push(
+                    serde_json::from_str(&line)
+                        .or_fail(Code::LogUnreadable, "a line of the slices' history")?,
+                );
             }
         }
         Ok(records)
@@ -517,7 +508,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub(crate) fn read_kept_tests(&self, id: &str) -> Result<Option<Bundle>, Failure> {
+    pub(crate) fn read_kept_tests(&self, id: &str) -> Result<Option<Bundle>> {
         if let Some(made) = self.made_tests.borrow().get(id) {
             return Bundle::from_bytes(made).map(Some);
         }
@@ -549,7 +540,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When one cannot be read although it is a file: what it says is not known then.
-    pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Result<Vec<String>, Failure> {
+    pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Result<Vec<String>> {
         let Some(snapshot) = snapshot else {
             return Ok(Vec::new());
         };
@@ -574,12 +565,9 @@ impl Workspace {
     ///
     /// # Errors
     /// When it cannot be read although it is a file.
-    pub fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let read = disk::read_if_plain(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
-        read.map_err(|error| {
-            let what = format!("`{path}` cannot be read");
-            Failure::state(Code::InputUnreadable, what).with_cause(&error)
-        })
+        read.or_fail(Code::InputUnreadable, format!("`{path}` cannot be read"))
     }
 }
 
@@ -608,7 +596,7 @@ fn read_config(root: &Path) -> Result<Config, Finding> {
 ///
 /// # Errors
 /// git, or a log, that cannot be read.
-pub(crate) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere, Failure> {
+pub(crate) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere> {
     let branch = repo.head()?.branch.unwrap_or_default();
     Elsewhere::find(repo, place, &branch)
 }
@@ -617,7 +605,7 @@ pub(crate) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere, Failure
 ///
 /// # Errors
 /// As [`elsewhere`].
-pub(crate) fn pull_hints(repo: &Repo, place: &Place) -> Result<Vec<String>, Failure> {
+pub(crate) fn pull_hints(repo: &Repo, place: &Place) -> Result<Vec<String>> {
     let found = elsewhere(repo, place)?;
     Ok(match (found.seen.first(), found.configured.is_empty()) {
         (Some(_), _) => vec!["take the log in: `cook pull`".to_owned()],

@@ -6,8 +6,8 @@ use super::sources::{Sources, Text, answer, recall, say};
 use crate::prelude::*;
 use crate::trial;
 use cook_mutants::{Class, Edited, classify_texts, plant, with_comment};
-use cook_protocol::model::{Anchor, Basis, Count, Stamp, Verdict, fits};
-use cook_repo::git::{Edit, Entry, Put, digest_lines, find_digest, is_telling};
+use cook_protocol::model::{Anchor, Basis, Stamp, fits};
+use cook_repo::git::{Entry, Put, digest_lines, find_digest, is_telling};
 use std::ops::Range;
 
 impl Sources<'_> {
@@ -15,11 +15,7 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// When the repository or a receipt cannot be read; a bad anchor is an answer.
-    pub fn judge(
-        &self,
-        question: &AnchorQuestion,
-        gates: &[String],
-    ) -> Result<AnchorAnswer, Failure> {
+    pub fn judge(&self, question: &AnchorQuestion, gates: &[String]) -> Result<AnchorAnswer> {
         let anchor = match Anchor::parse(&question.anchor) {
             Ok(anchor) if fits(question.basis, &anchor) => anchor,
             Ok(_) => {
@@ -49,7 +45,7 @@ impl Sources<'_> {
         }
     }
 
-    fn judge_commit(&self, question: &AnchorQuestion, id: &str) -> Result<AnchorAnswer, Failure> {
+    fn judge_commit(&self, question: &AnchorQuestion, id: &str) -> Result<AnchorAnswer> {
         let Some(commit) = self.repo.resolve(id)? else {
             let why = "there is no such commit here";
             return say(question, Verdict::Missing, why);
@@ -72,7 +68,7 @@ impl Sources<'_> {
         anchor: &str,
         basis: Basis,
         gates: &[String],
-    ) -> Result<(AnchorAnswer, Stamp), Failure> {
+    ) -> Result<(AnchorAnswer, Stamp)> {
         let mut answer = self.judge(&question(anchor, basis), gates)?;
         let mut stamp = Stamp {
             head: self.head.commit.clone(),
@@ -111,7 +107,7 @@ impl Sources<'_> {
         basis: Basis,
         stamp: Option<&Stamp>,
         gates: &[String],
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let asked = question(anchor, basis);
         let parsed = Anchor::parse(anchor)
             .ok()
@@ -136,7 +132,7 @@ impl Sources<'_> {
         parsed: &Anchor,
         (head, path): (&str, &str),
         (stamp, digest): (&Stamp, &str),
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let count = stamp.lines.map_or(1, |count| count.0 as usize).max(1);
         let first = stamp.line.map_or(0, |line| line.0 as usize);
         let here = match &*self.text(head, path)? {
@@ -207,7 +203,7 @@ impl Sources<'_> {
         gate: &GateSpec,
         name: &str,
         (basis, head): (&str, &str),
-    ) -> Result<(bool, String), Failure> {
+    ) -> Result<(bool, String)> {
         let edits = self.repo.edits(basis, head)?;
         let sources = list_sources(&edits, &gate.run);
         let planted = plant(&sources, head, MOST).mutants;
@@ -242,7 +238,7 @@ impl Sources<'_> {
         name: &str,
         head: &str,
         files: Vec<(String, String)>,
-    ) -> Result<Said, Failure> {
+    ) -> Result<Said> {
         let modes = recall(&self.known.files, head.to_owned(), || self.repo.files(head))?;
         let puts: BTreeMap<String, Put> = files
             .into_iter()

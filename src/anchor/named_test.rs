@@ -5,7 +5,7 @@ use super::runs::{answer_from, red};
 use super::sources::{Sources, Told, answer, recall, say};
 use crate::prelude::*;
 use crate::trial::{self, Accepted, Bundle, TestSide};
-use cook_protocol::model::{KeptProof, Verdict};
+use cook_protocol::model::KeptProof;
 use cook_protocol::trials::outcomes::names;
 use cook_protocol::trials::{Known, Outcomes, Side, side_of};
 use cook_repo::receipt::{TrialRun, plan_gate};
@@ -70,7 +70,7 @@ impl Sources<'_> {
         question: &AnchorQuestion,
         name: &str,
         gates: &[String],
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let (mut runs, mut is_stale) = (Vec::new(), false);
         for command in gates {
             match self.find_run(command)? {
@@ -155,7 +155,7 @@ impl Sources<'_> {
     }
 
     /// The tests as they are at HEAD, for the record: cook holds HEAD's code against them from then on.
-    fn with_bundle(&self, mut now: AnchorAnswer, runs: &[Ran]) -> Result<AnchorAnswer, Failure> {
+    fn with_bundle(&self, mut now: AnchorAnswer, runs: &[Ran]) -> Result<AnchorAnswer> {
         if let (Some(head), Some(_), Verdict::Verified) =
             (&self.head.commit, self.runner, now.verdict)
         {
@@ -165,7 +165,7 @@ impl Sources<'_> {
     }
 
     /// The tests of a commit and their id, kept for the log.
-    fn keep_bundle(&self, commit: &str, runs: &[Ran]) -> Result<(String, Rc<Bundle>), Failure> {
+    fn keep_bundle(&self, commit: &str, runs: &[Ran]) -> Result<(String, Rc<Bundle>)> {
         let specs: Vec<GateSpec> = runs.iter().map(|run| self.spec(run.command)).collect();
         let printed = list_files(runs);
         let bundle = recall(&self.known.bundles, commit.to_owned(), || {
@@ -194,7 +194,7 @@ impl Sources<'_> {
         name: &str,
         runs: &[Ran],
         (basis, head): (&str, &str),
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         if now.verdict != Verdict::Verified {
             return Ok(now);
         }
@@ -234,7 +234,7 @@ impl Sources<'_> {
     }
 
     /// The gate ran at a commit and did not name the test as passed.
-    fn lacks_test(&self, command: &str, commit: &str, name: &str) -> Result<bool, Failure> {
+    fn lacks_test(&self, command: &str, commit: &str, name: &str) -> Result<bool> {
         let tree = self.repo.find_tree(commit)?;
         let Some(receipt) = self.receipts.find(command, &tree)? else {
             return Ok(false);
@@ -251,7 +251,7 @@ impl Sources<'_> {
         (run, runs): (&Ran, &[Ran]),
         (basis, head): (&str, &str),
         tests: &str,
-    ) -> Result<Option<(bool, String)>, Failure> {
+    ) -> Result<Option<(bool, String)>> {
         let own = self.list_own(runs, name, find_file(runs, name));
         let files: Vec<&str> = own.iter().map(String::as_str).collect();
         let key = format!("{basis} {tests} {}", files.join(" "));
@@ -305,7 +305,7 @@ impl Sources<'_> {
         runs: &[Ran],
         kept: &KeptProof,
         gates: &[String],
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let (Some(id), Some(_)) = (&kept.tests, &self.head.commit) else {
             return Ok(now);
         };
@@ -355,7 +355,7 @@ impl Sources<'_> {
     }
 
     /// What a version of the tests says of a test on HEAD's code.
-    fn try_version(&self, bundle: &Bundle, id: &str, shown: &Shown) -> Result<Version, Failure> {
+    fn try_version(&self, bundle: &Bundle, id: &str, shown: &Shown) -> Result<Version> {
         let Some(head) = &self.head.commit else {
             return Ok(Version::NotAsked);
         };
@@ -445,7 +445,7 @@ impl Sources<'_> {
         own.collect()
     }
 
-    fn list_accepted(&self) -> Result<Rc<Accepted>, Failure> {
+    fn list_accepted(&self) -> Result<Rc<Accepted>> {
         recall(&self.known.accepted, (), || {
             let mut files = Accepted::new();
             for id in &self.accepted {

@@ -2,7 +2,7 @@
 
 use super::sources::{NO_COMMIT, Sources, Text, answer, say};
 use crate::prelude::*;
-use cook_protocol::model::{Anchor, KeptProof, Verdict};
+use cook_protocol::model::{Anchor, KeptProof};
 use cook_repo::git::{Entry, find_text, says_something};
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ impl Sources<'_> {
         question: &AnchorQuestion,
         anchor: &Anchor,
         path: &str,
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let Some(head) = &self.head.commit else {
             return say(question, Verdict::Missing, NO_COMMIT);
         };
@@ -70,7 +70,7 @@ impl Sources<'_> {
         anchor: &Anchor,
         (head, path): (&str, &str),
         kept: &KeptProof,
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let Some(text) = &kept.text else {
             let why = "the log does not hold the text that was accepted";
             return say(question, Verdict::Unverifiable, why);
@@ -103,7 +103,7 @@ impl Sources<'_> {
     }
 
     /// The file in the tree that a link in its place leads to.
-    fn find_linked(&self, head: &str, path: &str) -> Result<Option<String>, Failure> {
+    fn find_linked(&self, head: &str, path: &str) -> Result<Option<String>> {
         let Entry::Symlink = self.repo.entry(head, path)? else {
             return Ok(None);
         };
@@ -134,7 +134,7 @@ impl Sources<'_> {
         question: &AnchorQuestion,
         path: &str,
         line: Option<&str>,
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let Some(head) = &self.head.commit else {
             return say(question, Verdict::Missing, NO_COMMIT);
         };
@@ -156,7 +156,7 @@ impl Sources<'_> {
         Ok(answer)
     }
 
-    fn is_there(&self, commit: &str, path: &str, line: Option<&str>) -> Result<bool, Failure> {
+    fn is_there(&self, commit: &str, path: &str, line: Option<&str>) -> Result<bool> {
         let Some(line) = line else {
             return Ok(self.repo.entry(commit, path)? != Entry::Nothing);
         };
@@ -175,11 +175,11 @@ impl Sources<'_> {
         &self,
         question: &AnchorQuestion,
         path: &str,
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let Some(head) = &self.head.commit else {
             return say(question, Verdict::Missing, NO_COMMIT);
         };
-        let entry = |commit: &str| -> Result<Option<String>, Failure> {
+        let entry = |commit: &str| -> Result<Option<String>> {
             let found = self.repo.tree_entry(commit, path)?;
             Ok(found.map(|entry| format!("{} {}", entry.mode, entry.id)))
         };
@@ -206,7 +206,7 @@ impl Sources<'_> {
 
     /// The commit against which a claim is new, with what was merged in since: what stands there is nobody's
     /// new work.
-    pub(super) fn find_basis(&self, question: &AnchorQuestion) -> Result<Option<String>, Failure> {
+    pub(super) fn find_basis(&self, question: &AnchorQuestion) -> Result<Option<String>> {
         match &question.required {
             Required::Claimed { basis, .. } => self.repo.resolve(basis),
             Required::AtHead | Required::Accepted(_) => Ok(None),

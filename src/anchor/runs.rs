@@ -2,8 +2,8 @@
 
 use super::sources::{Said, Sources, answer, read_line, say};
 use crate::prelude::*;
-use cook_protocol::diagnostic::{with_plain_marks, without_tags};
-use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID, Verdict};
+use cook_protocol::diagnostic::with_plain_marks;
+use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID};
 
 /// Characters by which a longer line may be named.
 const BEGINNING: usize = 8;
@@ -15,7 +15,7 @@ impl Sources<'_> {
         question: &AnchorQuestion,
         command: &str,
         text: &str,
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let tree = self.head.tree.as_deref().unwrap_or_default();
         let Some(receipt) = self.receipts.find(command, tree)? else {
             let (verdict, why) = match self.receipts.latest(command)? {
@@ -39,11 +39,7 @@ impl Sources<'_> {
     }
 
     /// What stands behind `#`: `exit`, or a line of the output.
-    fn read_said(
-        &self,
-        receipt: &Receipt,
-        text: &str,
-    ) -> Result<(Verdict, String, String), Failure> {
+    fn read_said(&self, receipt: &Receipt, text: &str) -> Result<(Verdict, String, String)> {
         if !receipt.has_passed() {
             return Ok((Verdict::Missing, red(receipt), text.to_owned()));
         }
@@ -79,7 +75,7 @@ impl Sources<'_> {
         &self,
         question: &AnchorQuestion,
         id: &str,
-    ) -> Result<AnchorAnswer, Failure> {
+    ) -> Result<AnchorAnswer> {
         let Some(receipt) = self.receipts.get(id)? else {
             let why = "no receipt has that id";
             return say(question, Verdict::Missing, why);
@@ -120,8 +116,8 @@ impl Sources<'_> {
         &self,
         question: &AnchorQuestion,
         command: &str,
-        holds: impl Fn(&Receipt) -> Result<bool, Failure>,
-    ) -> Result<bool, Failure> {
+        holds: impl Fn(&Receipt) -> Result<bool>,
+    ) -> Result<bool> {
         let Some(basis) = self.find_basis(question)? else {
             return Ok(true);
         };
@@ -137,7 +133,7 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn judge_message(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
+    pub fn judge_message(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer> {
         let messages = self.list_messages()?;
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (verdict, why) = match (messages.get(id), quote) {

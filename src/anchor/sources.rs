@@ -3,10 +3,8 @@
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle, TestSide};
 use crate::workspace::Workspace;
-use cook_protocol::model::{TreeEntry, Verdict};
 use cook_protocol::trials::outcomes::{Material, Outcomes};
 use cook_repo::git::Entry;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
@@ -79,22 +77,19 @@ pub(super) enum Text {
 
 impl Sources<'_> {
     /// The user's messages that count.
-    pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
+    pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>> {
         recall(&self.known.messages, (), || self.workspace.messages())
     }
 
     /// Tests that were accepted, by the id of their bundle.
-    pub(super) fn read_kept_tests(&self, id: &str) -> Result<Rc<Option<Bundle>>, Failure> {
+    pub(super) fn read_kept_tests(&self, id: &str) -> Result<Rc<Option<Bundle>>> {
         recall(&self.known.kept_tests, id.to_owned(), || {
             self.workspace.read_kept_tests(id)
         })
     }
 
     /// The receipt of a gate at HEAD's tree, with what its output says.
-    pub(super) fn find_run(
-        &self,
-        command: &String,
-    ) -> Result<Option<Rc<(Receipt, Outcomes)>>, Failure> {
+    pub(super) fn find_run(&self, command: &String) -> Result<Option<Rc<(Receipt, Outcomes)>>> {
         let tree = self.head.tree.as_deref().unwrap_or_default();
         let known = self.known.runs.borrow().get(command).cloned();
         match known {
@@ -110,7 +105,7 @@ impl Sources<'_> {
         }
     }
 
-    pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
+    pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>> {
         recall(&self.known.outputs, receipt.id.clone(), || {
             let output = self.receipts.output(receipt)?;
             let outcomes = self.receipts.outcomes(receipt)?;
@@ -123,12 +118,12 @@ impl Sources<'_> {
     }
 
     /// A file's lines, read once.
-    pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>, Failure> {
+    pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>> {
         let key = (commit.to_owned(), path.to_owned());
         recall(&self.known.texts, key, || self.read_text(commit, path))
     }
 
-    fn read_text(&self, commit: &str, path: &str) -> Result<Text, Failure> {
+    fn read_text(&self, commit: &str, path: &str) -> Result<Text> {
         Ok(match self.repo.entry(commit, path)? {
             Entry::Nothing => Text::Gone,
             Entry::Directory => Text::No("it is a directory"),
@@ -152,8 +147,8 @@ pub(super) fn split(bytes: &[u8]) -> Vec<String> {
 pub(super) fn recall<K: Eq + Hash, T>(
     kept: &Kept<K, T>,
     key: K,
-    make: impl FnOnce() -> Result<T, Failure>,
-) -> Result<Rc<T>, Failure> {
+    make: impl FnOnce() -> Result<T>,
+) -> Result<Rc<T>> {
     if let Some(known) = kept.borrow().get(&key) {
         return Ok(Rc::clone(known));
     }
@@ -184,7 +179,7 @@ pub(super) fn say(
     question: &AnchorQuestion,
     verdict: Verdict,
     why: impl Into<String>,
-) -> Result<AnchorAnswer, Failure> {
+) -> Result<AnchorAnswer> {
     Ok(answer(verdict, why, &question.anchor))
 }
 

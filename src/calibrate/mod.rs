@@ -13,12 +13,8 @@ use crate::run::{Keeping, Observer, RoleAgent, Unseen, first_agent, hold_once};
 use crate::service::{self, ByCookOutcome};
 use crate::workspace::{Workspace, find_place};
 use cook_mutants::{Fault, FaultKind, faults};
-use cook_protocol::machine::quote_word;
-use cook_protocol::model::{Actor, Event, Verdicts};
 use cook_repo::disk::TemporaryDir;
-use cook_repo::store::Meta;
 use std::collections::VecDeque;
-use std::time::Instant;
 
 // Makes cases, asks about them, counts: planted and clean ones by turns, so that what is cut in the
 // middle holds as many of both.
@@ -67,7 +63,7 @@ pub(crate) fn measure(
     asked: &Asked,
     observer: &mut dyn Observer,
     tell: Tell,
-) -> Result<Measured, Failure> {
+) -> Result<Measured> {
     let agent = first_agent(workspace, asked.role, asked.agent)?;
     require_trust(workspace)?;
     let keeping = Keeping::of(workspace)?;
@@ -107,7 +103,7 @@ pub(crate) fn measure(
 }
 
 /// Gates run in copies, where nobody asks whether they may.
-fn require_trust(workspace: &Workspace) -> Result<(), Failure> {
+fn require_trust(workspace: &Workspace) -> Result<()> {
     let trust = workspace.trust()?;
     let gates = workspace.config()?.gate_specs().into_iter();
     let mut commands: Vec<String> = gates.map(|gate| gate.run).collect();
@@ -140,7 +136,7 @@ struct Calibration<'a> {
 }
 
 impl Calibration<'_> {
-    fn run(&mut self, own: Source, cases: usize) -> Result<(), Failure> {
+    fn run(&mut self, own: Source, cases: usize) -> Result<()> {
         let mut sources = vec![own];
         let (mut planted, mut clean) = (0, 0);
         while planted < cases {
@@ -199,7 +195,7 @@ impl Calibration<'_> {
         past: &DoneSlice,
         fault: Option<&Fault>,
         name: String,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let name = match source.own {
             true => name,
             false => format!("carried/{name}"),
@@ -246,7 +242,7 @@ impl Calibration<'_> {
 
     /// Holds sessions until the judge gave its verdict: whether it refused, what that cost (none = unknown), and
     /// whether somebody asked for an end.
-    fn hear(&mut self, case: &Case) -> Result<(bool, Option<u64>, bool), Failure> {
+    fn hear(&mut self, case: &Case) -> Result<(bool, Option<u64>, bool)> {
         let mut cost = Some(0);
         loop {
             let (root, agent) = (&case.root, &self.agent);
@@ -284,7 +280,7 @@ fn describe(past: &DoneSlice, fault: Option<FaultKind>) -> String {
 }
 
 /// What the role concluded after that transition.
-fn verdict_since(root: &Path, tip: &str, role: Role) -> Result<Option<Verdicts>, Failure> {
+fn verdict_since(root: &Path, tip: &str, role: Role) -> Result<Option<Verdicts>> {
     let workspace = open(root)?;
     let store = workspace.store()?;
     for meta in store.entries()? {
@@ -345,15 +341,9 @@ enum Made {
 ///
 /// # Errors
 /// A copy that cannot be made, an interruption, unreadable state.
-fn make(
-    source: &Source,
-    past: &DoneSlice,
-    fault: Option<&Fault>,
-    role: Role,
-) -> Result<Made, Failure> {
-    let dir = TemporaryDir::make().map_err(|error| {
-        Failure::state(Code::NotWritable, "no directory can be made for a case").with_cause(&error)
-    })?;
+fn make(source: &Source, past: &DoneSlice, fault: Option<&Fault>, role: Role) -> Result<Made> {
+    let dir =
+        TemporaryDir::make().or_fail(Code::NotWritable, "no directory can be made for a case")?;
     let name = source.workspace.repo.root().file_name();
     let root = dir.path().join(name.unwrap_or("work".as_ref()));
     let made = replay(source, past, fault, role, &root);
@@ -371,7 +361,7 @@ fn make(
 
 /// Opens a copy: its gates are those that were trusted where it comes from, nothing of it is pushed, and
 /// nobody is told what happens in it.
-fn open(root: &Path) -> Result<Workspace, Failure> {
+fn open(root: &Path) -> Result<Workspace> {
     let mut workspace = Workspace::open(root)?;
     workspace.trust_everything = true;
     workspace.pushes_later = true;
@@ -386,7 +376,7 @@ fn replay(
     fault: Option<&Fault>,
     role: Role,
     root: &Path,
-) -> Result<Result<String, String>, Failure> {
+) -> Result<Result<String, String>> {
     let store = source.workspace.store()?;
     let before = store.entry(&past.before)?.snapshot;
     let repo = &source.workspace.repo;
@@ -447,7 +437,7 @@ fn replay(
 }
 
 /// The event as it is of the copy's commit; its session and its ticket are of another log.
-fn of_copy(event: &Event, from: &str, to: &str) -> Result<Event, Failure> {
+fn of_copy(event: &Event, from: &str, to: &str) -> Result<Event> {
     let fail = |error: serde_json::Error| {
         Failure::state(Code::LogDamaged, "an event of the log cannot be read").with_cause(&error)
     };
@@ -530,7 +520,7 @@ impl Source {
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
-    pub fn of(workspace: Workspace, own: bool) -> Result<Self, Failure> {
+    pub fn of(workspace: Workspace, own: bool) -> Result<Self> {
         let mut slices = Vec::new();
         if let (Some(store), (_, Some(snapshot))) = (&workspace.store, workspace.current()?) {
             let entries = store.entries()?.take(MOST_TRANSITIONS);
@@ -557,10 +547,7 @@ impl Source {
                 let Some(commit) = workspace.repo.resolve(&commit)? else {
                     continue;
                 };
-                let seed = match own {
-                    true => commit.as_str(),
-                    false => "carried",
-                };
+                let seed = if own { commit.as_str() } else { "carried" };
                 let ledger = snapshot.ledger.slices.get(&meta.subject);
                 let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
                 let basis = match accepted {
@@ -591,11 +578,9 @@ impl Source {
     ///
     /// # Errors
     /// A directory that cannot be made, what keeps a demonstration from its end.
-    pub fn carry(workspace: &Workspace) -> Result<Self, Failure> {
-        let dir = TemporaryDir::make().map_err(|error| {
-            let what = "no directory can be made for cases";
-            Failure::state(Code::NotWritable, what).with_cause(&error)
-        })?;
+    pub fn carry(workspace: &Workspace) -> Result<Self> {
+        let dir = TemporaryDir::make()
+            .or_fail(Code::NotWritable, "no directory can be made for cases")?;
         let root = dir.path().join("roman");
         let identity = workspace.repo.identity()?.unwrap_or_default();
         let find = |variable: &str| {
@@ -629,7 +614,7 @@ fn find_faults(
     basis: &str,
     commit: &str,
     seed: &str,
-) -> Result<VecDeque<Fault>, Failure> {
+) -> Result<VecDeque<Fault>> {
     let edits = workspace.repo.edits(basis, commit)?;
     let gates = workspace.config()?.gate_specs().into_iter();
     let commands: Vec<String> = gates.map(|gate| gate.run).collect();

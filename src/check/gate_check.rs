@@ -7,18 +7,11 @@ use crate::prelude::*;
 use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
 use crate::workspace::Workspace;
 use cook_protocol::change::code_of;
-use cook_protocol::machine::quote_word;
 use cook_protocol::model::Place;
-use cook_protocol::trials::{Side, TrialLine, Weight, Word, fits_path};
-use cook_repo::process::on_path;
-use serde::Serialize;
+use cook_protocol::trials::{Side, Weight, Word, fits_path};
 
 /// Gates of the settings, those of these names alone where there are any.
-fn choose(
-    workspace: &Workspace,
-    names: &[String],
-    checked: &mut Checked,
-) -> Result<Vec<GateSpec>, Failure> {
+fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Result<Vec<GateSpec>> {
     let mut gates = workspace.config()?.gate_specs();
     for name in names {
         if !gates.iter().any(|gate| &gate.name == name) {
@@ -62,7 +55,7 @@ fn keep_concerned(
     workspace: &Workspace,
     gates: Vec<GateSpec>,
     checked: &mut Checked,
-) -> Result<Vec<GateSpec>, Failure> {
+) -> Result<Vec<GateSpec>> {
     if gates.iter().all(|gate| gate.paths.is_empty()) {
         return Ok(gates);
     }
@@ -84,7 +77,7 @@ pub(super) fn look(
     ask: &Ask,
     tell: Tell,
     checked: &mut Checked,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (base, head) = (checked.base.commit.clone(), checked.head.clone());
     let (proposed, has_tests) = workspace.propose_gates_for(&base, &head)?;
     let workspace: &Workspace = workspace;
@@ -131,7 +124,7 @@ pub(super) fn look(
         }
         return Ok(());
     }
-    let tried = workspace.try_change(&base, &head, &runs, tell)?;
+    let tried = workspace.world()?.try_change(&base, &head, &runs, tell)?;
     checked.checked.extend(tried.looked_at);
     checked.changed = tried
         .sides
@@ -173,7 +166,7 @@ fn run_all(
     (gates, proposed): (&[GateSpec], bool),
     tell: Tell,
     checked: &mut Checked,
-) -> Result<Vec<GateRun>, Failure> {
+) -> Result<Vec<GateRun>> {
     let setup = workspace.config()?.clean_room.setup();
     let setup: Vec<String> = setup.map(|command| format!("`{command}`")).collect();
     let after = match setup.is_empty() {
@@ -211,7 +204,7 @@ pub(crate) fn describe_place(gate: &GateSpec) -> String {
 }
 
 /// A run that came to no end of its own says nothing, unless it did at the base.
-fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Line, Failure> {
+fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Line> {
     let before = workspace.ask_gates_at(base, std::slice::from_ref(&run.gate))?;
     let is_ended = |run: &GateRun| run.problem.is_none() && run.receipt.is_some();
     if before.iter().any(is_ended) {
@@ -229,7 +222,7 @@ fn run_green(
     (gates, proposed): (&[GateSpec], bool),
     tell: Tell,
     checked: &mut Checked,
-) -> Result<Vec<Green>, Failure> {
+) -> Result<Vec<Green>> {
     let mut greens = Vec::new();
     for run in run_all(workspace, (gates, proposed), tell, checked)? {
         if run.has_passed() {
@@ -255,7 +248,7 @@ fn runnable(
     workspace: &Workspace,
     gates: &[GateSpec],
     checked: &mut Checked,
-) -> Result<Vec<GateSpec>, Failure> {
+) -> Result<Vec<GateSpec>> {
     let trust = workspace.trust()?;
     let may_run = |run: &String, checked: &mut Checked| {
         let absent = trust.absent_programs(run);
@@ -279,10 +272,7 @@ fn runnable(
     }
     let mut runnable = gates.to_vec();
     runnable.retain(|gate| may_run(&gate.run, checked));
-    Ok(match is_stopped {
-        true => Vec::new(),
-        false => runnable,
-    })
+    Ok(if is_stopped { Vec::new() } else { runnable })
 }
 
 /// Why programs are not found, and the way on.
@@ -347,7 +337,7 @@ fn needs_more(
     run: &GateRun,
     was_so: bool,
     tell: Tell,
-) -> Result<Option<Line>, Failure> {
+) -> Result<Option<Line>> {
     let gate = &run.gate;
     let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.timed_out) else {
         // What ran out of time says nothing of what it lacks.
@@ -361,10 +351,9 @@ fn needs_more(
     let why = explain(run);
     let name = &gate.name;
     tell(&format!("{name}: red; once more with your environment"));
-    let outside = workspace.with_runner(|runner| runner.run_outside(head, gate))?;
+    let outside = workspace.world()?.runner()?.run_outside(head, gate)?;
     if outside.has_passed() {
-        let print =
-            |argv: &[String]| workspace.with_runner(|runner| runner.print_both(head, gate, argv));
+        let print = |argv: &[String]| workspace.world()?.runner()?.print_both(head, gate, argv);
         let packages = list_packages(&workspace.repo, gate, receipt, &print)?;
         return Ok(Some(tell_lack(gate, proposed, &why, &packages, &needs)));
     }
@@ -374,7 +363,7 @@ fn needs_more(
     let status = workspace.repo.status()?;
     // What git ignores is not in its status, and the commit does not have it either.
     tell(&format!("{name}: red; once more in the worktree"));
-    let here = workspace.with_runner(|runner| runner.look_here(head, gate))?;
+    let here = workspace.world()?.runner()?.look_here(head, gate)?;
     if !here.has_passed() {
         return Ok(None);
     }
@@ -428,7 +417,7 @@ fn keep_claimed(
     workspace: &Workspace,
     guessed: Vec<GateSpec>,
     checked: &mut Checked,
-) -> Result<Vec<GateSpec>, Failure> {
+) -> Result<Vec<GateSpec>> {
     let trust = workspace.trust()?;
     let mut kept = Vec::new();
     for gate in guessed {
@@ -459,7 +448,7 @@ fn find_replaced(
     proposed: bool,
     gates: &[GateSpec],
     checked: &Checked,
-) -> Result<(Vec<GateSpec>, bool), Failure> {
+) -> Result<(Vec<GateSpec>, bool)> {
     let base = &checked.base.commit;
     let touched = workspace.list_touched(base, &checked.head)?;
     let own = read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs());
@@ -500,7 +489,7 @@ fn tell_replaced(
     gate: &GateSpec,
     gates: &[GateSpec],
     checked: &mut Checked,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (base, head) = (&checked.base.commit, &checked.head);
     let required = |gate: &GateSpec| match gate.required {
         true => "",
@@ -543,7 +532,7 @@ pub(crate) fn require_green(
     (head, base): (&str, &Base),
     (proposed, commands): (bool, &[String]),
     tell: Tell,
-) -> Result<(Vec<Green>, Vec<String>), Failure> {
+) -> Result<(Vec<Green>, Vec<String>)> {
     let mut checked = Checked {
         head: head.to_owned(),
         base: base.clone(),
@@ -608,7 +597,7 @@ pub(crate) struct Base {
 ///
 /// # Errors
 /// `commit_unknown`, a repository that cannot be read.
-pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base, Failure> {
+pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base> {
     let base = |commit: String, why: String| Ok(Base { commit, why });
     if let Some(name) = named {
         let Some(commit) = repo.commit_named(name)? else {

@@ -23,7 +23,7 @@ use gate_check::{NAMED, some};
 ///
 /// # Errors
 /// No commit, a base or a gate that is not known, git that does not answer, an interruption.
-pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Checked, Failure> {
+pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Checked> {
     let here = workspace.repo.head()?.commit;
     let Some(head) = ask.commit.map(str::to_owned).or(here) else {
         let refusal = Refusal::new(Code::UnbornHead, "the repository has no commit yet");
@@ -98,15 +98,12 @@ pub(crate) fn read_said(repo: &Repo, head: &str) -> Option<(&'static str, String
     let text = disk::read_text(&find_said(repo), MAX_SAID, Links::Refuse).ok()??;
     let said: Said = serde_json::from_str(&text).ok()?;
     let (what, show) = said.what.filter(|_| said.head == head)?;
-    let verdict = match said.is_false {
-        true => "false",
-        false => "not known",
-    };
+    let verdict = if said.is_false { "false" } else { "not known" };
     Some((verdict, what, show))
 }
 
 /// What no commit has.
-fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
+fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
     let status = repo.status()?;
     let (mut edited, mut untracked) = (Vec::new(), Vec::new());
     for path in status.worktree.dirty {
@@ -156,7 +153,7 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
 }
 
 /// Which tests the diff adds, takes away, edits or marks as skipped: a list, and no verdict.
-fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
+fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<()> {
     let edits = repo.edits(&checked.base.commit, &checked.head)?;
     let mut touched: BTreeMap<Touch, Vec<String>> = BTreeMap::new();
     for edit in &edits {
@@ -170,10 +167,7 @@ fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
     }
     for (touch, names) in touched {
         let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-        let more = match names.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = and_more(names.len() - shown.len());
         checked.checked.push(format!(
             "the diff {touch} {}: `{}`{more}",
             count_noun(names.len() as u64, "test"),

@@ -6,20 +6,13 @@ use crate::view::refs_line;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cook_agents::{AgentSupplier, Preset, Progress, Sandbox, Surroundings, settle_left};
 use cook_protocol::diagnostic::PriorRefs;
-use cook_protocol::model::{Config, RoleConfig};
+use cook_protocol::model::RoleConfig;
 use cook_protocol::schema::GivenSchema;
-use cook_repo::git::Repo;
 use cook_repo::process::{Clocks, ControlFlow};
 use cook_repo::session::{
-    Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Ref, RefKind, Reply,
-    Transport, call, keeping, read_only_violated, resolve,
+    Action, Call, ContentHash, Entry, NativeUse, On, Prior, Ref, RefKind, Reply, Transport, call,
+    keeping, read_only_violated, resolve,
 };
-use cook_repo::thread;
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
@@ -110,7 +103,7 @@ struct Onset {
 
 impl Request {
     /// From options; `-` is standard input.
-    fn new(say: &str, agent: Option<&String>, args: &CallArgs) -> Result<Self, Failure> {
+    fn new(say: &str, agent: Option<&String>, args: &CallArgs) -> Result<Self> {
         let (episode, series) = (args.on_episode.clone(), args.on_series.clone());
         let schema = args.schema.as_deref().map(|file| {
             let bytes = input::read(Some(file))?;
@@ -169,7 +162,7 @@ impl<'a> Prepared<'a> {
         request: Request,
         agents: &[Option<&str>],
         args: &'a CallArgs,
-    ) -> Result<(Self, Vec<Preset>), Failure> {
+    ) -> Result<(Self, Vec<Preset>)> {
         if request.say.trim().is_empty() {
             return Err(Failure::usage("the message is empty"));
         }
@@ -182,7 +175,7 @@ impl<'a> Prepared<'a> {
         let clocks = read_clocks(workspace.config()?, args)?;
         let agents = agents.iter();
         let presets = agents.map(|agent| choose(workspace, store, *agent, on));
-        let presets = presets.collect::<Result<Vec<Preset>, Failure>>()?;
+        let presets = presets.collect::<Result<Vec<Preset>>>()?;
         if let Some((what, prior)) = find_drift(workspace, store, on)? {
             if args.require_tree {
                 let what = format!("the worktree changed after the conversation: {what}");
@@ -236,7 +229,7 @@ fn choose(
     store: &GitStore,
     agent: Option<&str>,
     on: Option<On>,
-) -> Result<Preset, Failure> {
+) -> Result<Preset> {
     let known = run::choose(workspace, agent);
     let preset = known.and_then(|preset| run::fit_to_program(workspace, preset));
     preset.map_err(|mut failure| {
@@ -249,7 +242,7 @@ fn choose(
 
 /// The session store of this repository; calls of a cook that was killed are ended and
 /// written down first.
-pub(super) fn store(workspace: &Workspace) -> Result<GitStore, Failure> {
+pub(super) fn store(workspace: &Workspace) -> Result<GitStore> {
     let store = GitStore::open(workspace.place())?;
     settle_left(&store, &workspace.clock)?;
     Ok(store)
@@ -424,7 +417,7 @@ fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -
 }
 
 /// The refs that a call goes on from, and what is kept of the window.
-fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Failure> {
+fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>)> {
     let (episode, series) = match on {
         On::Episode(name) => (Some(name), None),
         On::Series(name) => {
@@ -442,7 +435,7 @@ fn find_drift(
     workspace: &Workspace,
     store: &GitStore,
     on: Option<On>,
-) -> Result<Option<(String, Prior)>, Failure> {
+) -> Result<Option<(String, Prior)>> {
     let Some(on) = on else { return Ok(None) };
     let (prior, entry) = find_prior(store, on)?;
     let Some(entry) = entry.filter(|entry| entry.tree.is_some()) else {
@@ -458,16 +451,11 @@ fn find_drift(
     Ok((!same).then(|| ("uncommitted files differ".to_owned(), prior)))
 }
 
-fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On, Failure> {
+fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On> {
+    let mut find = |text, kind| find_ref(store, text, Some(kind), findings);
     match (&onset.episode, &onset.series) {
-        (Some(episode), None) => {
-            let name = find_ref(store, episode, Some(RefKind::Episode), findings)?;
-            Ok(On::Episode(name))
-        }
-        (None, Some(series)) => {
-            let name = find_ref(store, series, Some(RefKind::Series), findings)?;
-            Ok(On::Series(name))
-        }
+        (Some(episode), None) => find(episode, RefKind::Episode).map(On::Episode),
+        (None, Some(series)) => find(series, RefKind::Series).map(On::Series),
         (episode, series) => {
             let named = |text: &Option<String>, kind| {
                 let named = text.as_deref().map(|text| resolve(store, text, Some(kind)));
@@ -490,7 +478,7 @@ pub(super) fn find_ref(
     text: &str,
     kind: Option<RefKind>,
     findings: &mut Vec<Finding>,
-) -> Result<Ref, Failure> {
+) -> Result<Ref> {
     let mut failure = match resolve(store, text, kind) {
         Ok(named) => {
             findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
@@ -510,7 +498,7 @@ pub(super) fn find_ref(
     Err(failure)
 }
 
-fn read_clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
+fn read_clocks(config: &Config, args: &CallArgs) -> Result<Clocks> {
     let default = config.roles.get("default").cloned().unwrap_or_default();
     let (wall, idle) = RoleConfig::clocks(&[&default]);
     let given = |name: &str, text: &Option<String>, default| match text {
@@ -619,6 +607,7 @@ fn to_dollars(micro_usd: Option<u64>) -> Option<f64> {
 
 impl Show for ReplyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match &self.data {
             Some(data) => page.json(data),
             None => page.lines(self.output.trim_end()),
@@ -631,10 +620,6 @@ impl Show for ReplyAnswer {
                 .iter()
                 .for_each(|path| page.row("changed", path));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 
     fn aside(&self) -> Option<&str> {
@@ -731,13 +716,10 @@ pub(super) struct FanoutAnswer {
 
 impl Show for FanoutAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         self.members.iter().for_each(|row| row.lines(page));
         let (answered, all) = (self.answered, self.members.len());
         page.add_toned_line(Tone::Dim, &format!("{answered} of {all} answered"));
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 
     fn exit(&self) -> Exit {

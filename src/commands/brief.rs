@@ -9,16 +9,11 @@ use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief};
 use crate::view::json_text;
 use cook_agents::hooks::Item;
 use cook_protocol::brief::{self, Artifact, Brief, Filled, Guide};
-use cook_protocol::machine::Rule;
 use cook_protocol::model::{
-    Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefRecord, Cause, Checkpoint,
-    Event, GuideProposal, Policy, Role, Slot, Verdict,
+    BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefRecord, Cause, GuideProposal, Slot,
 };
 use cook_repo::git::make_unified_diff;
 use cook_repo::process::ROLE_VARIABLE;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -291,10 +286,7 @@ fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
 }
 
 /// The entries: from flags, or as JSON, one object or a list of them.
-fn read_entries(
-    args: &BriefNoteArgs,
-    warnings: &mut Vec<Finding>,
-) -> Result<Vec<BriefLine>, Failure> {
+fn read_entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<BriefLine>> {
     let slot = args.slot;
     let mut ignored = Vec::new();
     let flags = flags(args)?;
@@ -332,7 +324,7 @@ fn unreadable(why: &str) -> Failure {
 }
 
 /// The fields that were given as flags; one that the slot does not have is an error.
-fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>, Failure> {
+fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>> {
     let slot = args.slot;
     let given = [
         ("source", &args.source),
@@ -356,7 +348,7 @@ fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>, Failure> {
     Ok(fields)
 }
 
-fn read_causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>, Failure> {
+fn read_causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>> {
     match file {
         Some(file) => brief::read_reconciliation(&input::read(Some(file))?),
         None => Ok(Vec::new()),
@@ -446,7 +438,7 @@ fn record(
 }
 
 /// A person, or a script that says so, speaks for the user; everybody else does not.
-fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
+fn actor(author: &BriefAuthorArgs) -> Result<Actor> {
     if author.as_user.as_user {
         return context::require_user(true);
     }
@@ -455,7 +447,7 @@ fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
 }
 
 /// `--by`, the role of this session, or what the caller plainly is.
-fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String, Failure> {
+fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String> {
     if let Some(by) = &author.by {
         let by = brief::normalise(by)
             .map_err(|breach| Failure::usage(format!("`--by` {}", breach.rule)))?;
@@ -597,7 +589,7 @@ fn recover(context: &Context) -> Answer {
     })
 }
 
-fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>> {
     let found = workspace.store.as_ref().map(|store| store.trail_finding());
     Ok(found.transpose()?.flatten().into_iter().collect())
 }
@@ -646,6 +638,7 @@ pub(super) struct BriefAnswer {
 
 impl Show for BriefAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         // Its fields hold nothing hidden; not even a change of tone may come in between.
         if !self.ids {
             page.wrap_lines(&self.text);
@@ -659,10 +652,6 @@ impl Show for BriefAnswer {
         if self.entries.is_empty() {
             page.line("the brief has no entries");
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -686,6 +675,7 @@ pub(super) struct BriefChangeAnswer {
 
 impl Show for BriefChangeAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match self.operation.recorded {
             true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.add_toned(Tone::Dim, "nothing to record"),
@@ -696,10 +686,6 @@ impl Show for BriefChangeAnswer {
             let kind = kind.as_str().unwrap_or_default();
             page.line(&format!("  {kind:<10} {}  {}", record.id, record.text));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -818,14 +804,11 @@ pub(super) struct CheckpointAnswer {
 
 impl Show for CheckpointAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match &self.entry.item {
             Some(item) => page.line(&format!("kept, with {item}")),
             None => page.line("kept; no slice is in work"),
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -854,11 +837,8 @@ struct Remembered {
 
 impl Show for RecoverAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         page.verbatim(&self.message);
         page.newline();
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }

@@ -7,7 +7,6 @@ use crate::judges::{Kept, Known, joint_misses};
 use crate::run::{Observer, Unseen};
 use clap::builder::PossibleValuesParser;
 use cook_mutants::{FaultKind, Joint, Share};
-use cook_protocol::model::Role;
 
 /// Most cases of each sort.
 const MOST: u32 = 1_000;
@@ -157,29 +156,22 @@ fn row(measured: Measured, joint: Option<Joint>) -> Option<JudgeRow> {
         let answers = measured.kept.answers.iter();
         answers.filter_map(|one| Some((one, one.refused?)))
     };
-    let mut kinds: Vec<KindRow> = Vec::new();
+    let mut kinds: BTreeMap<FaultKind, (u64, u64)> = BTreeMap::new();
     for (one, refused) in heard() {
         let Some(kind) = one.fault else { continue };
-        let at = kinds.iter().position(|row| row.kind == kind);
-        let at = at.unwrap_or_else(|| {
-            kinds.push(KindRow {
-                kind,
-                caught: 0,
-                of: 0,
-            });
-            kinds.len() - 1
-        });
-        kinds[at].of += 1;
-        kinds[at].caught += u64::from(refused);
+        let (caught, of) = kinds.entry(kind).or_default();
+        *caught += u64::from(refused);
+        *of += 1;
     }
-    kinds.sort_by_key(|row| row.kind);
+    let kinds = kinds.into_iter();
+    let kinds = kinds.map(|(kind, (caught, of))| KindRow { kind, caught, of });
     let milliseconds: u64 = heard().map(|(one, _)| one.milliseconds).sum();
     Some(JudgeRow {
         words: known.words(),
         caught: known.caught.into(),
         alarms: known.alarms.into(),
         tells_apart: known.tells_apart(),
-        kinds,
+        kinds: kinds.collect(),
         asked: measured.asked,
         unusable: measured.unusable,
         is_short: measured.is_short,

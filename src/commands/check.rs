@@ -4,8 +4,7 @@ use super::context::Progress;
 use super::context::*;
 use super::recorded::note;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check, keep_said};
-use crate::view::{Format, Results};
-use cook_protocol::machine::{quote_word, short};
+use crate::view::Results;
 use cook_protocol::trials::Weight;
 use std::io::Read;
 
@@ -100,7 +99,7 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
 type Pushed = Vec<(String, Option<String>)>;
 
 /// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
-fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
+fn read_pushed(workspace: &Workspace) -> Result<Pushed> {
     let mut text = String::new();
     let read = std::io::stdin()
         .lock()

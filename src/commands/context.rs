@@ -2,23 +2,17 @@
 
 pub(super) use super::context;
 pub(super) use super::input::{self, free_text};
+pub(super) use crate::prelude::*;
 pub(super) use crate::service;
-pub(super) use crate::view::{Exit, Page, Screen, Show, Tone};
+pub(super) use crate::view::{Dispatched, Exit, Format, Page, Screen, Show, Tone, VerifyAnswer};
 pub(super) use crate::workspace::Workspace;
 pub(super) use clap::{Args, Subcommand};
-pub(super) use cook_protocol::diagnostic::{Code, Failure, FailureKind, Finding, count_noun};
-pub(super) use cook_protocol::refusal::Refusal;
-pub(super) use serde::Serialize;
 
 use crate::view;
-use cook_protocol::model::{Actor, Role};
 use cook_repo::process::{ROLE_VARIABLE, agent_marker, agent_process, session_marker};
 use cook_repo::room::RunnerFiles;
-use cook_repo::thread;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What every command gets.
 pub(super) struct Context {
@@ -31,7 +25,7 @@ pub(super) struct Context {
 
 impl Context {
     /// Opens the worktree.
-    pub fn workspace(&self) -> Result<Workspace, Failure> {
+    pub fn workspace(&self) -> Result<Workspace> {
         let mut workspace = Workspace::open(&self.dir)?;
         workspace.attended = is_attended();
         Ok(workspace)
@@ -39,7 +33,7 @@ impl Context {
 }
 
 /// An answer of any command.
-pub(super) type Answer = Result<Box<dyn view::Answer>, Failure>;
+pub(super) type Answer = Result<Box<dyn view::Answer>>;
 
 /// Boxes an answer.
 pub(super) fn answer(value: impl view::Answer + 'static) -> Answer {
@@ -86,12 +80,12 @@ pub(super) struct AsUser {
 }
 
 /// Lets a person through, or a script that says so; refuses an agent's environment.
-pub(super) fn require_user(as_user: bool) -> Result<Actor, Failure> {
+pub(super) fn require_user(as_user: bool) -> Result<Actor> {
     require_user_by("--as-user", as_user)
 }
 
 /// The same for a command whose flag for scripts has another name.
-pub(super) fn require_user_by(flag: &str, said: bool) -> Result<Actor, Failure> {
+pub(super) fn require_user_by(flag: &str, said: bool) -> Result<Actor> {
     if let Some(why) = agent_around() {
         return Err(user_only(&why));
     }
@@ -134,7 +128,7 @@ pub(super) fn agent_around() -> Option<String> {
 }
 
 /// Inside a role session only that role's report is taken.
-pub(super) fn refuse_other_role(role: Role) -> Result<(), Failure> {
+pub(super) fn refuse_other_role(role: Role) -> Result<()> {
     let Ok(mine) = std::env::var(ROLE_VARIABLE) else {
         return Ok(());
     };
@@ -147,7 +141,7 @@ pub(super) fn refuse_other_role(role: Role) -> Result<(), Failure> {
 }
 
 /// Nothing is written into a worktree from a throwaway one that stands for it.
-pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
+pub(super) fn not_apart(workspace: &Workspace) -> Result<()> {
     let what = "this directory is a copy of another worktree, which cannot be changed from here";
     match workspace.from_apart {
         false => Ok(()),
@@ -157,7 +151,7 @@ pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
 
 /// Who pauses the work: everybody may, and only the words of a person bind. A role that cook plays stops it by its
 /// report, not by a command.
-pub(super) fn find_pauser(as_user: bool) -> Result<Actor, Failure> {
+pub(super) fn find_pauser(as_user: bool) -> Result<Actor> {
     if let Some(why) = session_marker() {
         return Err(inside_role(format!(
             "a session that cook started cannot pause the work: {why}"
@@ -173,7 +167,7 @@ pub(super) fn find_pauser(as_user: bool) -> Result<Actor, Failure> {
 }
 
 /// An agent that cook started may not start another.
-pub(super) fn not_nested() -> Result<(), Failure> {
+pub(super) fn not_nested() -> Result<()> {
     match session_marker() {
         None => Ok(()),
         Some(why) => Err(inside_role(format!(
@@ -240,9 +234,7 @@ fn hold<T>(said: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Does what runs gates; what was written to the runner meanwhile is put back and named, also where
 /// the work failed.
-pub(super) fn guard<T>(
-    work: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(T, Option<Finding>), Failure> {
+pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Option<Finding>)> {
     let failure = |error: io::Error| {
         let what = "the files by which a step speaks to its CI runner";
         Failure::state(Code::NotWritable, what).with_cause(&error)

@@ -5,12 +5,8 @@ use super::recorded::note;
 use super::run;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left, why};
 use crate::run::{Observer, RunEvent};
-use crate::view::Dispatched;
-use cook_protocol::machine::{quote_word, short};
-use cook_repo::process::{Alarm, on_path};
-use std::path::PathBuf;
+use cook_repo::process::Alarm;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// How long `--slow` rests after each step.
 const REST: Duration = Duration::from_millis(1500);
@@ -183,9 +179,7 @@ impl Show for DemoAnswer {
         }
         page.row("left in", &self.directory);
         page.line("look at it:");
-        for command in &self.commands {
-            page.line(&format!("  {command}"));
-        }
+        page.list("  ", &self.commands);
         page.line(&format!("when you have seen it: {}", self.removal));
     }
 }
@@ -197,9 +191,7 @@ fn show_caught(page: &mut Page, catch: &CaughtViolation) {
         "           in the log as #{}, {}",
         catch.seq, catch.code
     ));
-    for noticed in &catch.noticed {
-        page.line(&format!("           noticed: {noticed}"));
-    }
+    page.list("           noticed: ", &catch.noticed);
     for kept in &catch.kept {
         let command = match kept.strip_prefix("refs/") {
             Some(_) => format!("git show {kept}"),

@@ -4,15 +4,10 @@
 use super::context::*;
 use super::gate;
 use super::recorded::note;
-use crate::view::VerifyAnswer;
 use crate::{hooks, run};
 use cook_agents::{Found, Preset, presets};
-use cook_protocol::diagnostic::{Lines, clean};
-use cook_protocol::machine;
 use cook_protocol::model::{AgentKind, Continuation, SessionNaming};
-use cook_repo::clock::Clock;
 use cook_repo::store::KeptCopy;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -327,7 +322,7 @@ fn rescue(context: &Context, command: &RescueCommand) -> Answer {
 }
 
 /// What refs keep: work in the repository, transitions in the log.
-fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
+fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>> {
     let log = machine::quote_word(&workspace.place().log_dir().display().to_string());
     let show = |prefix: &str, (name, object): (String, String)| RescueRef {
         shown_by: format!("{prefix} {name}"),
@@ -342,7 +337,7 @@ fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
 }
 
 /// The one copy whose id begins so.
-fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
+fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy> {
     let found = copies.iter().filter(|copy| copy.id.starts_with(id));
     match found.collect::<Vec<_>>()[..] {
         [] => Err(refuse_unknown(id)),

@@ -5,16 +5,8 @@ use super::recorded::{self, TransitionAnswer, describe_red, note};
 use crate::init::{Contract, FileOutcome, OF_FOLDER, SETTINGS};
 use crate::measure;
 use cook_agents::Preset;
-use cook_protocol::machine::{self, GateRun};
-use cook_protocol::model::{
-    Caches, Config, Event, GateSpec, Receipt, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
-};
-use cook_repo::git::Repo;
-use cook_repo::receipt::{Gates, Receipts, Trust, plan_gate};
-use cook_repo::thread;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::time::Duration;
+use cook_protocol::model::{Resume, STOP_VERIFIER_SCRIPTS};
+use cook_repo::receipt::plan_gate;
 
 #[derive(Debug, Args)]
 pub(super) struct GateArgs {
@@ -79,21 +71,9 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         }
         return answer(GateAnswer { gates, findings });
     }
-    let receipts = Receipts::of(&workspace.repo)?;
     let config = workspace.config()?;
-    let trust = workspace.trust()?;
-    let runner = Gates {
-        repo: &workspace.repo,
-        receipts: &receipts,
-        clock: workspace.clock,
-        settings: &config.clean_room,
-        agents: &config.agents,
-        sandbox: config.sandbox.mode,
-        trust: &trust,
-        live: None,
-        tell: None,
-        patience: None,
-    };
+    let world = workspace.world()?;
+    let runner = world.runner()?;
     let mut shown = Vec::new();
     for gate in &gates {
         let run = runner.run_here(gate)?;
@@ -107,7 +87,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
 }
 
 /// Nothing of the repository runs that this machine was not told to trust.
-fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Result<(), Failure> {
+fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Result<()> {
     let trust = workspace.trust()?;
     let setup = workspace.config()?.clean_room.setup();
     let setup = setup.filter(|_| clean).map(|command| command.to_string());
@@ -133,7 +113,7 @@ fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Resu
 }
 
 /// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
-fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failure> {
+fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>> {
     let mut gates = workspace.config()?.gate_specs();
     if let (_, Some(snapshot)) = workspace.current()?
         && let Some(goal) = snapshot.goal()
@@ -235,9 +215,7 @@ impl Gate {
             }
             _ => {}
         }
-        for line in more {
-            page.line(&format!("       {line}"));
-        }
+        page.list("       ", &more);
         for hint in &self.missing {
             page.add_toned(Tone::Dim, "       missing: ");
             page.line(hint);
@@ -247,14 +225,11 @@ impl Gate {
 
 impl Show for GateAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         if self.gates.is_empty() {
             page.line("no gates: `.agent/cook.toml` names none");
         }
         self.gates.iter().for_each(|gate| gate.lines(page));
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 
     fn exit(&self) -> Exit {
@@ -424,7 +399,7 @@ pub(super) fn absent(trust: &Trust, name: &str, command: &str) -> Option<Finding
 pub(super) fn absent_programs(
     workspace: &Workspace,
     contract: &Contract,
-) -> Result<BTreeMap<String, Finding>, Failure> {
+) -> Result<BTreeMap<String, Finding>> {
     let Some(config) = &contract.config else {
         return Ok(BTreeMap::new());
     };
@@ -445,7 +420,7 @@ pub(super) fn trust_written(
     verifier_was_trusted: bool,
     absent: &BTreeMap<String, Finding>,
     lines: &mut Vec<String>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut written = Vec::new();
     if contract.outcome(SETTINGS) == Some(FileOutcome::Created)
         && let Some(config) = &contract.config

@@ -8,11 +8,8 @@ use crate::check::Line;
 use crate::hooks::install::list_installed;
 use crate::service::Draft;
 use cook_agents::hooks::layout::Purpose;
-use cook_protocol::diagnostic::{Lines, clean};
-use cook_protocol::machine::{ASK_GOAL, short};
-use cook_protocol::model::{CheckVerdict, Event, GoalFound, Snapshot};
-use std::path::PathBuf;
-use std::time::Duration;
+use cook_protocol::machine::ASK_GOAL;
+use cook_protocol::model::GoalFound;
 
 /// The word that gives a goal up.
 const DROP: &str = "drop";
@@ -92,7 +89,7 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
 }
 
 /// Installs the hook of the agent that was named; of one that no hook holds, what still does.
-fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>, Failure> {
+fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>> {
     let can_hold = |name: &str| {
         cook_agents::hooks::Agent::parse(name)
             .is_some_and(cook_agents::hooks::Agent::can_hold_a_stop)
@@ -109,7 +106,7 @@ fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>, F
     Ok(vec![line])
 }
 
-fn find(workspace: &Workspace) -> Result<Snapshot, Failure> {
+fn find(workspace: &Workspace) -> Result<Snapshot> {
     let (_, snapshot) = workspace.current()?;
     let snapshot = snapshot.filter(|snapshot| snapshot.goal().is_some());
     snapshot.ok_or_else(|| Refusal::new(Code::GoalNone, "this worktree has no goal").into())

@@ -8,11 +8,8 @@ use crate::service::dispatch_now;
 use clap::Command;
 use cook_agents::hooks::layout::Purpose;
 use cook_agents::presets;
-use cook_protocol::diagnostic::{CATALOGUE, Family, Lines, Severity, clean};
-use cook_protocol::machine::{ASK_GOAL, quote_word, short};
-use cook_protocol::model::GateSpec;
-use cook_repo::process::on_path;
-use cook_repo::receipt::Receipts;
+use cook_protocol::diagnostic::{CATALOGUE, Family};
+use cook_protocol::machine::ASK_GOAL;
 
 /// What most people need, in the order in which they meet it.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];
@@ -156,7 +153,7 @@ enum Gates {
     Green,
 }
 
-fn describe(mut workspace: Workspace) -> Result<Vec<String>, Failure> {
+fn describe(mut workspace: Workspace) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     let mut tell = |what: &str, text: &str| lines.push(format!("{what:<8}{text}"));
     let commit = workspace.repo.head()?.commit;
@@ -221,7 +218,7 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-fn list_agents(workspace: &Workspace) -> Result<Vec<String>, Failure> {
+fn list_agents(workspace: &Workspace) -> Result<Vec<String>> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all = presets(workspace.config()?);
     let sound = all.values().filter_map(|preset| preset.as_ref().ok());
@@ -229,11 +226,7 @@ fn list_agents(workspace: &Workspace) -> Result<Vec<String>, Failure> {
     Ok(here.map(|preset| preset.name().to_owned()).collect())
 }
 
-fn find_standing(
-    workspace: &Workspace,
-    commit: &str,
-    gates: &[GateSpec],
-) -> Result<Gates, Failure> {
+fn find_standing(workspace: &Workspace, commit: &str, gates: &[GateSpec]) -> Result<Gates> {
     let trust = workspace.trust()?;
     let receipts = Receipts::of(&workspace.repo)?;
     let tree = workspace.repo.find_tree(commit)?;

@@ -3,13 +3,10 @@
 use super::context::*;
 use super::recorded::note;
 use crate::hooks::{self, Call, install};
-use crate::view::{ColorChoice, Format, VerifyAnswer};
+use crate::view::ColorChoice;
 use cook_agents::hooks::Agent;
 use cook_agents::hooks::layout::Purpose;
-use cook_protocol::machine;
 use cook_protocol::model::KnownAgent;
-use cook_repo::clock::Clock;
-use std::collections::BTreeSet;
 use std::io::Read;
 
 #[derive(Debug, Subcommand)]
@@ -79,7 +76,7 @@ fn changes(
     workspace: &Workspace,
     args: &HooksAgentArgs,
     install: bool,
-) -> Result<Vec<install::Change>, Failure> {
+) -> Result<Vec<install::Change>> {
     let command = if install { "install" } else { "remove" };
     if args.agent == GIT {
         if !args.check || args.shared {
@@ -103,12 +100,12 @@ fn changes(
     install::changes(workspace, agent, wanted, install)
 }
 
-fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<(), Failure> {
+fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<()> {
     install::write(changes, args.agent == GIT)
 }
 
 /// The gates that a check would not run, with what the user types to let them.
-fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
+fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>> {
     workspace.propose_gates()?;
     let config = workspace.config()?;
     let setup = config.clean_room.setup().map(|command| command.to_string());
@@ -121,7 +118,7 @@ fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
         .collect())
 }
 
-fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
+fn agent(args: &HooksAgentArgs) -> Result<Agent> {
     Agent::parse(&args.agent).ok_or_else(|| {
         let known = Agent::all().map(Agent::name).collect::<Vec<_>>().join(", ");
         let name = &args.agent;
@@ -140,10 +137,7 @@ fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
 }
 
 /// Installs the hook that holds each stop of an agent, in the user's own file.
-pub(super) fn install_check(
-    workspace: &mut Workspace,
-    agent: &str,
-) -> Result<Vec<String>, Failure> {
+pub(super) fn install_check(workspace: &mut Workspace, agent: &str) -> Result<Vec<String>> {
     let args = HooksAgentArgs {
         agent: agent.to_owned(),
         check: true,
@@ -158,7 +152,7 @@ fn write_hooks(
     workspace: &mut Workspace,
     args: &HooksAgentArgs,
     changes: &[install::Change],
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     write(args, changes)?;
     if !args.shared {
         install::hide_from_status(workspace, changes, true)?;

@@ -8,15 +8,8 @@ use crate::service::Applied;
 use crate::verify::measure_worths;
 use cook_agents::presets;
 use cook_protocol::diagnostic::list_with_verb;
-use cook_protocol::machine::{self, Rule, quote_word};
-use cook_protocol::model::{Actor, Assurance, Count, Event, Profile, STOP_VERIFIER, Snapshot};
-use cook_repo::git::Repo;
-use cook_repo::process::on_path;
-use cook_repo::store::{Store, Tip};
-use std::collections::{BTreeMap, BTreeSet};
+use cook_protocol::model::Assurance;
 use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
@@ -234,7 +227,7 @@ pub(super) fn repair(workspace: &Workspace, dry_run: bool) -> Answer {
 struct SetUp<'a> {
     workspace: &'a Workspace,
     /// A person, or a script that says so, answers for the settings as they stand; why not.
-    user: Result<Actor, Failure>,
+    user: Result<Actor>,
     is_repair: bool,
     /// The gates of `cook.toml` are those that were proposed just now.
     wrote_settings: bool,
@@ -243,7 +236,7 @@ struct SetUp<'a> {
 }
 
 impl<'a> SetUp<'a> {
-    fn new(workspace: &'a Workspace, user: Result<Actor, Failure>) -> Self {
+    fn new(workspace: &'a Workspace, user: Result<Actor>) -> Self {
         Self {
             workspace,
             user,
@@ -262,7 +255,7 @@ impl<'a> SetUp<'a> {
         from: Option<&str>,
         chosen: Option<Choice>,
         anew: bool,
-    ) -> Result<Option<Event>, Failure> {
+    ) -> Result<Option<Event>> {
         let workspace = self.workspace;
         let root = workspace.repo.root();
         let (tip, mut snapshot) = workspace.current()?;
@@ -349,7 +342,7 @@ impl<'a> SetUp<'a> {
     }
 
     /// A log that cannot be begun is said before a file is written.
-    fn begin_log(&mut self, anew: bool, is_complete: bool) -> Result<(), Failure> {
+    fn begin_log(&mut self, anew: bool, is_complete: bool) -> Result<()> {
         let workspace = self.workspace;
         if !anew {
             service::check_unseen(workspace)?;
@@ -373,7 +366,7 @@ impl<'a> SetUp<'a> {
         mission: Option<&str>,
         chosen: Option<Choice>,
         before: Option<&Snapshot>,
-    ) -> Result<Profile, Failure> {
+    ) -> Result<Profile> {
         let workspace = self.workspace;
         let was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
         let first = chosen.unwrap_or(Choice::Size(WorkSize::Day));
@@ -429,7 +422,7 @@ impl<'a> SetUp<'a> {
         &mut self,
         snapshot: Option<&Snapshot>,
         given: Option<String>,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         if let Some(snapshot) = snapshot.filter(|snapshot| !snapshot.mission.is_empty()) {
             return Ok(Some(snapshot.mission.clone()));
         }
@@ -452,7 +445,7 @@ impl<'a> SetUp<'a> {
     }
 
     /// Writes the profile that the user chose, and says what it leaves to them.
-    fn choose_profile(&mut self, profile: &mut Profile, chosen: Choice) -> Result<(), Failure> {
+    fn choose_profile(&mut self, profile: &mut Profile, chosen: Choice) -> Result<()> {
         let before = profile.clone();
         profile.assurance = chosen.assurance();
         let lacks = profile.required_stop_judges.0 == 0 && profile.assurance != Assurance::Lite;
@@ -506,7 +499,7 @@ impl<'a> SetUp<'a> {
     }
 
     /// Commits the contract files, and nothing else; false where they are committed already.
-    fn commit_contract(&mut self) -> Result<bool, Failure> {
+    fn commit_contract(&mut self) -> Result<bool> {
         let paths = [&TRACKED[..], &[".gitignore"]].concat();
         let repo = &self.workspace.repo;
         let commit = repo.commit_paths(&paths, "Set up the completion contract")?;
@@ -518,7 +511,7 @@ impl<'a> SetUp<'a> {
     }
 
     /// Records the event, if there is one.
-    fn record(&mut self, event: Option<Event>) -> Result<Option<Applied>, Failure> {
+    fn record(&mut self, event: Option<Event>) -> Result<Option<Applied>> {
         let Some(event) = event else {
             if self.lines.is_empty() {
                 self.lines.push(match self.findings.is_empty() {
@@ -566,7 +559,7 @@ const MISSION: &str = ".agent/mission.md";
 const PROFILE: &str = ".agent/profile.json";
 
 /// Asks a person for the mission, where nothing states it.
-fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String>, Failure> {
+fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String>> {
     let (_, snapshot) = workspace.current()?;
     let is_known = snapshot.is_some_and(|snapshot| !snapshot.mission.is_empty())
         || init::find_mission(workspace.repo.root())?.is_some();
@@ -580,7 +573,7 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
 }
 
 /// Asks a person how much work it is, where nothing says it yet.
-fn ask_size(context: &Context, workspace: &Workspace) -> Result<Option<WorkSize>, Failure> {
+fn ask_size(context: &Context, workspace: &Workspace) -> Result<Option<WorkSize>> {
     let (_, snapshot) = workspace.current()?;
     let is_known = snapshot.is_some() || workspace.repo.root().join(PROFILE).exists();
     if is_known || context.screen.json || !context::is_attended() {
@@ -615,7 +608,7 @@ fn read_line() -> String {
 
 /// Takes the named log, or begins another where that is `new`. A worktree has one log, whatever became of its
 /// workflow.
-fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
+fn take_log(context: &Context, id: &str) -> Result<()> {
     let place = crate::workspace::find_place(&Repo::discover(&context.dir)?);
     if id != "new" {
         return Store::claim(&place, id);
@@ -636,7 +629,7 @@ fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
 
 /// The command that starts the work: `cook run` with an agent that is here, by its name on PATH alone, as no
 /// program is run for it. Without one, the prompt for whichever agent the reader has.
-fn find_start(workspace: &Workspace) -> Result<String, Failure> {
+fn find_start(workspace: &Workspace) -> Result<String> {
     let config = workspace.config()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all = presets(config);
@@ -700,7 +693,7 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
 }
 
 /// More than `cook init` is recorded in the workflow, or it has a plan.
-fn is_begun(workspace: &Workspace, snapshot: &Snapshot) -> Result<bool, Failure> {
+fn is_begun(workspace: &Workspace, snapshot: &Snapshot) -> Result<bool> {
     let has_plan = !snapshot.plan.candidate_slices.is_empty();
     let mut entries = workspace.store()?.entries()?;
     let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
@@ -714,8 +707,8 @@ pub(super) fn begin_anew(
     tip: &Tip,
     is_begun: bool,
     from: &str,
-    as_user: &Result<Actor, Failure>,
-) -> Result<String, Failure> {
+    as_user: &Result<Actor>,
+) -> Result<String> {
     if is_begun {
         let what =
             format!("the workflow already has a plan of its own, so `{from}` is not imported");

@@ -1,14 +1,10 @@
 //! Reading what a command is given: a file, or standard input; and where it may write.
 
+use crate::prelude::*;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_repo::disk;
-use cook_repo::disk::Links;
-use cook_repo::git::Repo;
 use std::fs::File;
 use std::io;
 use std::io::Read;
-use std::path::Path;
 
 /// Largest input that is read: reports are refused above 1 MiB by the grammar,
 /// with a clear word, so a little more is let through to it.
@@ -35,12 +31,12 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
 }
 
 /// The bytes of a file; `-` or nothing means standard input.
-pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>> {
     read_up_to(file, MAX_INPUT)
 }
 
 /// The same with another limit, in bytes.
-pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>, Failure> {
+pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = file.filter(|path| *path != Path::new("-"));
     let name = file.map_or("standard input".to_owned(), |path| {
@@ -52,9 +48,7 @@ pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>, Fai
         }
         None => io::stdin().lock().take(limit + 1).read_to_end(&mut bytes),
     };
-    read.map_err(|error| {
-        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).with_cause(&error)
-    })?;
+    read.or_fail(Code::InputUnreadable, format!("`{name}` cannot be read"))?;
     if bytes.len() as u64 > limit {
         let what = format!("`{name}` is larger than {} MiB", limit >> 20);
         return Err(Failure::state(Code::InputTooLarge, what));
@@ -63,7 +57,7 @@ pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>, Fai
 }
 
 /// A file's bytes, of which nothing but a regular file is read; `-` means standard input.
-pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>> {
     if path == Path::new("-") {
         return read_up_to(None, limit);
     }
@@ -80,16 +74,14 @@ pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> 
 }
 
 /// The same as text; a byte order mark is taken off.
-pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
+pub(super) fn read_text(file: Option<&Path>) -> Result<String> {
     let bytes = read(file)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        Failure::state(Code::InputUnreadable, "the input is not UTF-8").with_cause(&error)
-    })?;
+    let text = String::from_utf8(bytes).or_fail(Code::InputUnreadable, "the input is not UTF-8")?;
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 /// What an argument says; `-` is standard input.
-pub(super) fn read_argument(argument: &str) -> Result<String, Failure> {
+pub(super) fn read_argument(argument: &str) -> Result<String> {
     match argument {
         "-" => read_text(None),
         text => Ok(text.to_owned()),
@@ -97,10 +89,7 @@ pub(super) fn read_argument(argument: &str) -> Result<String, Failure> {
 }
 
 /// The mission as given on the command line.
-pub(super) fn mission_text(
-    text: Option<&str>,
-    file: Option<&Path>,
-) -> Result<Option<String>, Failure> {
+pub(super) fn mission_text(text: Option<&str>, file: Option<&Path>) -> Result<Option<String>> {
     let mission = match (text, file) {
         (Some(text), _) => Some(text.to_owned()),
         (None, Some(file)) => Some(read_text(Some(file))?),
@@ -113,7 +102,7 @@ pub(super) fn mission_text(
 }
 
 /// What a command is told to write is no file of git's own.
-pub(super) fn require_outside_git(dir: &Path, target: &Path) -> Result<(), Failure> {
+pub(super) fn require_outside_git(dir: &Path, target: &Path) -> Result<()> {
     let parent = target.parent().filter(|parent| *parent != Path::new(""));
     let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else {
         // What is not there is said where it is written.

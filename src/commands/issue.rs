@@ -8,8 +8,6 @@ use crate::tracker::{
     may_close, open,
 };
 use cook_protocol::diagnostic::list_with_verb;
-use cook_protocol::model::Plan;
-use std::time::{Duration, Instant};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum IssueCommand {
@@ -83,7 +81,7 @@ struct Issues {
 impl Issues {
     /// A tracker that does not answer is noted, so that hooks leave it alone until
     /// the next session start.
-    fn open(context: &Context, bounds: Bounds) -> Result<Self, Failure> {
+    fn open(context: &Context, bounds: Bounds) -> Result<Self> {
         let workspace = context.workspace()?;
         let snapshot = workspace.current()?.1;
         let kind = workspace.config()?.tracker();
@@ -188,9 +186,9 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
     if issues.tracker.name() != "none" {
         clean(&issues.workspace)?;
     }
-    let closed = issues.tracker.close(id, reason)?;
-    let mut changed = issues.answer_change("closed", closed.issue);
-    changed.changed = !closed.already;
+    let (issue, was_closed) = issues.tracker.close(id, reason)?;
+    let mut changed = issues.answer_change("closed", issue);
+    changed.changed = !was_closed;
     match list_unblocked_by(&*issues.tracker, id) {
         Ok(unblocked) => changed.unblocked = unblocked,
         Err(error) => {
@@ -202,7 +200,7 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
 }
 
 /// Nothing but the tracker's own files may be uncommitted.
-fn clean(workspace: &Workspace) -> Result<(), Failure> {
+fn clean(workspace: &Workspace) -> Result<()> {
     let worktree = workspace.repo.status()?.worktree;
     let dirty = worktree.dirty.iter().filter(|path| !is_own_file(path));
     let dirty: Vec<&String> = dirty.collect();
@@ -327,6 +325,7 @@ fn ready_row(page: &mut Page, row: &ReadyIssue) {
 
 impl Show for IssueReadyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         if self.list.rows.is_empty() {
             page.line("nothing is ready");
         }
@@ -335,10 +334,6 @@ impl Show for IssueReadyAnswer {
             page.add_toned(Tone::Warn, "in a circle");
             page.line(&format!("  {}", cycle.join(", ")));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -363,9 +358,7 @@ impl Show for IssueShowAnswer {
         heading(page, &self.issue);
         page.newline();
         page.row("status", self.issue.status.id());
-        if let Some(name) = &self.issue.assignee {
-            page.row("assignee", name);
-        }
+        page.row_of("assignee", self.issue.assignee.as_ref());
         let needs = self.dependencies.iter().map(|link| ("needs", link));
         let needed = self.dependents.iter().map(|link| ("needed by", link));
         for (label, link) in needs.chain(needed) {
@@ -409,6 +402,7 @@ pub(super) struct IssueChangedAnswer {
 
 impl Show for IssueChangedAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         page.add_toned(Tone::Good, self.did);
         page.text(if self.changed { "  " } else { " already  " });
         heading(page, &self.issue);
@@ -416,10 +410,6 @@ impl Show for IssueChangedAnswer {
         if self.did == "closed" {
             page.line(&format!("   unblocked: {}", list_briefs(&self.unblocked)));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 

@@ -1,16 +1,11 @@
 //! `cook log`: the transitions, newest first; one of them; what changed between two.
 
 use super::context::*;
-use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::model::{
-    Conclude, Decision, Event, PlanBlock, PolicyChange, Receipt, Records, Reground, ReportRecord,
-    Resume, RubricVerdict, SliceRecordType, Verdicts,
+    Conclude, Decision, PlanBlock, PolicyChange, Records, Reground, ReportRecord, Resume,
+    RubricVerdict,
 };
 use cook_protocol::report::fields;
-use cook_repo::clock::Clock;
-use cook_repo::store::{Meta, Store};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
@@ -102,7 +97,7 @@ struct LogRow {
 }
 
 impl WorktreeLog {
-    fn read(store: &Store, place: &'static str, limit: usize) -> Result<Self, Failure> {
+    fn read(store: &Store, place: &'static str, limit: usize) -> Result<Self> {
         // Transitions are numbered from 1 without gaps.
         let all = store.tip()?.map_or(0, |tip| tip.seq);
         let undone = store.snapshot()?.undone.seqs;
@@ -575,27 +570,19 @@ fn summarize_plan(plan: &PlanBlock) -> Option<String> {
         let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
         return Some(format!("plans {slices}"));
     }
-    let ids = [
-        (
-            "adds",
-            plan.add.iter().map(|it| it.slice_id.clone()).collect(),
-        ),
-        (
-            "changes",
-            plan.change.iter().map(|it| it.slice_id.clone()).collect(),
-        ),
-        (
-            "cancels",
-            plan.cancel.iter().map(|it| it.slice_id.clone()).collect(),
-        ),
-        ("orders", plan.order.clone()),
-    ];
-    let some = ids
-        .into_iter()
-        .filter(|(_, ids): &(_, Vec<String>)| !ids.is_empty());
-    let parts: Vec<String> = some
-        .map(|(verb, ids)| format!("{verb} {}", ids.join(", ")))
-        .collect();
+    let added = plan.add.iter().map(|it| ("adds", &it.slice_id));
+    let changed = plan.change.iter().map(|it| ("changes", &it.slice_id));
+    let cancelled = plan.cancel.iter().map(|it| ("cancels", &it.slice_id));
+    let ordered = plan.order.iter().map(|id| ("orders", id));
+    let mut parts: Vec<String> = Vec::new();
+    let mut last = "";
+    for (verb, id) in added.chain(changed).chain(cancelled).chain(ordered) {
+        match parts.last_mut().filter(|_| verb == last) {
+            Some(part) => part.push_str(&format!(", {id}")),
+            None => parts.push(format!("{verb} {id}")),
+        }
+        last = verb;
+    }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

@@ -37,12 +37,11 @@ mod strength;
 mod uninstall;
 mod verify;
 
+use crate::prelude::*;
 use crate::view::{ColorChoice, Exit, Format, Screen};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use context::{Answer, Context};
-use cook_protocol::diagnostic::Failure;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The heading of the options that every command has.

@@ -2,9 +2,8 @@
 
 use super::context::*;
 use crate::hooks;
-use crate::view::{Dispatched, Judgments, dispatch_lines};
-use cook_protocol::machine::{Dispatch, Rule, Trace};
-use cook_protocol::model::Role;
+use crate::view::{Judgments, dispatch_lines};
+use cook_protocol::machine::Trace;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {
@@ -69,7 +68,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
 }
 
 /// Last, so that a call that fails takes nothing.
-fn take(workspace: &Workspace, args: &NextArgs) -> Result<(), Failure> {
+fn take(workspace: &Workspace, args: &NextArgs) -> Result<()> {
     if args.take {
         hooks::take_around(workspace)?;
     }
@@ -165,6 +164,7 @@ struct Asked {
 
 impl Show for WhyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         for Asked { question, trace } in &self.rules {
             let (tone, mark) = match trace.fired {
                 Some(true) => (Tone::Good, "→"),
@@ -179,14 +179,11 @@ impl Show for WhyAnswer {
         page.newline();
         dispatch_lines(page, &self.dispatch, self.is_goal);
     }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
 }
 
 impl Show for NextAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.next.dispatch.findings);
         let next = &self.next;
         next.lines(page);
         if let Some(active) = &next.handoff {
@@ -204,10 +201,6 @@ impl Show for NextAnswer {
             let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
             page.row("how", &format!("{command}{ticket}"));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.next.dispatch.findings
     }
 
     fn exit(&self) -> Exit {

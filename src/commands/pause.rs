@@ -4,9 +4,7 @@ use super::context::*;
 use super::recorded;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;
-use cook_protocol::model::{
-    Actor, CANCELLED_BY_HAND, Count, Event, Limits, PAUSED_BY_HAND, Resume, WaitingKind,
-};
+use cook_protocol::model::{CANCELLED_BY_HAND, Limits, PAUSED_BY_HAND, Resume, WaitingKind};
 
 const UNHEARD: &str = "paused; your reason is not binding, because it came neither from a person at a terminal nor with `--as-user`";
 
@@ -28,12 +26,8 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
         (Actor::Role, Some(_)) => UNHEARD,
         _ => "paused",
     };
-    recorded::record(
-        &context.workspace()?,
-        &Event::Paused { why },
-        actor,
-        summary,
-    )
+    let event = Event::Paused { why };
+    recorded::record(&context.workspace()?, &event, actor, summary)
 }
 
 // `cook resume`: leaves a stopped state.
@@ -109,7 +103,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
-fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
+fn parse_budget(words: &[String]) -> Result<Option<Limits>> {
     if words.is_empty() {
         return Ok(None);
     }
@@ -163,12 +157,8 @@ pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
     let why = args.why.clone();
     let why = why.unwrap_or_else(|| CANCELLED_BY_HAND.to_owned());
     let done = "cancelled; nothing was deleted";
-    recorded::record(
-        &context.workspace()?,
-        &Event::Cancelled { why },
-        actor,
-        done,
-    )
+    let event = Event::Cancelled { why };
+    recorded::record(&context.workspace()?, &event, actor, done)
 }
 
 // `cook undo`: what the user takes back.
@@ -203,11 +193,8 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         return Err(Refusal::new(Code::UndoTooFar, what).into());
     }
     let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
-    let (taken, seq) = (
-        count_noun(operations.len() as u64, "transition"),
-        target.seq,
-    );
-    let summary = format!("{taken} undone, back to #{seq}{later}");
+    let taken = count_noun(operations.len() as u64, "transition");
+    let summary = format!("{taken} undone, back to #{}{later}", target.seq);
     let event = Event::Undone {
         to: Box::new(target.snapshot),
         to_seq: Count(target.seq),
@@ -228,7 +215,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
 }
 
 /// The user's repository is not touched; what came later is named.
-fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, Failure> {
+fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String> {
     let Some(since) = since else {
         return Ok(String::new());
     };
@@ -239,9 +226,7 @@ fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, F
     }
     let names = range.commits.iter().rev().take(10);
     let names: Vec<String> = names.map(|commit| format!("{:.12}", commit.id)).collect();
-    let (later, names) = (
-        count_noun(range.commits.len() as u64, "later commit"),
-        names.join(", "),
-    );
+    let later = count_noun(range.commits.len() as u64, "later commit");
+    let names = names.join(", ");
     Ok(format!("; your repository keeps its {later} ({names})"))
 }

@@ -4,10 +4,7 @@ use super::context::*;
 use super::recorded;
 use crate::init;
 use cook_protocol::machine::CONTRACT_TEXTS;
-use cook_protocol::model::{Event, Evidence, Plan, Slice, SliceStatus};
 use cook_protocol::schema;
-use cook_repo::disk::{self, Links};
-use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlanCommand {
@@ -72,13 +69,10 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     recorded::record(&workspace, &Event::Adopted { plan }, actor, done)
 }
 
-fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
+fn read_edited_plan(workspace: &Workspace) -> Result<Plan> {
     let path = workspace.repo.root().join(".agent").join("plan.json");
     let read = disk::read_present(&path, MAX_PLAN as u64 + 1, Links::Refuse);
-    let bytes = read.map_err(|error| {
-        Failure::state(Code::InputUnreadable, "`.agent/plan.json` cannot be read")
-            .with_cause(&error)
-    })?;
+    let bytes = read.or_fail(Code::InputUnreadable, "`.agent/plan.json` cannot be read")?;
     schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {
         let what = "the edited `plan.json` breaks its schema";
         let mut refusal = Refusal::new(Code::AdoptIllegal, what);

@@ -3,21 +3,14 @@
 
 use super::context::*;
 use crate::verify::Rerun;
+use crate::view::plain;
 use crate::view::results::{code, cut, quote_lines, sign, table, tables, words};
-use crate::view::{VerifyAnswer, plain};
 use clap::ValueEnum;
-use cook_protocol::diagnostic::{Lines, clean, without_tokens};
-use cook_protocol::machine::{EXCHANGE, list_other_ratings, short};
-use cook_protocol::model::{Event, Plan, Reground, Slice, SliceStatus, Snapshot, Verdicts};
+use cook_protocol::diagnostic::without_tokens;
+use cook_protocol::machine::{EXCHANGE, list_other_ratings};
+use cook_protocol::model::Reground;
 use cook_repo::disk::TemporaryDir;
-use cook_repo::git::Repo;
-use cook_repo::process::{Short, capture, on_path};
-use cook_repo::store::Meta;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::Path;
-use std::time::Duration;
 
 /// Bytes of a body: GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -107,7 +100,7 @@ fn write_body(
     workspace: &Workspace,
     snapshot: &Snapshot,
     verified: &VerifyAnswer,
-) -> Result<String, Failure> {
+) -> Result<String> {
     let results = verified.as_results();
     let mut text = write_catches(workspace)?;
     text.push_str("## Mission\n\n");
@@ -165,7 +158,7 @@ fn write_body(
 }
 
 /// What was caught, which is what a reader cannot see in the change.
-fn write_catches(workspace: &Workspace) -> Result<String, Failure> {
+fn write_catches(workspace: &Workspace) -> Result<String> {
     let catches = list_catches(workspace)?;
     let mut text = String::new();
     if !catches.caught.is_empty() {
@@ -215,7 +208,7 @@ impl Forge {
     }
 
     /// The one that is named, else the first that is here.
-    fn find(named: Option<Self>) -> Result<Self, Failure> {
+    fn find(named: Option<Self>) -> Result<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_here = |forge: &Self| on_path(forge.program(), &path).is_some();
         let wanted = named.map_or(Self::ALL.to_vec(), |named| vec![named]);
@@ -233,7 +226,7 @@ impl Forge {
         branch: &str,
         base: Option<&str>,
         told: &PullRequestAnswer,
-    ) -> Result<String, Failure> {
+    ) -> Result<String> {
         let dir = TemporaryDir::make().map_err(|error| unwritable(&error))?;
         let file = dir.path().join("body.md");
         std::fs::write(&file, &told.body).map_err(|error| unwritable(&error))?;
@@ -293,12 +286,7 @@ fn gh(branch: &str, base: Option<&str>, title: &str, file: &Path) -> Vec<OsStrin
 }
 
 /// `glab mr create` takes no file, its `api` does.
-fn glab(
-    branch: &str,
-    base: Option<&str>,
-    title: &str,
-    file: &Path,
-) -> Result<Vec<OsString>, Failure> {
+fn glab(branch: &str, base: Option<&str>, title: &str, file: &Path) -> Result<Vec<OsString>> {
     let Some(base) = base else {
         let what = "`glab` has to be told into which branch: `cook report --format pr --create --into main`";
         return Err(Failure::usage(what));
@@ -351,7 +339,7 @@ pub(super) struct Catches {
 }
 
 /// Reads the log once, newest first.
-pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches, Failure> {
+pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches> {
     let store = workspace.store()?;
     let mut caught = Vec::new();
     let mut unheeded = 0_u64;

@@ -4,11 +4,9 @@ use super::context::*;
 use crate::service::Public;
 use crate::signature::{self, Blob, Key, signing_key};
 use crate::verify;
-use cook_protocol::machine::quote_word;
-use cook_protocol::model::{Event, is_branch_name};
+use cook_protocol::model::is_branch_name;
 use cook_repo::remote::{Manner, Mark, Plan, Pulled, Restore, Side};
 use cook_repo::store::{Contents, Place, Signed};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct PushArgs {
@@ -54,7 +52,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     } else {
         Restore::No
     };
-    let look = || -> Result<(Plan, Public, PushAnswer), Failure> {
+    let look = || -> Result<(Plan, Public, PushAnswer)> {
         let mut plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
         if args.no_keep {
             plan.leave_out_kept();
@@ -104,7 +102,7 @@ fn vouch(
     base: Option<&String>,
     key: &Key,
     yes: bool,
-) -> Result<(String, bool), Failure> {
+) -> Result<(String, bool)> {
     let actor = context::require_user_by("--yes", yes)?;
     let store = workspace.store()?;
     let (tip, _) = workspace.require()?;
@@ -141,7 +139,7 @@ fn confirm(
     plan: &Plan,
     is_named: bool,
     yes: bool,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut summary = planned.summary();
     if !is_named {
         summary.push_str(
@@ -188,7 +186,7 @@ pub(super) struct SigningArgs {
 impl SigningArgs {
     /// # Errors
     /// `signing_format`, `signing_key_missing`.
-    pub fn key(&self, context: &Context, workspace: &Workspace) -> Result<Key, Failure> {
+    pub fn key(&self, context: &Context, workspace: &Workspace) -> Result<Key> {
         signing_key(&workspace.repo, self.key.as_deref(), &context.dir)
     }
 }
@@ -277,9 +275,7 @@ impl PushAnswer {
 
 impl Show for PushAnswer {
     fn human(&self, page: &mut Page) {
-        if let Some(key) = &self.key {
-            page.row("signed by", key);
-        }
+        page.row_of("signed by", self.key.as_ref());
         let is_alone = !self.with_branch && self.kept_commits == 0;
         if !self.pushed && self.transitions == 0 && self.refs.is_empty() && is_alone {
             page.line(&format!("`{}` has everything already", self.remote));
@@ -297,9 +293,7 @@ impl Show for PushAnswer {
         if let Some(kept) = self.tell_kept() {
             page.line(&format!("  {kept}"));
         }
-        for name in &self.refs {
-            page.line(&format!("  {name}"));
-        }
+        page.list("  ", &self.refs);
         if self.withheld_commits > 0 {
             let commits = count_noun(self.withheld_commits, "commit");
             page.line(&format!("  {commits} that the log cites and the branch does not contain stay here, so proofs that rest on them cannot be verified elsewhere; `cook push` without `--no-keep` sends them"));
@@ -455,9 +449,8 @@ impl PullAnswer {
 
 impl Show for PullAnswer {
     fn human(&self, page: &mut Page) {
-        if let Some(who) = &self.signer {
-            page.row("signed by", who);
-        }
+        page.find(&self.findings);
+        page.row_of("signed by", self.signer.as_ref());
         let (branch, remote, seq) = (&self.branch, &self.remote, self.seq);
         if self.transitions == 0 && self.set_aside.is_none() {
             let text = format!("the log of `{branch}` is up to date with `{remote}` (#{seq})");
@@ -472,9 +465,5 @@ impl Show for PullAnswer {
         if self.is_fresh {
             page.line("  this clone has the log now: `cook status` shows where the work stands");
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }

@@ -7,9 +7,8 @@ use super::recorded::{self, TransitionAnswer};
 use crate::hooks;
 use crate::service::{Applied, Foresight};
 use crate::view::finding_line;
-use cook_protocol::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule, nearest};
+use cook_protocol::model::{StrengthRule, nearest};
 use cook_protocol::report::{self, Checked, Parsed, Provenance, Report, Reported};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct RecordArgs {
@@ -166,7 +165,7 @@ fn repair_prompt(context: &Context, role: Role, parsed: Parsed, sent: &[u8]) -> 
 }
 
 /// What would refuse a report whose form is right; nothing where there is no repository.
-fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Foresight>, Failure> {
+fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Foresight>> {
     let report = parsed
         .report
         .as_ref()
@@ -183,7 +182,7 @@ fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Fore
 }
 
 /// The report, or the refusal that lists every breach.
-fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
+fn valid(role: Role, parsed: Parsed) -> Result<Report> {
     match parsed.report {
         Some(report) if parsed.findings.is_empty() => Ok(report),
         _ => {
@@ -198,7 +197,7 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
 }
 
 /// A report that came with a ticket must fit the state the ticket was given for.
-fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<(), Failure> {
+fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<()> {
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
     let current = tip.as_ref().zip(snapshot.as_ref());
@@ -211,7 +210,7 @@ fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<(), Fa
 
 /// Without a ticket a role that may change nothing judges what the last transition left. A commit
 /// that came since is somebody's, perhaps its own.
-fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
+fn check_head(workspace: &Workspace, role: Role) -> Result<()> {
     if !matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge) {
         return Ok(());
     }
@@ -283,16 +282,12 @@ pub struct CheckAnswer {
 impl Show for CheckAnswer {
     fn human(&self, page: &mut Page) {
         let role = self.report.role;
-        match self.breaches.is_empty() {
-            true => {
-                page.add_toned(Tone::Good, "valid");
-                page.line(&format!("  a {role} report"));
-            }
-            false => {
-                page.add_toned(Tone::Bad, "not valid");
-                page.line(&format!("  as a {role} report"));
-            }
-        }
+        let (tone, word, lead) = match self.breaches.is_empty() {
+            true => (Tone::Good, "valid", ""),
+            false => (Tone::Bad, "not valid", "as "),
+        };
+        page.add_toned(tone, word);
+        page.line(&format!("  {lead}a {role} report"));
         for finding in &self.breaches {
             finding_line(page, finding);
         }

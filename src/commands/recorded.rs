@@ -6,11 +6,8 @@ use crate::anchor::describe_failed;
 use crate::measure;
 use crate::service::{Applied, Asked, Taker};
 use crate::tracker::{Bounds, Memory, MemoryError, Outage, TrackerError, list_owed, open, settle};
-use crate::view::Dispatched;
-use cook_protocol::machine::{self, GateRun, Step};
-use cook_protocol::model::{Actor, Event, Receipt, Snapshot};
+use cook_protocol::machine::Step;
 use cook_repo::process::session_around;
-use std::time::{Duration, Instant};
 
 /// Records one event of the user's and answers with who is due.
 pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary: &str) -> Answer {
@@ -188,23 +185,18 @@ impl TransitionAnswer {
 
 impl Show for TransitionAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         match self.operation.recorded {
             true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.add_toned(Tone::Warn, "not recorded (dry run)"),
         }
-        for line in &self.lines {
-            page.line(&format!("  {line}"));
-        }
+        page.list("  ", &self.lines);
         Trial::lines(&self.gates, page);
         self.next.lines(page);
         if let Some(start) = &self.start {
             page.add_toned(Tone::Good, "start");
             page.lines(&format!("      {start}"));
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -225,14 +217,9 @@ pub(super) struct NoteAnswer {
 
 impl Show for NoteAnswer {
     fn human(&self, page: &mut Page) {
-        for line in &self.lines {
-            page.line(line);
-        }
+        page.find(&self.findings);
+        page.list("", &self.lines);
         Trial::lines(&self.gates, page);
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -298,9 +285,7 @@ impl Trial {
                 format!("  {}.{} s", ms / 1000, ms % 1000 / 100)
             });
             page.line(&format!("  {}  {}{took}", trial.name, trial.run));
-            for line in &trial.why {
-                page.line(&format!("           {line}"));
-            }
+            page.list("           ", &trial.why);
             for hint in &trial.hints {
                 page.add_toned(Tone::Dim, "           missing: ");
                 page.line(hint);
@@ -319,7 +304,7 @@ pub(super) fn try_gates(
     context: &Context,
     patience: Duration,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<Trial>, Failure> {
+) -> Result<Vec<Trial>> {
     match run_all(context, patience, findings) {
         Err(failure) if failure.code == Code::Interrupted => {
             Err(failure
@@ -338,7 +323,7 @@ fn run_all(
     context: &Context,
     patience: Duration,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<Trial>, Failure> {
+) -> Result<Vec<Trial>> {
     // The settings were written after this command opened the worktree.
     let mut workspace = context.workspace()?;
     workspace.patience = Some(patience);
@@ -370,7 +355,7 @@ fn run_all(
         }
         let head = workspace.repo.head()?.commit.unwrap_or_default();
         let caches = workspace.caches;
-        for run in workspace.with_runner(|runner| runner.set_up_at(&head, caches))? {
+        for run in workspace.world()?.runner()?.set_up_at(&head, caches)? {
             trials.push(trial(&workspace, run)?);
         }
     }
@@ -408,7 +393,7 @@ fn run_all(
 }
 
 /// A command that is not to be run here, and why.
-fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>, Failure> {
+fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>> {
     let trust = workspace.trust()?;
     let absent = trust.absent_programs(run);
     let (outcome, why) = match (absent.is_empty(), trust.is_trusted(run)) {
@@ -434,7 +419,7 @@ fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<
     }))
 }
 
-fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
+fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial> {
     let own = Duration::from_millis(run.gate.timeout_ms);
     let patience = workspace.patience.unwrap_or(own);
     let receipt = run.receipt.as_ref();

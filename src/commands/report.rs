@@ -6,18 +6,11 @@ use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::verify::{Criterion, ProofVerdict, head_at};
 use crate::view::html_page::{HtmlPage, Table, draw_plan, line, list, sign, write_page};
-use crate::view::{CostAnswer, Results, VerifyAnswer, Weight};
+use crate::view::{CostAnswer, Results, Weight};
 use clap::ValueEnum;
-use cook_protocol::diagnostic::Severity;
-use cook_protocol::machine::short;
-use cook_protocol::model::{Event, Evidence, SliceStatus, Snapshot, Submission, Verdicts};
-use cook_repo::clock::Clock;
-use cook_repo::disk::{Durable, Mode, NewFile, look};
-use cook_repo::session::GitStore;
-use cook_repo::store::Meta;
+use cook_protocol::model::Submission;
+use cook_repo::disk::{Mode, look};
 use maud::{Markup, html};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
@@ -96,11 +89,8 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     let (workspace, verified) = verify::ask(context, &args.proof, VerifyScope::All, "")?;
     for code in [Code::LogMissing, Code::LogDamaged] {
         if let Some(found) = verified.findings.iter().find(|found| found.code == code) {
-            return Err(Failure::new(
-                FailureKind::Check,
-                code,
-                found.message.clone(),
-            ));
+            let what = found.message.clone();
+            return Err(Failure::new(FailureKind::Check, code, what));
         }
     }
     let proven = verified.has_passed();
@@ -111,10 +101,10 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     NewFile::at(&target, Durable::Content)
         .mode(READABLE)
         .write(page.as_bytes())
-        .map_err(|error| {
-            let what = format!("`{}` cannot be written", target.display());
-            Failure::state(Code::NotWritable, what).with_cause(&error)
-        })?;
+        .or_fail(
+            Code::NotWritable,
+            format!("`{}` cannot be written", target.display()),
+        )?;
     answer(ReportAnswer {
         file: target.display().to_string(),
         bytes: page.len() as u64,
@@ -123,11 +113,9 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
 }
 
 /// Nothing but a file is replaced: a directory stays, and so does a device.
-fn is_free(target: &Path) -> Result<(), Failure> {
+fn is_free(target: &Path) -> Result<()> {
     let shown = target.display();
-    let found = look(target).map_err(|error| {
-        Failure::state(Code::NotWritable, format!("`{shown}` cannot be written")).with_cause(&error)
-    })?;
+    let found = look(target).or_fail(Code::NotWritable, format!("`{shown}` cannot be written"))?;
     if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         let what = format!("`{shown}` is a directory");
         let file = target.join("report.html");
@@ -153,7 +141,7 @@ fn is_free(target: &Path) -> Result<(), Failure> {
 /// A transition, and the event of one that reports.
 type Moment = (Meta, Option<Event>);
 
-fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, Failure> {
+fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String> {
     let (tip, snapshot) = workspace.require()?;
     let results = verified.as_results();
     let question = verified.question.as_ref();
@@ -550,7 +538,7 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
 }
 
 /// What was refused, sent back or put back.
-fn list_put_back(workspace: &Workspace) -> Result<Markup, Failure> {
+fn list_put_back(workspace: &Workspace) -> Result<Markup> {
     let copies = workspace.store()?.rescue_list()?;
     if copies.is_empty() {
         return Ok(html! { p { "Nothing had to be reverted." } });
@@ -593,7 +581,7 @@ fn span(log: &[Moment]) -> Markup {
 }
 
 /// What agents took.
-fn list_calls(workspace: &Workspace) -> Result<Markup, Failure> {
+fn list_calls(workspace: &Workspace) -> Result<Markup> {
     let mut calls = GitStore::open(workspace.place())?.lines()?;
     calls.retain(|call| call.is_of(workspace.store_id()));
     let cost = CostAnswer::sum(&calls);

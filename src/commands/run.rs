@@ -6,13 +6,10 @@ use crate::run::{
     self, Ended, Held, Observer, Opening, Operator, Order, Outcome, RunEvent, Violation, paths_are,
 };
 use crate::service::RunEstimate;
-use crate::view::{Dispatched, Screen, Tone, describe_policy, tell_dollars};
+use crate::view::{describe_policy, tell_dollars};
 use cook_agents::{Progress, Spent};
-use cook_protocol::diagnostic::{Lines, clean, count_noun};
-use cook_protocol::model::{Policy, Role};
 use cook_repo::process::Alarm;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:
@@ -250,9 +247,7 @@ impl Show for RunAnswer {
             let refs = join_or(refs, "nothing, because nothing was recorded");
             page.row("pushed", &refs);
         }
-        if let Some(text) = &self.goes_on {
-            page.row("goes on", text);
-        }
+        page.row_of("goes on", self.goes_on.as_ref());
         self.next.lines(page);
     }
 
@@ -565,11 +560,7 @@ fn describe_kept(copies: &[String]) -> String {
 
 /// One line of so many characters at most.
 fn fold(text: &str, most: usize) -> String {
-    let text = clean(text, Lines::Fold);
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
+    shorten(&clean(text, Lines::Fold), most)
 }
 
 /// From here on an agent is called silent.

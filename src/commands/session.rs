@@ -4,19 +4,12 @@ use super::ask::{find_ref, store};
 use super::context::*;
 use super::recorded::note;
 use crate::run;
-use crate::view::VerifyAnswer;
 use cook_agents::{Surroundings, open_command};
 use cook_protocol::diagnostic::harmless_json;
-use cook_repo::disk::{Durable, NewFile};
 use cook_repo::session::{
-    Archive, CallRecord, Entry, Exchange, GitStore, On, Ref, RefKind, clear, corrupt, load_episode,
-    load_exchange, load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
+    Archive, Entry, Exchange, On, Ref, RefKind, clear, corrupt, load_episode, load_exchange,
+    load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
 };
-use cook_repo::store::Store;
-use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct SessionArgs {
@@ -158,7 +151,7 @@ fn show(store: &GitStore, text: &str) -> Answer {
     })
 }
 
-fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, Failure> {
+fn read_entry(store: &GitStore, name: Ref) -> Result<Entry> {
     let missing = || not_found(RefKind::Episode, name);
     store.entry(name)?.ok_or_else(missing)
 }
@@ -304,10 +297,7 @@ fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) ->
     }
     let now = workspace.clock.now();
     let cleared = clear(store, since, &cited, &now, dry_run)?;
-    let verb = match dry_run {
-        true => "would remove",
-        false => "removed",
-    };
+    let verb = if dry_run { "would remove" } else { "removed" };
     let refs = count_noun(cleared.expired.len() as u64, "ref");
     let objects = count_noun(cleared.objects as u64, "object");
     let outputs = count_noun(cleared.attempts as u64, "output");

@@ -8,21 +8,12 @@ use crate::hooks;
 use crate::judges::{self, Judged};
 use crate::run::{self, Live};
 use crate::view::{CostAnswer, Judgments, dispatch_lines, write_line};
-use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::machine::{
-    Dispatch, ReadyRow, Rule, SliceGraph, current_audit, current_review, describe_typed_votes,
-    waits_for,
+    ReadyRow, SliceGraph, current_audit, current_review, describe_typed_votes, waits_for,
 };
-use cook_protocol::model::{
-    Amendment, Assurance, Blocker, Evidence, Phase, Plan, Policy, Role, Slice, SliceStatus,
-    Snapshot, Waiting,
-};
-use cook_repo::clock::Clock;
+use cook_protocol::model::{Amendment, Assurance, Blocker, Phase, Waiting};
 use cook_repo::process::{Patience, is_alive};
-use cook_repo::store::{Meta, Tip};
-use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stdout};
-use std::time::{Duration, Instant};
 
 /// How often a watched status is looked at.
 const PACE: Duration = Duration::from_millis(500);
@@ -162,9 +153,8 @@ fn watch(context: &Context) -> Answer {
             "`cook log --json` has the transitions, `cook status --json` where the work stands",
         ));
     }
-    let patience = Patience::begin(None).map_err(|error| {
-        Failure::state(Code::OutputUnwritable, "signals cannot be handled").with_cause(&error)
-    })?;
+    let patience =
+        Patience::begin(None).or_fail(Code::OutputUnwritable, "signals cannot be handled")?;
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     match stdout().is_terminal() && !is_dumb {
         true => redraw(context, &patience)?,
@@ -182,7 +172,7 @@ fn wait(patience: &Patience) -> bool {
     !patience.is_over()
 }
 
-fn redraw(context: &Context, patience: &Patience) -> Result<(), Failure> {
+fn redraw(context: &Context, patience: &Patience) -> Result<()> {
     let mut shown = String::new();
     // A terminal that ended is none any more, and nothing else tells it where nothing changes.
     while !patience.is_over() && stdout().is_terminal() {
@@ -203,7 +193,7 @@ fn redraw(context: &Context, patience: &Patience) -> Result<(), Failure> {
     Ok(())
 }
 
-fn follow(workspace: &Workspace, patience: &Patience) -> Result<(), Failure> {
+fn follow(workspace: &Workspace, patience: &Patience) -> Result<()> {
     workspace.require()?;
     let store = workspace.store()?;
     let mut told: Option<Tip> = None;
@@ -290,7 +280,7 @@ struct SessionView {
 }
 
 impl RunView {
-    fn new(workspace: &Workspace, live: Live) -> Result<Self, Failure> {
+    fn new(workspace: &Workspace, live: Live) -> Result<Self> {
         let now = workspace.clock.epoch_millis() / 1000;
         let sessions = live.sessions.into_iter().map(|session| SessionView {
             role: session.role,
@@ -541,12 +531,11 @@ impl JudgedView {
 
 impl Show for StatusAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         page.row("mission", &self.mission_anchor);
         let (policy, contract, phase) = (self.policy, &self.contract_status, self.phase);
         page.row("policy", &format!("{policy} · {contract} · phase {phase}"));
-        if let Some(words) = &self.assurance_words {
-            page.row("assurance", words);
-        }
+        page.row_of("assurance", self.assurance_words.as_ref());
         for role in &self.unfinished {
             page.row(
                 "unfinished",
@@ -556,9 +545,7 @@ impl Show for StatusAnswer {
         if let Some(run) = &self.run {
             run.lines(page);
         }
-        if let Some(reason) = &self.stopped {
-            page.row("reason", reason);
-        }
+        page.row_of("reason", self.stopped.as_ref());
         self.slices.iter().for_each(|slice| slice.line(page));
         let Steps { spent, limit } = self.steps;
         page.row("steps", &format!("{spent} of {limit}"));
@@ -587,10 +574,6 @@ impl Show for StatusAnswer {
             }
         }
         dispatch_lines(page, &self.dispatch, self.is_goal);
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 
@@ -654,6 +637,7 @@ struct WaitingSlice {
 
 impl Show for ReadyAnswer {
     fn human(&self, page: &mut Page) {
+        page.find(&self.findings);
         if self.ready.is_empty() {
             page.line("no slice can be selected now");
         } else if let Some(why) = &self.held {
@@ -677,10 +661,6 @@ impl Show for ReadyAnswer {
             let text = format!("   {slice_id} waits for {}", waits_for.join(", "));
             page.add_toned_line(Tone::Dim, &text);
         }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
     }
 }
 

@@ -5,8 +5,6 @@ use super::context::*;
 use crate::measure::{Reverted, Survivor};
 use crate::strength::{Ask, MAX_REPORT, Measured, Reported, measure, read_report};
 use crate::view::finding_line;
-use cook_protocol::machine::short;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct StrengthArgs {

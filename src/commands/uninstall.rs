@@ -8,14 +8,11 @@ use super::recorded::note;
 use crate::hooks::install::{self, Change, Written};
 use crate::init::TRACKED;
 use crate::run::{MOVED_DIR, SCRATCH};
-use cook_protocol::machine::quote_word;
 use cook_repo::disk::{look, remove_tree};
 use cook_repo::receipt::key_dir;
 use cook_repo::remote::Elsewhere;
 use cook_repo::room::{remove_rooms_of, rooms_dir};
-use cook_repo::store::{KeptKind, Store};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use cook_repo::store::KeptKind;
 
 #[derive(Debug, Args)]
 #[command(
@@ -76,7 +73,7 @@ struct Removal {
 }
 
 impl Removal {
-    fn plan(workspace: Workspace, home: bool) -> Result<Self, Failure> {
+    fn plan(workspace: Workspace, home: bool) -> Result<Self> {
         let mut removal = Self {
             worktrees: Vec::new(),
             hooks: Vec::new(),
@@ -105,7 +102,7 @@ impl Removal {
     }
 
     /// What the worktrees of the repository have together, and what the user's repositories have.
-    fn add_shared(&mut self, workspace: &Workspace, home: bool) -> Result<(), Failure> {
+    fn add_shared(&mut self, workspace: &Workspace, home: bool) -> Result<()> {
         let repo = &workspace.repo;
         match install::change_pre_push(workspace, false) {
             Ok(change) if change.changes() => self.pre_push = Some(change),
@@ -147,7 +144,7 @@ impl Removal {
         Ok(())
     }
 
-    fn add_git_dir(&mut self, dir: &Path) -> Result<(), Failure> {
+    fn add_git_dir(&mut self, dir: &Path) -> Result<()> {
         let entries = std::fs::read_dir(dir).map_err(|error| fail("look into", dir, &error))?;
         let names = entries.flatten().map(|entry| entry.file_name());
         let is_ours =
@@ -158,7 +155,7 @@ impl Removal {
         Ok(())
     }
 
-    fn add_worktree(&mut self, at: usize, home: bool) -> Result<(), Failure> {
+    fn add_worktree(&mut self, at: usize, home: bool) -> Result<()> {
         let repo = &self.worktrees[at].repo;
         let (root, git_dir) = (repo.root().to_owned(), repo.git_dir().to_owned());
         self.add_git_dir(&git_dir)?;
@@ -243,7 +240,7 @@ impl Removal {
     }
 
     /// Removes it, and says what was saved.
-    fn carry_out(&self) -> Result<Vec<String>, Failure> {
+    fn carry_out(&self) -> Result<Vec<String>> {
         let first = &self.worktrees[0];
         let place = first.place();
         let held = Store::hold_all(&place).map_err(|failure| {

@@ -5,12 +5,8 @@ use super::push::SigningArgs;
 use super::recorded;
 use crate::attest::{self, About, Attested, Found, Made};
 use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
-use crate::view::{Format, VerifyAnswer};
 use clap::ValueEnum;
-use cook_protocol::model::{Caches, Event, STOP_VERIFIER};
-use cook_repo::disk::{Durable, Mode, NewFile};
-use cook_repo::git::Repo;
-use std::path::{Path, PathBuf};
+use cook_repo::disk::Mode;
 
 /// What `cook verify` asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -103,7 +99,7 @@ fn digest(text: &str) -> Result<String, String> {
 
 /// Where judges wait for the gates, or a re-ground for gates that are red, what they say now goes
 /// into the log: whether it does.
-fn write_down(workspace: &Workspace) -> Result<bool, Failure> {
+fn write_down(workspace: &Workspace) -> Result<bool> {
     let (_, Some(snapshot)) = workspace.current()? else {
         return Ok(false);
     };
@@ -141,7 +137,7 @@ pub(super) fn ask(
     args: &ProofArgs,
     scope: VerifyScope,
     id: &str,
-) -> Result<(Workspace, VerifyAnswer), Failure> {
+) -> Result<(Workspace, VerifyAnswer)> {
     if scope == VerifyScope::Stop && (args.from.is_some() || args.base.is_some()) {
         return Err(Failure::usage(
             "`verify stop` uses the log and the contract of this worktree, so `--from` and `--base` do not fit",
@@ -185,7 +181,7 @@ pub(super) fn ask(
 }
 
 /// Nothing was asked of the work: the contract alone is changed, and a person decides on it.
-fn of_contract_alone(workspace: &Workspace, mut compared: Compared) -> Result<Answered, Failure> {
+fn of_contract_alone(workspace: &Workspace, mut compared: Compared) -> Result<Answered> {
     let outcome = std::mem::take(&mut compared.outcome).sort();
     let standing = CommitStanding::new(workspace.repo.head()?, None, None);
     let answer = compared.words();
@@ -202,7 +198,7 @@ fn look(
     scope: VerifyScope,
     id: &str,
     compared: Option<Compared>,
-) -> Result<VerifyAnswer, Failure> {
+) -> Result<VerifyAnswer> {
     let (scope, found) = match scope {
         VerifyScope::ControlPlane => ("control-plane", verify::control_plane(workspace)?),
         VerifyScope::Stop => {
@@ -351,7 +347,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
 }
 
 /// Nothing but a file is written over.
-fn check_target(out: &Path) -> Result<(), Failure> {
+fn check_target(out: &Path) -> Result<()> {
     if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
         let what = format!("`{}` is there, and is not a file", out.display());
         return Err(Failure::state(Code::NotWritable, what));
@@ -359,13 +355,13 @@ fn check_target(out: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(out: &Path, made: &Made) -> Result<(), Failure> {
+fn write(out: &Path, made: &Made) -> Result<()> {
     check_target(out)?;
     let file = NewFile::at(out, Durable::ContentAndName).mode(Mode::Kept(0o644));
-    file.write(made.text().as_bytes()).map_err(|error| {
-        let what = format!("`{}` was not written", out.display());
-        Failure::state(Code::NotWritable, what).with_cause(&error)
-    })
+    file.write(made.text().as_bytes()).or_fail(
+        Code::NotWritable,
+        format!("`{}` was not written", out.display()),
+    )
 }
 
 /// Where a CI runner shows this run, by the variables of GitHub and of GitLab.
@@ -400,7 +396,7 @@ fn read(context: &Context, args: &AttestVerifyArgs) -> Answer {
 }
 
 /// The commit that is asked about. A full id is one wherever it is asked.
-fn about(context: &Context, named: Option<&str>) -> Result<About, Failure> {
+fn about(context: &Context, named: Option<&str>) -> Result<About> {
     let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
     let is_full = |id: &&str| [40, 64].contains(&id.len()) && id.chars().all(is_hex);
     let unseen = named.filter(is_full).map(|id| About {
@@ -465,14 +461,10 @@ impl Show for Attested {
             "tree",
             tree.unwrap_or("not compared: the commit is not here"),
         );
-        if let Some(name) = &self.name {
-            page.row("name", name);
-        }
+        page.row_of("name", self.name.as_ref());
         page.row("properties", &self.properties.join(" "));
         page.row("verified", &format!("{} by {}", self.time, self.verifier));
-        if let Some(log) = &self.log {
-            page.row("log", log);
-        }
+        page.row_of("log", self.log.as_ref());
         let gates = self.gates.as_deref().map(|gates| join_or(gates, "no gate"));
         page.row("green", &gates.unwrap_or_else(|| "not said".to_owned()));
         if !self.warned.is_empty() {
@@ -483,8 +475,6 @@ impl Show for Attested {
             Tone::Dim,
             "without cook (writes payload.json, signed and signature):",
         );
-        for line in &self.by_hand {
-            page.line(&format!("  {line}"));
-        }
+        page.list("  ", &self.by_hand);
     }
 }

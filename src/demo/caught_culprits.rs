@@ -4,16 +4,12 @@
 //! the order of the story, and whatever was put back must be kept and gone.
 
 use super::demo_repository::Misdeed;
+use crate::prelude::*;
 use crate::run::{Observer, RunEvent, Violation};
 use crate::service::Applied;
 use crate::workspace::Workspace;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind, count_noun};
-use cook_protocol::machine::Rule;
-use cook_protocol::model::{ActiveStatus, Event, Role, SliceRecordType, SliceStatus};
 use cook_repo::process::Alarm;
 use cook_repo::store::Entry;
-use serde::Serialize;
-use std::path::Path;
 
 /// Largest file that may be kept of what a session printed: head and tail of a stream, and
 /// the line between them.
@@ -78,7 +74,7 @@ pub(super) fn catches(
     workspace: &Workspace,
     misdeeds: &[&Misdeed],
     seen: &Seen,
-) -> Result<Vec<CaughtViolation>, Failure> {
+) -> Result<Vec<CaughtViolation>> {
     let mut entries = Vec::new();
     for meta in workspace.store()?.entries()? {
         entries.push(workspace.store()?.entry(&meta?.commit)?);
@@ -178,7 +174,7 @@ fn is_put_back(workspace: &Workspace, breach: &Violation) -> Result<(), String> 
 }
 
 /// Every criterion that a plan ever had is in the last one, word for word.
-fn still_wanted(workspace: &Workspace, entries: &[Entry]) -> Result<(), Failure> {
+fn still_wanted(workspace: &Workspace, entries: &[Entry]) -> Result<()> {
     let (_, snapshot) = workspace.require()?;
     let planned = entries.iter();
     for slice in planned.flat_map(|entry| &entry.snapshot.plan.candidate_slices) {

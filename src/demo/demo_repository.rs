@@ -2,23 +2,13 @@
 //! agents that work there.
 
 use crate::init::{TRACKED, write_contract};
+use crate::prelude::*;
 use crate::run::{PLAYED, RoleAgent, RoleAssignment};
 use crate::service;
 use crate::workspace::Workspace;
 use cook_agents::Preset;
-use cook_protocol::diagnostic::{Code, Failure, FailureKind};
-use cook_protocol::model::{
-    Access, Actor, AgentName, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER,
-};
-use cook_repo::disk::{self, Links};
-use cook_repo::process::{Clocks, Short, capture, on_path};
-use cook_repo::store::Store;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use cook_protocol::model::{Access, AgentName, AgentTable, Resume};
+use cook_repo::process::Clocks;
 
 /// The agents' table, but for what is known only here.
 const AGENT: &str = include_str!("../../protocol/demo/agent.toml");
@@ -38,7 +28,7 @@ const MAX_SETTINGS: u64 = 1 << 20;
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// What the agents, the gate and the stop verifier are run with.
-pub(super) fn look_for_programs() -> Result<(), Failure> {
+pub(super) fn look_for_programs() -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_absent = |program: &&str| on_path(program, &path).is_none();
     match ["git", "sh", "bash"].into_iter().find(is_absent) {
@@ -55,7 +45,7 @@ pub(super) fn look_for_programs() -> Result<(), Failure> {
 }
 
 /// The directory of a demonstration: `given`, which must be absent or empty, else a new one.
-pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf> {
     let Some(dir) = given else {
         let made = tempfile::Builder::new().prefix(PREFIX).tempdir();
         let made = made.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
@@ -118,11 +108,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// The program with its tests, `cook init --commit`, `cook trust`.
-pub(super) fn set_up(
-    root: &Path,
-    story: &Story,
-    author: Option<(&str, &str)>,
-) -> Result<(), Failure> {
+pub(super) fn set_up(root: &Path, story: &Story, author: Option<(&str, &str)>) -> Result<()> {
     let (name, address) = author.unwrap_or(("cook demo", "demo@example.org"));
     for (path, text) in &story.start {
         write(&root.join(path), text)?;
@@ -179,11 +165,7 @@ pub(super) fn set_up(
 }
 
 /// The script of each role.
-pub(super) fn write_scripts(
-    root: &Path,
-    story: &Story,
-    culprit: Option<Culprit>,
-) -> Result<(), Failure> {
+pub(super) fn write_scripts(root: &Path, story: &Story, culprit: Option<Culprit>) -> Result<()> {
     for role in PLAYED {
         let script = story.script(role, culprit, &format!("{}.log", describe_place(role)));
         let path = root.join(format!("{}.json", describe_place(role)));
@@ -197,7 +179,7 @@ fn describe_place(role: Role) -> String {
 }
 
 /// The scripted agent in every role.
-pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssignment, Failure> {
+pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssignment> {
     let program = std::env::current_exe()
         .map_err(|error| make_failure("cook does not find its own program").with_cause(&error))?;
     let hangs = culprit.filter(|culprit| *culprit == Culprit::Hanger);
@@ -235,7 +217,7 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssign
     Ok(cast)
 }
 
-fn git(dir: &Path, arguments: &[&str]) -> Result<(), Failure> {
+fn git(dir: &Path, arguments: &[&str]) -> Result<()> {
     let argv = ["git"].iter().chain(arguments).map(OsString::from);
     let captured = capture(&Short {
         argv: argv.collect(),
@@ -257,7 +239,7 @@ fn git(dir: &Path, arguments: &[&str]) -> Result<(), Failure> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     }

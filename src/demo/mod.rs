@@ -10,16 +10,12 @@ mod demo_repository;
 pub(crate) use caught_culprits::{CaughtViolation, why};
 pub(crate) use demo_repository::{Culprit, remove_left};
 
+use crate::prelude::*;
 use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::workspace::Workspace;
 use caught_culprits::{Recorder, Seen};
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::machine::Head;
-use cook_protocol::model::{Policy, Snapshot};
 use demo_repository::Story;
 use demo_repository::make_failure;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// How long a demonstration may take before it counts as stuck.
 const WALL: Duration = Duration::from_secs(300);
@@ -66,7 +62,7 @@ impl Demo {
         dir: Option<&Path>,
         culprit: Option<Culprit>,
         author: Option<(&str, &str)>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let story = Story::read()
             .map_err(|error| make_failure("the story cannot be read").with_cause(&error))?;
         demo_repository::look_for_programs()?;
@@ -88,7 +84,7 @@ impl Demo {
     /// # Errors
     /// `demo_failed` when the work is not done at the end, `demo_not_caught` when what the
     /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
-    pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult, Failure> {
+    pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult> {
         let started = Instant::now();
         let mut recorder = Recorder {
             observer,

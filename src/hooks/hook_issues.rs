@@ -14,10 +14,7 @@ use crate::tracker::{
 use crate::workspace::Workspace;
 use cook_agents::hooks::layout::{self, Purpose};
 use cook_agents::hooks::{ClosedIssue, Item, Kind};
-use cook_protocol::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
-use cook_repo::thread;
-use std::cell::{OnceCell, RefCell};
-use std::time::Instant;
+use std::cell::OnceCell;
 
 /// Ready issues that are named.
 const READY: usize = 3;

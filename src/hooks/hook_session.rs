@@ -11,14 +11,9 @@ use cook_agents::hooks::{
     Agent, CHECKPOINTS, Due, Item, Kind, Owner, Recovery, SessionState, Situation, StateDir, Wants,
     Workflow, ago, begins, find_directory, find_inside, first_line, issue_call, segments,
 };
-use cook_protocol::machine::Rule;
-use cook_protocol::model::{
-    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp,
-};
-use cook_repo::clock::Clock;
+use cook_protocol::model::MAX_CHECKPOINT_TEXT;
 use cook_repo::git::Entry;
 use cook_repo::process::{INVOCATION_VARIABLE, agent_around, session_around};
-use serde_json::Value;
 
 fn unwritable(error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").with_cause(error)
@@ -30,7 +25,7 @@ fn unwritable(error: &std::io::Error) -> Failure {
 ///
 /// # Errors
 /// When the note cannot be written.
-pub fn take_around(workspace: &Workspace) -> Result<bool, Failure> {
+pub fn take_around(workspace: &Workspace) -> Result<bool> {
     let child = std::env::var_os(INVOCATION_VARIABLE).is_some_and(|value| !value.is_empty());
     if child || workspace.store.is_none() {
         return Ok(false);
@@ -49,7 +44,7 @@ pub fn take_around(workspace: &Workspace) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// When the note cannot be written.
-pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner, Failure> {
+pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner> {
     workspace.store()?;
     let owner = Owner {
         agent: agent.to_owned(),
@@ -73,7 +68,7 @@ pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner
 pub fn find_session_to_attach(
     workspace: &Workspace,
     named: Option<&str>,
-) -> Result<(String, String), Failure> {
+) -> Result<(String, String)> {
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
     let known = state_dir.sessions();
     let by_id = |id: &str| known.iter().find(|state| state.session == id);
@@ -100,10 +95,7 @@ pub fn find_session_to_attach(
 /// # Errors
 /// An empty or too long text, neither a workflow nor a tracker, a trail that cannot
 /// be written.
-pub fn checkpoint(
-    workspace: &Workspace,
-    text: &str,
-) -> Result<(Checkpoint, Vec<Finding>), Failure> {
+pub fn checkpoint(workspace: &Workspace, text: &str) -> Result<(Checkpoint, Vec<Finding>)> {
     let tracker = find_tracker(workspace, Kind::BeforeCompact);
     if workspace.store.is_none() && tracker.is_none() {
         workspace.store()?;
@@ -136,7 +128,7 @@ pub fn checkpoint(
     Ok((entry, findings))
 }
 
-fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint, Failure> {
+fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint> {
     let text = clean(text, Lines::Keep);
     let text = text.trim();
     if text.is_empty() {
@@ -171,7 +163,7 @@ fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkp
 fn current_item(
     workspace: &Workspace,
     tracker: Option<&Issues>,
-) -> Result<(Option<String>, Vec<Finding>), Failure> {
+) -> Result<(Option<String>, Vec<Finding>)> {
     let state = session_state(workspace);
     let claimed = state.filter(|state| state.claimed).and_then(|s| s.item);
     let (_, snapshot) = workspace.current()?;
@@ -192,7 +184,7 @@ fn current_item(
 ///
 /// # Errors
 /// Neither a workflow nor a tracker, a repository or a log that cannot be read.
-pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
+pub fn recover(workspace: &Workspace) -> Result<Recovery> {
     let tracker = find_tracker(workspace, Kind::BeforeCompact);
     let snapshot = match &tracker {
         Some(tracker) => {
@@ -442,7 +434,7 @@ impl Called {
     }
 
     /// The brief as `cook brief` prints it.
-    fn brief(&self) -> Result<String, Failure> {
+    fn brief(&self) -> Result<String> {
         let whole = service::assemble(&self.workspace)?;
         Ok(whole.within(Some(service::DEFAULT_BYTES)).text)
     }
@@ -494,10 +486,7 @@ pub(super) fn describe_workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
 ///
 /// # Errors
 /// As [`service::dispatch_now`].
-pub(super) fn find_due(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<(Due, Dispatch), Failure> {
+pub(super) fn find_due(workspace: &Workspace, snapshot: &Snapshot) -> Result<(Due, Dispatch)> {
     let (dispatch, _) = service::dispatch_now(workspace, Some(snapshot))?;
     let due = Due {
         policy: dispatch.policy,
@@ -547,7 +536,7 @@ pub(super) fn collect_recovery(
     tracker: Option<&Issues>,
     claimed: Option<&str>,
     kept: Vec<Checkpoint>,
-) -> Result<Recovery, Failure> {
+) -> Result<Recovery> {
     let mut recovery = Recovery {
         rules: rules(),
         ..Recovery::default()

@@ -15,10 +15,9 @@ use cook_agents::hooks::{
     Agent, Effects, Event, False, Kind, Outcome, Owed, Owner, Row, SessionState, Situation,
     StateDir, answer, check_stop, find_directory, is_checked, read, step, wants,
 };
-use cook_protocol::model::{BriefSync, CheckVerdict, Checkpoint};
+use cook_protocol::model::BriefSync;
 use cook_protocol::trials::Weight;
 use cook_repo::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
-use serde_json::Value;
 
 /// Entries of the trail that are looked through.
 pub(super) const LOOK_BACK: usize = 2_000;
@@ -138,7 +137,7 @@ struct Handled {
     /// Entries were kept.
     wrote: bool,
     /// Whether the brief's file could follow.
-    followed: Result<(), Failure>,
+    followed: Result<()>,
 }
 
 impl Called {
@@ -240,7 +239,7 @@ impl Called {
 
     /// Keeps the brief's file in step, where the settings want that: with what was said
     /// just now, and with each checkpoint before a compaction.
-    pub(super) fn follow_brief(&self, facts: &Situation) -> Result<(), Failure> {
+    pub(super) fn follow_brief(&self, facts: &Situation) -> Result<()> {
         if facts.child.is_some() || facts.workflow.is_none() {
             return Ok(());
         }
@@ -445,10 +444,7 @@ fn what_is_open(
     let open = open.map(|(what, next, once)| False {
         what,
         next,
-        owed: match once {
-            true => Owed::Word,
-            false => Owed::Mending,
-        },
+        owed: if once { Owed::Word } else { Owed::Mending },
     });
     let lines = found.lines.iter().cloned().map(Line::from);
     Ok(open.chain(lines.map(say)).collect())

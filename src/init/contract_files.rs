@@ -4,16 +4,12 @@
 
 use super::detect::{Files, Proposed, detect};
 use super::text_files::{Mode, Tree, too_large, unwritable};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean};
-use cook_protocol::digest::sha256;
+use crate::prelude::*;
 use cook_protocol::model::{
-    CONTRACT_FILES, CachePath, Command, CommandIn, CommandLine, Config, GateSpec, GateTable, Place,
-    Profile, RepoPath, mission_anchor,
+    CONTRACT_FILES, CachePath, Command, CommandIn, CommandLine, GateTable, Place, RepoPath,
+    mission_anchor,
 };
 use cook_protocol::schema::{MAX_DOCUMENT_BYTES, read_document};
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::path::Path;
 
 const README: &str = include_str!("../../templates/agent/README.md");
 /// The settings, relative to the worktree.
@@ -52,7 +48,7 @@ pub struct ContractFile {
 }
 
 /// What `write_contract` did and found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Contract {
     /// The files, in the order they were written.
     pub files: Vec<ContractFile>,
@@ -77,16 +73,12 @@ pub fn write_contract(
     root: &Path,
     mission: Option<&str>,
     adapt: &dyn Fn(&mut Profile),
-) -> Result<Contract, Failure> {
+) -> Result<Contract> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
-    let proposed = detect(root)?;
     let mut contract = Contract {
-        files: Vec::new(),
-        profile: None,
-        findings: Vec::new(),
-        proposed,
-        config: None,
+        proposed: detect(root)?,
+        ..Contract::default()
     };
     contract.gitignore(tree)?;
     contract.keep_or_create(tree, ".agent/README.md", README)?;
@@ -111,7 +103,7 @@ pub fn write_contract(
 ///
 /// # Errors
 /// [`Error`].
-pub fn write_mission(root: &Path, mission: &str) -> Result<(), Failure> {
+pub fn write_mission(root: &Path, mission: &str) -> Result<()> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
     write_mission_text(tree, mission)
@@ -121,11 +113,11 @@ pub fn write_mission(root: &Path, mission: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Error`].
-pub fn write_profile(root: &Path, profile: &Profile) -> Result<(), Failure> {
+pub fn write_profile(root: &Path, profile: &Profile) -> Result<()> {
     write_profile_text(Tree::new(root), profile)
 }
 
-fn write_profile_text(tree: Tree<'_>, profile: &Profile) -> Result<(), Failure> {
+fn write_profile_text(tree: Tree<'_>, profile: &Profile) -> Result<()> {
     let path = ".agent/profile.json";
     let mut text =
         serde_json::to_string_pretty(profile).map_err(|error| unwritable(path, &error.into()))?;
@@ -133,7 +125,7 @@ fn write_profile_text(tree: Tree<'_>, profile: &Profile) -> Result<(), Failure> 
     tree.write(path, text.as_bytes(), Mode::Data)
 }
 
-fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Failure> {
+fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<()> {
     let path = ".agent/mission.md";
     let mut text = mission.trim().to_owned();
     if !text.is_empty() {
@@ -156,7 +148,7 @@ impl Contract {
         self.files.push(ContractFile { path, outcome });
     }
 
-    fn gitignore(&mut self, tree: Tree<'_>) -> Result<(), Failure> {
+    fn gitignore(&mut self, tree: Tree<'_>) -> Result<()> {
         let path = ".gitignore";
         let existing = tree.bytes(path, MAX_KEPT_BYTES)?;
         let wanted = with_block(existing.as_deref().unwrap_or_default());
@@ -172,12 +164,7 @@ impl Contract {
         Ok(())
     }
 
-    fn keep_or_create(
-        &mut self,
-        tree: Tree<'_>,
-        path: &'static str,
-        text: &str,
-    ) -> Result<(), Failure> {
+    fn keep_or_create(&mut self, tree: Tree<'_>, path: &'static str, text: &str) -> Result<()> {
         let outcome = if tree.has_file(path)? {
             FileOutcome::Kept
         } else {
@@ -189,7 +176,7 @@ impl Contract {
     }
 
     /// `cook.toml` as it stands.
-    fn config(&mut self, tree: Tree<'_>) -> Result<(), Failure> {
+    fn config(&mut self, tree: Tree<'_>) -> Result<()> {
         let bytes = tree.bytes(SETTINGS, MAX_KEPT_BYTES)?.unwrap_or_default();
         match Config::parse(&String::from_utf8_lossy(&bytes)) {
             Ok(config) => self.config = Some(config),
@@ -201,7 +188,7 @@ impl Contract {
         Ok(())
     }
 
-    fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<(), Failure> {
+    fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<()> {
         let path = ".agent/mission.md";
         let existing = tree.bytes(path, MAX_MISSION_BYTES)?;
         let blank = existing
@@ -222,12 +209,7 @@ impl Contract {
         Ok(())
     }
 
-    fn profile(
-        &mut self,
-        tree: Tree<'_>,
-        root: &Path,
-        adapt: &dyn Fn(&mut Profile),
-    ) -> Result<(), Failure> {
+    fn profile(&mut self, tree: Tree<'_>, root: &Path, adapt: &dyn Fn(&mut Profile)) -> Result<()> {
         let path = ".agent/profile.json";
         if let Some(bytes) = tree.bytes(path, MAX_DOCUMENT_BYTES as u64)? {
             match read_document::<Profile>(&bytes, MAX_DOCUMENT_BYTES) {
@@ -245,7 +227,7 @@ impl Contract {
         Ok(())
     }
 
-    fn script(&mut self, tree: Tree<'_>, path: &'static str, made: &str) -> Result<(), Failure> {
+    fn script(&mut self, tree: Tree<'_>, path: &'static str, made: &str) -> Result<()> {
         let Some(existing) = tree.bytes(path, MAX_KEPT_BYTES)? else {
             tree.write(path, made.as_bytes(), Mode::Script)?;
             self.note(path, FileOutcome::Created);
@@ -303,7 +285,7 @@ fn config_text(proposed: &Proposed) -> String {
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub(crate) fn propose_settings(root: &Path) -> Result<Config, Failure> {
+pub(crate) fn propose_settings(root: &Path) -> Result<Config> {
     Ok(Config::parse(&config_text(&detect(root)?)).unwrap_or_default())
 }
 
@@ -604,7 +586,7 @@ pub struct FoundMission {
 ///
 /// # Errors
 /// A mission file that is a link, too large, or not text.
-pub fn find_mission(root: &Path) -> Result<Option<FoundMission>, Failure> {
+pub fn find_mission(root: &Path) -> Result<Option<FoundMission>> {
     let tree = Tree::new(root);
     for source in [".agent/mission.md", "mission.md", "MISSION.md"] {
         if let Some(text) = tree.text(source, MAX_MISSION_BYTES)? {
@@ -684,7 +666,7 @@ fn is_decoration(line: &str) -> bool {
 ///
 /// # Errors
 /// A manifest that is there and cannot be read.
-pub fn project_name(root: &Path) -> Result<String, Failure> {
+pub fn project_name(root: &Path) -> Result<String> {
     let files = Files::new(root);
     let manifests = [
         ("Cargo.toml", "/package/name"),
@@ -724,7 +706,7 @@ fn presentable(name: &str) -> String {
 }
 
 /// The last part of the module path that is not a major version.
-fn go_name(files: &Files<'_>) -> Result<Option<String>, Failure> {
+fn go_name(files: &Files<'_>) -> Result<Option<String>> {
     let manifest = files.text("go.mod")?.unwrap_or_default();
     let path = manifest
         .lines()

@@ -5,16 +5,10 @@
 //! finding; the originals are kept by whoever writes the new state.
 
 use super::text_files::{Tree, is_directory};
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean};
-use cook_protocol::model::{
-    ActiveSlice, ActiveStatus, Evidence, Handoff, Import, Plan, Policy, Priority, SchemaVersion,
-    Slice,
-};
+use crate::prelude::*;
+use cook_protocol::model::{ActiveSlice, Handoff, Import, Priority};
 use cook_protocol::schema::{Document, MAX_DOCUMENT_BYTES};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The layout of package 0.1.26: everything directly in `.agent/`.
 pub const FLAT: &str = "agent-0.1.26";
@@ -46,12 +40,12 @@ pub struct Imported {
 ///
 /// # Errors
 /// A link, a file that is too large, or one that cannot be read.
-pub fn read(agent_dir: &Path) -> Result<Option<Imported>, Failure> {
+pub fn read(agent_dir: &Path) -> Result<Option<Imported>> {
     if !is_directory(agent_dir, ".agent")? {
         return Ok(None);
     }
     let tree = Tree::new(agent_dir);
-    let holds = |prefix: &str| -> Result<bool, Failure> {
+    let holds = |prefix: &str| -> Result<bool> {
         for file in EXECUTION_STATE {
             if tree.has_file(&format!("{prefix}{file}"))? {
                 return Ok(true);
@@ -82,7 +76,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn take_in(&self, layout: &str, mut notes: Notes) -> Result<Imported, Failure> {
+    fn take_in(&self, layout: &str, mut notes: Notes) -> Result<Imported> {
         let state = self.document(Document::State, &mut notes)?;
         let plan = self.document(Document::Plan, &mut notes)?;
         let active = self.document(Document::ActiveSlice, &mut notes)?;
@@ -117,13 +111,13 @@ impl Source<'_> {
         })
     }
 
-    fn bytes(&self, document: Document) -> Result<Option<Vec<u8>>, Failure> {
+    fn bytes(&self, document: Document) -> Result<Option<Vec<u8>>> {
         let path = format!("{}{}", self.prefix, document.file());
         self.tree.bytes(&path, MAX_DOCUMENT_BYTES as u64)
     }
 
     /// A document as JSON; one that is none is a finding and is not taken in.
-    fn document(&self, document: Document, notes: &mut Notes) -> Result<Option<Value>, Failure> {
+    fn document(&self, document: Document, notes: &mut Notes) -> Result<Option<Value>> {
         let Some(bytes) = self.bytes(document)? else {
             return Ok(None);
         };
@@ -146,7 +140,7 @@ impl Source<'_> {
         &self,
         document: Document,
         notes: &mut Notes,
-    ) -> Result<Vec<T>, Failure> {
+    ) -> Result<Vec<T>> {
         let path = format!("{}{}", self.prefix, document.file());
         let bytes = self.tree.bytes(&path, MAX_BYTES)?;
         let bytes = bytes.unwrap_or_default();

@@ -1,12 +1,9 @@
 //! Reading and writing in someone else's repository: no link is followed, reads
 //! are capped, a write is a temporary file in `.agent/tmp/` and a rename.
 
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::refusal::Refusal;
-use cook_repo::disk::{self, Durable, Links, NewFile};
+use crate::prelude::*;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
 /// The control plane's directory, relative to the worktree.
 const AGENT: &str = ".agent";
@@ -36,7 +33,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether a plain file stands there.
-    pub(super) fn has_file(&self, path: &str) -> Result<bool, Failure> {
+    pub(super) fn has_file(&self, path: &str) -> Result<bool> {
         stands(
             &self.at(path),
             path,
@@ -46,12 +43,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether a directory stands there.
-    pub(super) fn has_directory(&self, path: &str) -> Result<bool, Failure> {
+    pub(super) fn has_directory(&self, path: &str) -> Result<bool> {
         is_directory(&self.at(path), path)
     }
 
     /// A file's bytes, if it is there and holds no more than `cap`.
-    pub(super) fn bytes(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) fn bytes(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>> {
         if !self.has_file(path)? {
             return Ok(None);
         }
@@ -62,7 +59,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The same as text.
-    pub(super) fn text(&self, path: &str, cap: u64) -> Result<Option<String>, Failure> {
+    pub(super) fn text(&self, path: &str, cap: u64) -> Result<Option<String>> {
         let text = self.bytes(path, cap)?.map(String::from_utf8).transpose();
         text.map_err(|_| {
             Failure::state(Code::InputUnreadable, format!("`{path}` is not UTF-8 text"))
@@ -70,7 +67,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Makes `.agent/` and `.agent/tmp/` where they are missing.
-    pub(super) fn make_agent_directories(&self) -> Result<(), Failure> {
+    pub(super) fn make_agent_directories(&self) -> Result<()> {
         for path in [AGENT.to_owned(), format!("{AGENT}/tmp")] {
             if !self.has_directory(&path)? {
                 fs::create_dir(self.at(&path)).map_err(|error| unwritable(&path, &error))?;
@@ -80,7 +77,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Puts a file there, whole or not at all. A file that was there keeps its permissions.
-    pub(super) fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), Failure> {
+    pub(super) fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<()> {
         // What is no file is not replaced.
         self.has_file(path)?;
         let bits = match mode {
@@ -95,7 +92,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Lets everybody who may read the file run it. True when that was new.
-    pub(super) fn make_runnable(&self, path: &str) -> Result<bool, Failure> {
+    pub(super) fn make_runnable(&self, path: &str) -> Result<bool> {
         runnable(&self.at(path)).map_err(|error| unwritable(path, &error))
     }
 }
@@ -119,7 +116,7 @@ fn stands(
     shown: &str,
     is_kind: fn(&fs::FileType) -> bool,
     otherwise: &'static str,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let what = match fs::symlink_metadata(path) {
         Ok(found) if is_kind(&found.file_type()) => return Ok(true),
         Ok(found) if found.is_symlink() => "a symbolic link",
@@ -132,7 +129,7 @@ fn stands(
 }
 
 /// Whether a directory stands there; anything else that does is an error.
-pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool, Failure> {
+pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool> {
     stands(path, shown, fs::FileType::is_dir, "no directory")
 }
 
@@ -171,7 +168,7 @@ fn failure(failure: Failure) -> Failure {
 }
 
 /// Objects to a path that may not be written.
-fn check(root: &Path, path: &str) -> Result<(), Failure> {
+fn check(root: &Path, path: &str) -> Result<()> {
     let refuse = |what| unsafe_path(path, what);
     let parts: Vec<&str> = path.split('/').collect();
     let plain =
@@ -202,7 +199,7 @@ fn check(root: &Path, path: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// A path that leaves the worktree or goes through a link, a file that is not text.
-pub fn read_text_file(root: &Path, path: &str) -> Result<Option<String>, Failure> {
+pub fn read_text_file(root: &Path, path: &str) -> Result<Option<String>> {
     check(root, path)?;
     Tree::new(root).text(path, MAX).map_err(failure)
 }
@@ -211,7 +208,7 @@ pub fn read_text_file(root: &Path, path: &str) -> Result<Option<String>, Failure
 ///
 /// # Errors
 /// As [`read_text_file`], and a file that cannot be written.
-pub fn write_text_file(root: &Path, path: &str, text: &str) -> Result<(), Failure> {
+pub fn write_text_file(root: &Path, path: &str, text: &str) -> Result<()> {
     check(root, path)?;
     let tree = Tree::new(root);
     tree.make_agent_directories()?;

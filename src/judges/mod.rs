@@ -6,8 +6,8 @@ use crate::workspace::Workspace;
 use cook_mutants::{Answer, FaultKind, Interval, Joint, Record, Share, joint};
 use cook_protocol::machine::list_votes;
 use cook_protocol::{digest, prompt};
-use cook_repo::session::{CallRecord, GitStore, Ref};
-use serde::{Deserialize, Serialize, Serializer};
+use cook_repo::session::Ref;
+use serde::Serializer;
 use std::io::ErrorKind;
 
 /// What is known of a judge: how many planted faults it caught, and how much clean work it refused.
@@ -70,7 +70,7 @@ pub(crate) fn find_known(
     role: Role,
     agent: &str,
     model: Option<&str>,
-) -> Result<Option<Known>, Failure> {
+) -> Result<Option<Known>> {
     let kept = Kept::of(workspace, Identity::now(role, agent, model))?;
     Ok(Known::of(&kept))
 }
@@ -143,10 +143,10 @@ pub(crate) fn find_verdicts(
     workspace: &Workspace,
     snapshot: &Snapshot,
     at: &Head,
-) -> Result<Vec<Judged>, Failure> {
+) -> Result<Vec<Judged>> {
     let kept = Kept::all(workspace)?;
     // Whose word it is changes nothing where nobody was measured.
-    let session_of = |seq: u64| -> Result<Option<String>, Failure> {
+    let session_of = |seq: u64| -> Result<Option<String>> {
         if kept.is_empty() {
             return Ok(None);
         }
@@ -213,10 +213,7 @@ struct Sessions(Option<(GitStore, Vec<CallRecord>)>);
 
 impl Sessions {
     /// Read only where a verdict names one.
-    fn open(
-        workspace: &Workspace,
-        verdicts: &[(Role, bool, Option<String>)],
-    ) -> Result<Self, Failure> {
+    fn open(workspace: &Workspace, verdicts: &[(Role, bool, Option<String>)]) -> Result<Self> {
         let is_ref = |session: &String| session.parse::<Ref>().is_ok();
         let named = verdicts
             .iter()
@@ -229,7 +226,7 @@ impl Sessions {
         Ok(Self(Some((store, lines))))
     }
 
-    fn find(&self, session: &str) -> Result<Option<(String, Option<String>)>, Failure> {
+    fn find(&self, session: &str) -> Result<Option<(String, Option<String>)>> {
         let (Some((store, lines)), Ok(name)) = (&self.0, session.parse::<Ref>()) else {
             return Ok(None);
         };
@@ -317,7 +314,7 @@ impl Kept {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn of(workspace: &Workspace, identity: Identity) -> Result<Self, Failure> {
+    pub fn of(workspace: &Workspace, identity: Identity) -> Result<Self> {
         let path = identity.file(&place(workspace)?);
         let kept = read(&path)?.filter(|kept| kept.identity == identity);
         Ok(kept.unwrap_or(Self {
@@ -330,7 +327,7 @@ impl Kept {
     ///
     /// # Errors
     /// A directory or a file that cannot be read.
-    pub fn all(workspace: &Workspace) -> Result<Vec<Self>, Failure> {
+    pub fn all(workspace: &Workspace) -> Result<Vec<Self>> {
         let dir = place(workspace)?;
         let entries = match std::fs::read_dir(&dir) {
             Ok(entries) => entries,
@@ -351,7 +348,7 @@ impl Kept {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn add(&mut self, workspace: &Workspace, answer: Answered) -> Result<(), Failure> {
+    pub fn add(&mut self, workspace: &Workspace, answer: Answered) -> Result<()> {
         let path = self.identity.file(&place(workspace)?);
         let fail = |error: &dyn std::fmt::Display| unwritable(&path, error);
         if self.answers.is_empty() {
@@ -380,7 +377,7 @@ impl Kept {
     ///
     /// # Errors
     /// A file that cannot be removed.
-    pub fn forget(&mut self, workspace: &Workspace) -> Result<(), Failure> {
+    pub fn forget(&mut self, workspace: &Workspace) -> Result<()> {
         self.answers.clear();
         remove(&self.identity.file(&place(workspace)?))
     }
@@ -389,7 +386,7 @@ impl Kept {
     ///
     /// # Errors
     /// `lease_held` where there is one, a directory that cannot be made.
-    pub fn hold(workspace: &Workspace) -> Result<std::fs::File, Failure> {
+    pub fn hold(workspace: &Workspace) -> Result<std::fs::File> {
         let dir = place(workspace)?;
         std::fs::create_dir_all(&dir).map_err(|error| unwritable(&dir, &error))?;
         let held = disk::hold_directory(&dir, Duration::ZERO);
@@ -402,11 +399,11 @@ impl Kept {
     }
 }
 
-fn place(workspace: &Workspace) -> Result<PathBuf, Failure> {
+fn place(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.repo.cook_dir()?.join(DIR))
 }
 
-fn remove(path: &Path) -> Result<(), Failure> {
+fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(unwritable(path, &error)),
         _ => Ok(()),
@@ -414,7 +411,7 @@ fn remove(path: &Path) -> Result<(), Failure> {
 }
 
 /// What a file holds; none where its first line does not say whose answers they are.
-fn read(path: &Path) -> Result<Option<Kept>, Failure> {
+fn read(path: &Path) -> Result<Option<Kept>> {
     let bytes = disk::read(path, LIMIT, Links::Refuse);
     let Some(bytes) = bytes.map_err(|error| unreadable(path, &error))? else {
         return Ok(None);

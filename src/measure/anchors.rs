@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::workspace::list_tests;
 use cook_protocol::brief::{is_users, mentions, quotes};
 use cook_protocol::machine::BriefFacts;
-use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot, Verdict};
+use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot};
 use cook_protocol::question::BriefQuestion;
 
 impl World<'_> {
@@ -17,7 +17,7 @@ impl World<'_> {
         &self,
         asked: &BTreeSet<AnchorQuestion>,
         ends: bool,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+    ) -> Result<BTreeMap<String, AnchorAnswer>> {
         let head = self.repo.head()?;
         let mut resting = BTreeSet::new();
         let (receipts, _) = self.gates_here()?;
@@ -94,7 +94,7 @@ impl World<'_> {
         &'s self,
         head: &'s Head,
         runner: Option<&'s Gates<'s>>,
-    ) -> Result<Sources<'s>, Failure> {
+    ) -> Result<Sources<'s>> {
         Ok(Sources {
             repo: self.repo,
             receipts: self.gates_here()?.0,
@@ -114,15 +114,12 @@ impl World<'_> {
         seen: &str,
         asked: &BTreeSet<AnchorQuestion>,
         runs: bool,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+    ) -> Result<BTreeMap<String, AnchorAnswer>> {
         let head = self.repo.head()?;
         if asked.is_empty() || head.commit.as_deref() == Some(seen) {
             return Ok(BTreeMap::new());
         }
-        let runner = match runs {
-            true => Some(self.runner()?),
-            false => None,
-        };
+        let runner = if runs { Some(self.runner()?) } else { None };
         let sources = self.sources(&head, runner.as_ref())?;
         let answers = asked.iter().map(|question| {
             let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
@@ -132,7 +129,7 @@ impl World<'_> {
     }
 
     /// The brief's anchors, by what is kept: no gate is run for them.
-    pub(super) fn brief(&self, question: &BriefQuestion) -> Result<BriefFacts, Failure> {
+    pub(super) fn brief(&self, question: &BriefQuestion) -> Result<BriefFacts> {
         let head = self.repo.head()?;
         let sources = self.sources(&head, None)?;
         let gates = self.every_gate();
@@ -193,7 +190,7 @@ impl World<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read, or cook is interrupted.
-    pub(crate) fn rerun(&self, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>, Failure> {
+    pub(crate) fn rerun(&self, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>> {
         let (receipts, trust) = self.gates_here()?;
         receipts.believe_own_alone();
         let mut refused: BTreeMap<String, String> = BTreeMap::new();
@@ -242,7 +239,7 @@ impl World<'_> {
         &self,
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+    ) -> Result<BTreeMap<String, AnchorAnswer>> {
         let sources = self.sources(head, None)?;
         let mut answers = BTreeMap::new();
         for question in questions {
@@ -291,7 +288,7 @@ fn judge_source(
     sources: &Sources,
     line: &BriefLine,
     gates: &[String],
-) -> Result<Option<BriefStanding>, Failure> {
+) -> Result<Option<BriefStanding>> {
     if !matches!(line.slot, Slot::Forbid | Slot::Learned) {
         return Ok(None);
     }
@@ -367,7 +364,7 @@ fn answer(
     refused: &BTreeMap<String, String>,
     runs: &[GateRun],
     sources: &Sources,
-) -> Result<Reran, Failure> {
+) -> Result<Reran> {
     if gates.is_empty() {
         return Ok(Reran::No(match &claim.command {
             Some(command) => format!("`{command}` is not a gate of this commit's settings"),

@@ -3,12 +3,7 @@
 use super::world::{World, gate_commands};
 use super::{Claim, Reran};
 use crate::prelude::*;
-use crate::trial::{Tell, Tried};
 use crate::workspace::{Judging, Workspace};
-use cook_protocol::machine;
-use cook_protocol::model::STOP_VERIFIER;
-use cook_protocol::question::Question;
-use std::cell::OnceCell;
 
 /// Whether gates may run while rules decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +21,11 @@ impl Workspace {
     ///
     /// # Errors
     /// git that does not answer, settings that cannot be read.
-    pub fn has_generated_verifier(&self) -> Result<bool, Failure> {
+    pub fn has_generated_verifier(&self) -> Result<bool> {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
-        self.in_world(self.config()?, None, |world| world.is_generated(&commit))
+        self.world()?.is_generated(&commit)
     }
 
     /// Has rules decide, and measures what they ask for until they can.
@@ -43,7 +38,7 @@ impl Workspace {
         facts: &mut Facts,
         runs: GateRuns,
         rules: impl Fn(&Facts) -> Result<T, Refusal>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T> {
         let measure =
             |world: &World, question: &Question, facts: &mut Facts| world.measure(question, facts);
         self.decide_by(snapshot, facts, runs, measure, rules)
@@ -58,29 +53,25 @@ impl Workspace {
         snapshot: Option<&Snapshot>,
         facts: &mut Facts,
         runs: GateRuns,
-        measure: impl Fn(&World, &Question, &mut Facts) -> Result<(), Failure>,
+        measure: impl Fn(&World, &Question, &mut Facts) -> Result<()>,
         rules: impl Fn(&Facts) -> Result<T, Refusal>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T> {
         let defaults = Config::default();
         let config = self.config().unwrap_or(&defaults);
-        self.in_world(config, snapshot, |world| {
-            let world = World {
-                runs: runs == GateRuns::Allowed,
-                ..*world
-            };
-            let answer = |question: &Question, facts: &mut Facts| {
-                if runs == GateRuns::Refused && question.may_run() {
-                    let what = "gates would have to run, and nobody waits for them here";
-                    return Err(Failure::state(Code::FactMissing, what));
-                }
-                measure(&world, question, facts)?;
-                if world.runs && question.may_run() {
-                    facts.forget_surroundings();
-                }
-                Ok(())
-            };
-            machine::decide(facts, answer, &rules)
-        })
+        let mut world = World::new(self, config, snapshot);
+        world.runs = runs == GateRuns::Allowed;
+        let answer = |question: &Question, facts: &mut Facts| {
+            if runs == GateRuns::Refused && question.may_run() {
+                let what = "gates would have to run, and nobody waits for them here";
+                return Err(Failure::state(Code::FactMissing, what));
+            }
+            measure(&world, question, facts)?;
+            if world.runs && question.may_run() {
+                facts.forget_surroundings();
+            }
+            Ok(())
+        };
+        machine::decide(facts, answer, &rules)
     }
 
     /// Measures the answer to one question.
@@ -92,15 +83,11 @@ impl Workspace {
         snapshot: Option<&Snapshot>,
         question: Question,
         runs: GateRuns,
-    ) -> Result<Facts, Failure> {
+    ) -> Result<Facts> {
         let mut facts = Facts::default();
-        self.in_world(self.config()?, snapshot, |world| {
-            let world = World {
-                runs: runs == GateRuns::Allowed,
-                ..*world
-            };
-            world.measure(&question, &mut facts)
-        })?;
+        let mut world = World::new(self, self.config()?, snapshot);
+        world.runs = runs == GateRuns::Allowed;
+        world.measure(&question, &mut facts)?;
         Ok(facts)
     }
 
@@ -109,7 +96,7 @@ impl Workspace {
         &self,
         snapshot: &Snapshot,
         asked: BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+    ) -> Result<BTreeMap<String, AnchorAnswer>> {
         if asked.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -120,7 +107,7 @@ impl Workspace {
     }
 
     /// The commands whose receipts may prove a test: gates, and those of slices.
-    pub(crate) fn list_gate_commands(&self, snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
+    pub(crate) fn list_gate_commands(&self, snapshot: &Snapshot) -> Result<Vec<String>> {
         let slices = snapshot.plan.candidate_slices.iter();
         let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
         Ok(gate_commands(self.config()?, own))
@@ -130,67 +117,38 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn run_gates(&self, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
+    pub fn run_gates(&self, gates: &[GateSpec]) -> Result<Vec<GateRun>> {
         let Some(commit) = self.repo.head()?.commit else {
             return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
         };
-        self.in_world(self.config()?, None, |world| {
-            world.run_trusted(&commit, None, gates.to_vec())
-        })
+        self.world()?.run_trusted(&commit, None, gates.to_vec())
     }
 
     /// Asks gates of a commit, where no receipt answers for them, with the tests that failed.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
-        self.in_world(self.config()?, None, |world| {
-            let mut runs = world.ask(commit, gates.to_vec())?;
-            world.add_failed(&mut runs)?;
-            Ok(runs)
-        })
+    pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>> {
+        let world = self.world()?;
+        let mut runs = world.ask(commit, gates.to_vec())?;
+        world.add_failed(&mut runs)?;
+        Ok(runs)
     }
 
-    /// Tries a change by runs of gates at its head.
+    /// What is looked at without documents. Whoever runs something by it has asked whether that is trusted.
     ///
     /// # Errors
-    /// As [`Workspace::measure`].
-    pub(crate) fn try_change(
-        &self,
-        base: &str,
-        head: &str,
-        runs: &[GateRun],
-        tell: Tell,
-    ) -> Result<Tried, Failure> {
-        self.in_world(self.config()?, None, |world| {
-            world.try_change(base, head, runs, tell)
-        })
-    }
-
-    /// Acts with what runs gates here. Whoever calls has asked whether what it starts is trusted.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`], and what the act fails at.
-    pub(crate) fn with_runner<T>(
-        &self,
-        act: impl FnOnce(&Gates) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.in_world(self.config()?, None, |world| act(&world.runner()?))
+    /// Settings that cannot be read.
+    pub(crate) fn world(&self) -> Result<World<'_>> {
+        Ok(World::new(self, self.config()?, None))
     }
 
     /// Runs at a commit what the claims rest on; see [`World::rerun`].
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn rerun(
-        &self,
-        snapshot: &Snapshot,
-        commit: &str,
-        claims: &[Claim],
-    ) -> Result<Vec<Reran>, Failure> {
-        self.in_world(self.judging_config()?, Some(snapshot), |world| {
-            world.rerun(commit, claims)
-        })
+    pub fn rerun(&self, snapshot: &Snapshot, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>> {
+        World::new(self, self.judging_config()?, Some(snapshot)).rerun(commit, claims)
     }
 
     /// What anchors are worth at a commit, by what is kept.
@@ -202,37 +160,19 @@ impl Workspace {
         snapshot: &Snapshot,
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
-    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        self.in_world(self.judging_config()?, Some(snapshot), |world| {
-            world.look_up(head, questions)
-        })
+    ) -> Result<BTreeMap<String, AnchorAnswer>> {
+        World::new(self, self.judging_config()?, Some(snapshot)).look_up(head, questions)
     }
 
     /// Whether HEAD holds the settings as they stand in the worktree.
     ///
     /// # Errors
     /// git that does not answer, settings that cannot be read.
-    pub fn holds_settings(&self) -> Result<bool, Failure> {
+    pub fn holds_settings(&self) -> Result<bool> {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
         };
-        self.in_world(self.config()?, None, |world| world.holds_settings(&commit))
-    }
-
-    pub(crate) fn in_world<T>(
-        &self,
-        config: &Config,
-        snapshot: Option<&Snapshot>,
-        act: impl FnOnce(&World) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        act(&World {
-            workspace: self,
-            repo: &self.repo,
-            config,
-            snapshot,
-            gates: &OnceCell::new(),
-            runs: true,
-        })
+        self.world()?.holds_settings(&commit)
     }
 
     /// Runs the gates of the contract that decides at a commit, with what it has under `.agent/`; then
@@ -244,26 +184,25 @@ impl Workspace {
         &self,
         judging: &Judging,
         commit: &str,
-    ) -> Result<Vec<GateRun>, Failure> {
+    ) -> Result<Vec<GateRun>> {
         let trust = self.trust()?;
-        self.in_world(&judging.config, None, |world| {
-            let (mut runs, mut due) = (Vec::new(), Vec::new());
-            for gate in judging.gates(false) {
-                match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
-                    // Where it is not trusted, its run says so.
-                    true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
-                    false => due.push(gate),
-                }
+        let world = World::new(self, &judging.config, None);
+        let (mut runs, mut due) = (Vec::new(), Vec::new());
+        for gate in judging.gates(false) {
+            match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
+                // Where it is not trusted, its run says so.
+                true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
+                false => due.push(gate),
             }
-            if judging.has_own_verifier && trust.is_trusted(STOP_VERIFIER) {
-                due.push(judging.verifier());
-            }
-            if !due.is_empty() {
-                let runner = world.runner()?;
-                runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
-            }
-            runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
-            Ok(runs)
-        })
+        }
+        if judging.has_own_verifier && trust.is_trusted(STOP_VERIFIER) {
+            due.push(judging.verifier());
+        }
+        if !due.is_empty() {
+            let runner = world.runner()?;
+            runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
+        }
+        runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
+        Ok(runs)
     }
 }

@@ -4,13 +4,10 @@ use super::world::World;
 use crate::init::{self, stop_script};
 use crate::prelude::*;
 use cook_protocol::machine::StopVerifierRun;
-use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER_SCRIPTS};
 use cook_protocol::question::GateQuestion;
-use cook_protocol::trials::TestResult;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
-use cook_repo::process::on_path;
-use cook_repo::receipt::{Receipts, Trust};
 
 /// Bytes of a script, at most.
 const MAX_SCRIPT: u64 = 1 << 20;
@@ -21,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 impl World<'_> {
     /// Runs the stop verifier, which is a program of the repository like any gate.
-    pub(super) fn stop_verifier(&self, caches: Caches) -> Result<StopVerifierRun, Failure> {
+    pub(super) fn stop_verifier(&self, caches: Caches) -> Result<StopVerifierRun> {
         let (_, trust) = self.gates_here()?;
         let why = match (trust.is_trusted(STOP_VERIFIER), self.repo.head()?.commit) {
             (true, Some(commit)) => {
@@ -58,16 +55,13 @@ impl World<'_> {
     }
 
     /// Those of the commands that are not trusted.
-    pub(super) fn list_untrusted(
-        &self,
-        commands: &BTreeSet<String>,
-    ) -> Result<BTreeSet<String>, Failure> {
+    pub(super) fn list_untrusted(&self, commands: &BTreeSet<String>) -> Result<BTreeSet<String>> {
         let (_, trust) = self.gates_here()?;
         let untrusted = commands.iter().filter(|it| !trust.is_trusted(it));
         Ok(untrusted.cloned().collect())
     }
 
-    pub(super) fn gates(&self, question: &GateQuestion) -> Result<Vec<GateRun>, Failure> {
+    pub(super) fn gates(&self, question: &GateQuestion) -> Result<Vec<GateRun>> {
         let gates = merge_gates(self.config.gate_specs(), &question.commands);
         let commit = if question.commit.is_empty() {
             self.repo.head()?.commit
@@ -94,7 +88,7 @@ impl World<'_> {
         commit: &str,
         basis: Option<&str>,
         gates: Vec<GateSpec>,
-    ) -> Result<Vec<GateRun>, Failure> {
+    ) -> Result<Vec<GateRun>> {
         let (receipts, trust) = self.gates_here()?;
         let tree = self.repo.find_tree(commit)?;
         let mut done: BTreeMap<usize, GateRun> = BTreeMap::new();
@@ -134,7 +128,7 @@ impl World<'_> {
     ///
     /// # Errors
     /// As [`Gates::run_at`](cook_repo::receipt::Gates::run_at).
-    pub(crate) fn ask(&self, commit: &str, gates: Vec<GateSpec>) -> Result<Vec<GateRun>, Failure> {
+    pub(crate) fn ask(&self, commit: &str, gates: Vec<GateSpec>) -> Result<Vec<GateRun>> {
         let (_, trust) = self.gates_here()?;
         let runner = self.runner()?;
         let is_trusted = self.explain_untrusted_setup(trust).is_none();
@@ -159,7 +153,7 @@ impl World<'_> {
     }
 
     /// The commit's stop verifier is what cook makes of the gates.
-    pub(crate) fn is_generated(&self, commit: &str) -> Result<bool, Failure> {
+    pub(crate) fn is_generated(&self, commit: &str) -> Result<bool> {
         let made = stop_script(&self.config.gate_specs());
         let entry = self.repo.entry(commit, STOP_VERIFIER_SCRIPTS[0])?;
         Ok(matches!(entry, Entry::File { bytes, .. } if bytes == made.as_bytes()))
@@ -167,7 +161,7 @@ impl World<'_> {
 
     /// What the required gates say of HEAD in a clean room, and a stop verifier that is more than
     /// these gates; none on an unborn branch.
-    pub(crate) fn room(&self) -> Result<Option<RoomCheck>, Failure> {
+    pub(crate) fn room(&self) -> Result<Option<RoomCheck>> {
         let head = self.repo.head()?;
         let (Some(commit), Some(tree)) = (head.commit, head.tree) else {
             return Ok(None);
@@ -213,7 +207,7 @@ impl World<'_> {
         head: &Head,
         commands: &BTreeSet<Vec<String>>,
         caches: Caches,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let (Some(commit), Some(tree)) = (&head.commit, &head.tree) else {
             return Ok(());
         };
@@ -237,7 +231,7 @@ impl World<'_> {
     }
 
     /// What is run is the commit's script; what is trusted is the one in the worktree.
-    fn other_script(&self, commit: &str) -> Result<Option<String>, Failure> {
+    fn other_script(&self, commit: &str) -> Result<Option<String>> {
         for script in STOP_VERIFIER_SCRIPTS {
             let path = self.repo.root().join(script);
             let here = disk::read_if_plain(&path, MAX_SCRIPT, Links::Refuse);
@@ -331,7 +325,7 @@ const MAX_WORDS: usize = 5_000;
 ///
 /// # Errors
 /// git that does not answer, an output or a trust list that cannot be read.
-pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<String>, Failure> {
+pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<String>> {
     let mut output = red.problem.unwrap_or_default().to_owned();
     if let Some(receipt) = red.receipt {
         if receipt.place != Place::CleanRoom || receipt.has_passed() && red.problem.is_none() {
@@ -361,7 +355,7 @@ pub(crate) const NAMELESS: &str = "no gate names a test that passed, so no crite
 ///
 /// # Errors
 /// Outcomes that cannot be read.
-pub(crate) fn are_nameless(repo: &Repo, green: &[&Receipt]) -> Result<bool, Failure> {
+pub(crate) fn are_nameless(repo: &Repo, green: &[&Receipt]) -> Result<bool> {
     let receipts = Receipts::of(repo)?;
     for receipt in green {
         let outcomes = receipts.outcomes(receipt)?;
@@ -441,7 +435,7 @@ impl Look<'_> {
     }
 
     /// Programs that the output names, and that the PATH of this terminal has and the trusted one has not.
-    fn list_programs(&self) -> Result<Vec<String>, Failure> {
+    fn list_programs(&self) -> Result<Vec<String>> {
         let here = std::env::var_os("PATH").unwrap_or_default();
         let tools = Trust::of(self.repo)?.tools();
         let trusted = tools.get("PATH").cloned().unwrap_or_default();
@@ -466,7 +460,7 @@ impl Look<'_> {
     }
 
     /// Files that the output names, and that the worktree has and the commit has not.
-    fn list_files(&self) -> Result<Vec<String>, Failure> {
+    fn list_files(&self) -> Result<Vec<String>> {
         let Some(head) = self.repo.head()?.commit else {
             return Ok(Vec::new());
         };
@@ -513,7 +507,7 @@ impl Look<'_> {
     }
 
     /// Packages that a lock file lists, where no setup installs any.
-    fn find_unprepared_packages(&self) -> Result<Option<String>, Failure> {
+    fn find_unprepared_packages(&self) -> Result<Option<String>> {
         if self.config.clean_room.setup().next().is_some() {
             return Ok(None);
         }
@@ -543,7 +537,7 @@ for word in sys.argv[1:]:
 ";
 
 /// Runs a command in the room and outside, and says what each printed.
-type PrintBoth<'a> = &'a dyn Fn(&[String]) -> Result<[String; 2], Failure>;
+type PrintBoth<'a> = &'a dyn Fn(&[String]) -> Result<[String; 2]>;
 
 /// The packages of Python that a red gate's output names a module of, and that are here and not in its room.
 ///
@@ -554,7 +548,7 @@ pub(crate) fn list_packages(
     gate: &GateSpec,
     receipt: &Receipt,
     print: PrintBoth,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     let argv = words(&gate.run).unwrap_or_default();
     let is_python = |word: &&String| {
         let name = word.rsplit('/').next().unwrap_or(word);

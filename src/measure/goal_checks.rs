@@ -9,8 +9,7 @@ use super::planted::{Field, Green, plant_defects};
 use super::world::World;
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle, lay_down, list_paths};
-use cook_protocol::machine::quote_word;
-use cook_protocol::model::{CheckRun, CheckVerdict, Goal, GoalCheck, GoalFound, Place};
+use cook_protocol::model::{CheckRun, Goal, GoalCheck, GoalFound, Place};
 use cook_protocol::trials::{Outcomes, Weight};
 use cook_repo::receipt::{TakenBack, TrialRoom, plan_gate};
 
@@ -37,12 +36,10 @@ pub(crate) fn spec_of(goal: &Goal, check: &GoalCheck, settings: &Config) -> Gate
 
 impl World<'_> {
     /// Asks a goal's checks of a commit (full id).
-    pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound, Failure> {
+    pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound> {
         let settings = read_settings(goal)?;
-        let world = World {
-            config: &settings,
-            ..*self
-        };
+        let mut world = World::new(self.workspace, &settings, self.snapshot);
+        world.runs = self.runs;
         let bundle = world.find_bundle(goal)?;
         let mut found = GoalFound {
             commit: commit.to_owned(),
@@ -112,7 +109,7 @@ impl World<'_> {
         Ok(found)
     }
 
-    fn find_bundle(&self, goal: &Goal) -> Result<Bundle, Failure> {
+    fn find_bundle(&self, goal: &Goal) -> Result<Bundle> {
         let found = self.workspace.read_kept_tests(&goal.tests)?;
         found.ok_or_else(|| {
             Failure::state(
@@ -122,13 +119,13 @@ impl World<'_> {
         })
     }
 
-    fn explain_check(&self, run: &str) -> Result<Option<String>, Failure> {
+    fn explain_check(&self, run: &str) -> Result<Option<String>> {
         let (_, trust) = self.gates_here()?;
         Ok(explain_untrusted(trust, run).or(self.explain_untrusted_setup(trust)))
     }
 
     /// A check at a commit that may be a made one, from its receipt where there is one.
-    fn run_at(&self, commit: &str, gate: &GateSpec) -> Result<(GateRun, Outcomes), Failure> {
+    fn run_at(&self, commit: &str, gate: &GateSpec) -> Result<(GateRun, Outcomes)> {
         let runner = self.runner()?;
         let tree = self.repo.find_tree(commit)?;
         let kept = runner.receipts.find(&gate.run, &tree)?;
@@ -143,12 +140,7 @@ impl World<'_> {
 
     /// Why a green run of a check shows nothing: a test that was red at the base is skipped, or no test ran where
     /// some ran there.
-    fn find_silent(
-        &self,
-        goal: &Goal,
-        gate: &GateSpec,
-        now: &Outcomes,
-    ) -> Result<Option<String>, Failure> {
+    fn find_silent(&self, goal: &Goal, gate: &GateSpec, now: &Outcomes) -> Result<Option<String>> {
         let (_, then) = self.run_at(&goal.base, gate)?;
         let result = |of: &Outcomes, name: &String| of.tests.get(name).map(|test| test.result);
         let mut red = then.tests.keys();
@@ -168,12 +160,7 @@ impl World<'_> {
     }
 
     /// The same in a room that holds the hidden files too.
-    pub(crate) fn run_hidden(
-        &self,
-        goal: &Goal,
-        commit: &str,
-        gate: &GateSpec,
-    ) -> Result<GateRun, Failure> {
+    pub(crate) fn run_hidden(&self, goal: &Goal, commit: &str, gate: &GateSpec) -> Result<GateRun> {
         let mut files = Vec::new();
         let dir = self.workspace.find_hidden()?;
         for hidden in &goal.hidden {
@@ -207,7 +194,7 @@ impl World<'_> {
         bundle: &Bundle,
         gate: &GateSpec,
         now: &Outcomes,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         let (_, then) = self.run_at(&goal.base, gate)?;
         let green = now.tests.iter();
         let green = green.filter(|(_, test)| test.result == TestResult::Passed);
@@ -230,12 +217,10 @@ impl World<'_> {
     }
 
     /// What a check says at the base, where it is red: which test, or that none of it ran and what the runner says.
-    pub(crate) fn describe_red(&self, goal: &Goal, check: &GoalCheck) -> Result<String, Failure> {
+    pub(crate) fn describe_red(&self, goal: &Goal, check: &GoalCheck) -> Result<String> {
         let settings = read_settings(goal)?;
-        let world = World {
-            config: &settings,
-            ..*self
-        };
+        let mut world = World::new(self.workspace, &settings, self.snapshot);
+        world.runs = self.runs;
         let gate = spec_of(goal, check, &settings);
         let (run, outcomes) = world.run_at(&goal.base, &gate)?;
         let mut why = tell(&gate, run).why;
@@ -256,7 +241,7 @@ impl World<'_> {
         goal: &Goal,
         (bundle, commit): (&Bundle, &str),
         gate: &GateSpec,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         let (then, now) = (self.repo.files(&goal.base)?, self.repo.files(commit)?);
         let mut named = list_paths(&gate.run).into_iter();
         let is_written = |path: &String| {
@@ -272,7 +257,7 @@ impl World<'_> {
         commit: &str,
         (gate, run): (&GateSpec, &GateRun),
         came: &str,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         let Some(receipt) = &run.receipt else {
             return Ok(None);
         };
@@ -332,7 +317,7 @@ fn find_hidden(dir: &Path, digest: &str) -> Option<Vec<u8>> {
 }
 
 /// The settings that were frozen.
-pub(crate) fn read_settings(goal: &Goal) -> Result<Config, Failure> {
+pub(crate) fn read_settings(goal: &Goal) -> Result<Config> {
     Config::parse(&goal.settings)
         .map_err(|why| Failure::state(Code::LogUnreadable, format!("the goal's settings: {why}")))
 }

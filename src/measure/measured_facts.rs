@@ -5,8 +5,7 @@ use crate::init::SETTINGS;
 use crate::prelude::*;
 use crate::trial::{Span, Tried, try_change};
 use cook_protocol::machine::{CommitFacts, ConfigFacts};
-use cook_protocol::question::{GateQuestion, Question};
-use cook_protocol::trials::TrialLine;
+use cook_protocol::question::GateQuestion;
 use cook_repo::git::Entry;
 
 impl World<'_> {
@@ -14,7 +13,7 @@ impl World<'_> {
     ///
     /// # Errors
     /// When it cannot be told.
-    pub fn measure(&self, question: &Question, facts: &mut Facts) -> Result<(), Failure> {
+    pub fn measure(&self, question: &Question, facts: &mut Facts) -> Result<()> {
         let repo = self.repo;
         // What is measured together speaks of one HEAD.
         let seen = facts.head.clone();
@@ -93,13 +92,13 @@ impl World<'_> {
     }
 
     /// The settings in force are the commit's.
-    pub(crate) fn holds_settings(&self, commit: &str) -> Result<bool, Failure> {
+    pub(crate) fn holds_settings(&self, commit: &str) -> Result<bool> {
         Ok(read_settings_at(self.repo, commit)?.as_ref() == Some(self.config))
     }
 
     /// Gates and limits are read from the worktree: an edit of them that no commit holds is
     /// a change of a protected path like one that is committed.
-    fn guard_settings(&self, facts: &mut CommitFacts) -> Result<(), Failure> {
+    fn guard_settings(&self, facts: &mut CommitFacts) -> Result<()> {
         let Some(commit) = &facts.id else {
             return Ok(());
         };
@@ -116,7 +115,7 @@ impl World<'_> {
         &self,
         question: &GateQuestion,
         runs: &[GateRun],
-    ) -> Result<Vec<TrialLine>, Failure> {
+    ) -> Result<Vec<TrialLine>> {
         let is_red = |run: &GateRun| run.gate.required && !run.has_passed();
         let ends = (
             self.repo.resolve(&question.basis)?,
@@ -139,7 +138,7 @@ impl World<'_> {
         head: &str,
         runs: &[GateRun],
         tell: crate::trial::Tell,
-    ) -> Result<Tried, Failure> {
+    ) -> Result<Tried> {
         let settings = read_settings_at(self.repo, base)?.unwrap_or_default();
         let runner = self.runner()?;
         let mut runs = runs.to_vec();
@@ -159,7 +158,7 @@ impl World<'_> {
     }
 
     /// Names the tests that a red gate's run calls failed.
-    pub(crate) fn add_failed(&self, runs: &mut [GateRun]) -> Result<(), Failure> {
+    pub(crate) fn add_failed(&self, runs: &mut [GateRun]) -> Result<()> {
         let (receipts, _) = self.gates_here()?;
         for run in runs.iter_mut() {
             let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.has_passed()) else {
@@ -189,7 +188,7 @@ pub(crate) fn read_rules(config: &Config) -> ConfigFacts {
 }
 
 /// The settings that a commit holds; none where they cannot be read.
-pub(crate) fn read_settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>, Failure> {
+pub(crate) fn read_settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>> {
     Ok(match repo.entry(commit, SETTINGS)? {
         Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
         Entry::Nothing => Some(Config::default()),

@@ -10,21 +10,16 @@ use cook_mutants::{
     is_in_tests, plant, subject, with_comment, without_change,
 };
 use cook_protocol::diagnostic::list_with_verb;
-use cook_protocol::model::{Count, StrengthNote, StrengthRule, UnnoticedDefect};
+use cook_protocol::model::{StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_protocol::question::GateQuestion;
-use cook_repo::git::{ChangeKind, Edit, Entry, MAX_EDITS, MAX_TEXT};
+use cook_repo::git::{ChangeKind, Entry, MAX_EDITS, MAX_TEXT};
 use cook_repo::receipt::TakenBack;
-use serde::Serialize;
-use std::time::Instant;
 
 /// Tries defects in a change that is green, so many at most, and begins none after so many minutes.
 ///
 /// # Errors
 /// A gate that cannot be run, an interruption.
-pub(crate) fn plant_defects(
-    field: &Field,
-    (most, minutes): (usize, u64),
-) -> Result<Planted, Failure> {
+pub(crate) fn plant_defects(field: &Field, (most, minutes): (usize, u64)) -> Result<Planted> {
     let started = Instant::now();
     let limit = Duration::from_secs(minutes.saturating_mul(60).min(MOST_SECONDS));
     let mut trial = Trial {
@@ -110,11 +105,7 @@ impl Trial<'_> {
     /// A gate that is red where a comment was added looks at the text of the code: that it notices a
     /// defect says nothing. What that run takes, which builds what a green run may have found built, is
     /// what one with a defect takes.
-    fn leave_out_readers(
-        &mut self,
-        texts: &[Edited],
-        planted: &mut Planted,
-    ) -> Result<(), Failure> {
+    fn leave_out_readers(&mut self, texts: &[Edited], planted: &mut Planted) -> Result<()> {
         let sources = texts.iter().filter(|edit| edit.class == Class::Source);
         let mut files = Vec::new();
         for edit in sources {
@@ -165,7 +156,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn take_back(&self, planted: &mut Planted) -> Result<(), Failure> {
+    fn take_back(&self, planted: &mut Planted) -> Result<()> {
         let sources = sources(self.field.edits, self.field.commands);
         let span = (self.field.base, self.field.head);
         let files = match read_files_before(self.field.repo, &sources, span)? {
@@ -199,7 +190,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn plant(&self, planting: Planting, planted: &mut Planted) -> Result<(), Failure> {
+    fn plant(&self, planting: Planting, planted: &mut Planted) -> Result<()> {
         let all = planting.mutants.len();
         let mut outcomes = Vec::new();
         for (at, mutant) in planting.mutants.into_iter().enumerate() {
@@ -254,7 +245,7 @@ impl Trial<'_> {
     }
 
     /// The file with a defect, to be run where it could be run before.
-    fn file(&self, path: &str, text: String) -> Result<TakenBack, Failure> {
+    fn file(&self, path: &str, text: String) -> Result<TakenBack> {
         let entry = self.field.repo.tree_entry(self.field.head, path)?;
         Ok(TakenBack {
             path: path.to_owned(),
@@ -307,11 +298,8 @@ pub(crate) fn tell_unread(unread: &[String]) -> Option<String> {
     if unread.is_empty() {
         return None;
     }
-    let more = match unread.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let named: Vec<&str> = unread.iter().take(NAMED).map(String::as_str).collect();
+    let named = &unread[..unread.len().min(NAMED)];
+    let more = and_more(unread.len() - named.len());
     Some(format!(
         "nobody could plant a defect in `{}`{more}: what is not UTF-8, has more than {} KiB, or comes after {MAX_EDITS} other files or 64 MiB of them, is not read",
         named.join("`, `"),
@@ -325,7 +313,7 @@ pub(crate) fn read_files_before(
     repo: &Repo,
     sources: &[&Edit],
     span: (&str, &str),
-) -> Result<Result<Vec<TakenBack>, String>, Failure> {
+) -> Result<Result<Vec<TakenBack>, String>> {
     let mut files = Vec::new();
     for edit in sources {
         let path = edit.change.path.as_str();
@@ -341,7 +329,7 @@ fn read_file_before(
     repo: &Repo,
     edit: &Edit,
     (base, head): (&str, &str),
-) -> Result<Option<TakenBack>, Failure> {
+) -> Result<Option<TakenBack>> {
     let path = &edit.change.path;
     let entry = repo.tree_entry(base, path)?;
     let runs = entry.as_ref().is_some_and(|entry| entry.mode == "100755");
@@ -411,7 +399,7 @@ pub(crate) struct Green {
 }
 
 /// Runs a gate at the change's last commit, with these files in it.
-pub(crate) type RunGate<'a> = dyn Fn(&[TakenBack], &GateSpec) -> Result<Vec<GateRun>, Failure> + 'a;
+pub(crate) type RunGate<'a> = dyn Fn(&[TakenBack], &GateSpec) -> Result<Vec<GateRun>> + 'a;
 
 /// A change, and by what defects in it are tried.
 pub(crate) struct Field<'a> {
@@ -514,7 +502,7 @@ impl World<'_> {
         &self,
         question: &GateQuestion,
         runs: &[GateRun],
-    ) -> Result<Option<StrengthNote>, Failure> {
+    ) -> Result<Option<StrengthNote>> {
         let is_red = |run: &GateRun| run.gate.required && !run.has_passed();
         let rule = self.config.rules.strength;
         if rule == StrengthRule::Off || runs.iter().any(is_red) {
@@ -695,7 +683,7 @@ pub(super) fn try_files(
     files: &[TakenBack],
     deadline: Instant,
     limit: fn(&Green) -> Duration,
-) -> Result<Tried, Failure> {
+) -> Result<Tried> {
     for green in greens {
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = limit(green);

@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 use crate::workspace::Workspace;
-use cook_repo::git::{Edit, Entry};
-use cook_repo::receipt::Trust;
+use cook_repo::git::Entry;
 use std::cell::OnceCell;
 
 /// Everything that can be looked at.
@@ -17,13 +16,29 @@ pub struct World<'a> {
     /// The documents that are decided on.
     pub snapshot: Option<&'a Snapshot>,
     /// Kept receipts, and what may run here, once one of them is read.
-    pub gates: &'a OnceCell<(Receipts, Trust)>,
+    gates: OnceCell<(Receipts, Trust)>,
     /// Gates may run for anchors, where no receipt answers for them.
     pub runs: bool,
 }
 
-impl World<'_> {
-    pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust), Failure> {
+impl<'a> World<'a> {
+    /// What a worktree's commands look at.
+    pub(crate) fn new(
+        workspace: &'a Workspace,
+        config: &'a Config,
+        snapshot: Option<&'a Snapshot>,
+    ) -> Self {
+        Self {
+            workspace,
+            repo: &workspace.repo,
+            config,
+            snapshot,
+            gates: OnceCell::new(),
+            runs: true,
+        }
+    }
+
+    pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust)> {
         if self.gates.get().is_none() {
             let opened = (Receipts::of(self.repo)?, self.workspace.trust()?);
             // Nobody else sets it: a world belongs to one thread.
@@ -33,7 +48,7 @@ impl World<'_> {
         gates.ok_or_else(|| Failure::state(Code::FactMissing, "receipts were not opened"))
     }
 
-    pub(crate) fn runner(&self) -> Result<Gates<'_>, Failure> {
+    pub(crate) fn runner(&self) -> Result<Gates<'_>> {
         Ok(Gates {
             repo: self.repo,
             receipts: self.gates_here()?.0,
@@ -97,7 +112,7 @@ pub(crate) fn deciding(
     (repo, config): (&Repo, &Config),
     edits: &[Edit],
     base: &str,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     let mut gates = gate_commands(config, []);
     let paths = edits.iter().map(|edit| edit.change.path.as_str());
     let scripts: Vec<&str> = paths.filter(|path| path.ends_with(".sh")).collect();

@@ -10,20 +10,15 @@ use crate::workspace::Workspace;
 use cook_agents::{
     AgentFailure, AgentSupplier, Bounds, FailureClass, Progress, Report, Sandbox, workflow_mark,
 };
-use cook_protocol::machine;
-use cook_protocol::model::{Actor, Event};
 use cook_protocol::prompt;
 use cook_protocol::report::{self, Provenance, Reported};
 use cook_repo::git::{Identity, Throwaway};
 use cook_repo::process::{ControlFlow, WORKFLOW_VARIABLE};
 use cook_repo::session::{
-    Action, Call, Continuation, GitStore, NativeUse, On, Ref, RefKind, Reply, Supplier, call, seed,
+    Action, Call, Continuation, NativeUse, On, Ref, RefKind, Reply, Supplier, call, seed,
 };
 use cook_repo::store::History;
-use cook_repo::thread;
-use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// What an agent is told and what it goes on from. One that cannot go on from anything is told
 /// everything.
@@ -43,7 +38,7 @@ fn choose_prompt(
 }
 
 impl Driver<'_> {
-    pub(super) fn step(&mut self) -> Result<Step, Failure> {
+    pub(super) fn step(&mut self) -> Result<Step> {
         let workspace = self.open()?;
         // A session reads `.agent/`: what it sees has to be what its report is held against.
         let shown = service::show_tip(&workspace)?;
@@ -112,7 +107,7 @@ impl Driver<'_> {
     }
 
     /// Re-grounds without a session, where the profile lets cook do that.
-    fn reground(&mut self, workspace: &Workspace) -> Result<Option<Step>, Failure> {
+    fn reground(&mut self, workspace: &Workspace) -> Result<Option<Step>> {
         match service::reground_by_cook(workspace, Some(&self.lease))? {
             ByCookOutcome::Applied(applied) => {
                 self.observer.observe(&RunEvent::ByCook(&applied));
@@ -127,7 +122,7 @@ impl Driver<'_> {
     }
 
     /// Takes in what the sessions left: nobody else does while a driver holds the lease.
-    fn take_inbox(&mut self) -> Result<(), Failure> {
+    fn take_inbox(&mut self) -> Result<()> {
         let workspace = self.open()?;
         for finding in service::take_inbox(&workspace, Taker::Command)? {
             self.observer.observe(&RunEvent::Inbox(&finding));
@@ -136,7 +131,7 @@ impl Driver<'_> {
     }
 
     /// What a role is told of the place it works in, where that is one of its own.
-    fn beside(&self, workspace: &Workspace, role: Role) -> Result<String, Failure> {
+    fn beside(&self, workspace: &Workspace, role: Role) -> Result<String> {
         if !self.is_apart(workspace, role)? {
             return Ok(match self.keeping.is_kernel() {
                 true => prompt::SANDBOX.to_owned(),
@@ -160,7 +155,7 @@ impl Driver<'_> {
         (dispatch, format): (&Dispatch, &str),
         askings: &[Asking],
         ticket: Option<String>,
-    ) -> Result<Vec<Step>, Failure> {
+    ) -> Result<Vec<Step>> {
         let mut began = SessionStart {
             ticket,
             head: workspace.repo.head()?.commit,
@@ -180,7 +175,7 @@ impl Driver<'_> {
         self.mirror.refresh()?;
         self.tally.sessions += askings.len() as u64;
         let rooms = askings.iter().map(|_| self.room(workspace, role));
-        let rooms = rooms.collect::<Result<Vec<_>, Failure>>()?;
+        let rooms = rooms.collect::<Result<Vec<_>>>()?;
         let at = workspace.clock.now();
         let mark = workflow_mark(workspace.store_id(), &workspace.place().cook_dir());
         let sandbox = self.keeping.sandbox(&workspace.repo)?;
@@ -247,7 +242,7 @@ impl Driver<'_> {
         snapshot: &Snapshot,
         head: &Head,
         prompts: &Prompts,
-    ) -> Result<Option<(String, On)>, Failure> {
+    ) -> Result<Option<(String, On)>> {
         let (Some((evidence, say)), Some(commit)) = (&prompts.beside_evidence, &head.commit) else {
             return Ok(None);
         };
@@ -279,7 +274,7 @@ impl Driver<'_> {
         workspace: &Workspace,
         agents: &[RoleAgent],
         turn: usize,
-    ) -> Result<Vec<RoleAgent>, Failure> {
+    ) -> Result<Vec<RoleAgent>> {
         let roles = &workspace.config()?.roles;
         let turns = roles.get(Role::StopJudge.short());
         let turns = turns.map_or(0, |role| role.agents.len()).min(agents.len());
@@ -298,7 +293,7 @@ impl Driver<'_> {
         due: (&Dispatch, &str),
         judges: &[Asking],
         ticket: Option<String>,
-    ) -> Result<Step, Failure> {
+    ) -> Result<Step> {
         let (mut moved, mut last, mut ended) = (false, Step::Waited, None);
         for outcome in self.play(workspace, Role::StopJudge, due, judges, ticket)? {
             match outcome {
@@ -316,7 +311,7 @@ impl Driver<'_> {
     /// Whether a role works in a place of its own: one that may change nothing, when it is in the
     /// sandbox, the settings ask for it, or the user's worktree held what is not committed as the
     /// run began.
-    pub(super) fn is_apart(&self, workspace: &Workspace, role: Role) -> Result<bool, Failure> {
+    pub(super) fn is_apart(&self, workspace: &Workspace, role: Role) -> Result<bool> {
         let set = workspace.config()?.rules.isolate_readonly;
         let wanted = set || self.beside_edits || self.keeping.is_kernel();
         Ok(wanted && role != Role::Implementer && workspace.repo.head()?.commit.is_some())
@@ -327,7 +322,7 @@ impl Driver<'_> {
         &self,
         workspace: &Workspace,
         role: Role,
-    ) -> Result<(Option<Throwaway>, PathBuf), Failure> {
+    ) -> Result<(Option<Throwaway>, PathBuf)> {
         let throwaway = match workspace.repo.head()?.commit {
             Some(commit) if self.is_apart(workspace, role)? => workspace.repo.throwaway(&commit)?,
             _ => return Ok((None, self.dir.clone())),
@@ -345,7 +340,7 @@ impl Driver<'_> {
         &mut self,
         contexts: &[SessionContext],
         watch: &Watch,
-    ) -> Result<(Vec<SessionAnswer>, Violation), Failure> {
+    ) -> Result<(Vec<SessionAnswer>, Violation)> {
         let asked = contexts.iter();
         let asked: Vec<_> = asked
             .map(|context| (context, context.asking.say.as_str(), context.asking.on))
@@ -418,7 +413,7 @@ impl Driver<'_> {
         context: &SessionContext,
         first: Asked,
         watch: &Watch,
-    ) -> Result<(SessionAnswer, Violation), Failure> {
+    ) -> Result<(SessionAnswer, Violation)> {
         let breach = self.settle(watch)?;
         let reply = match first {
             Err(error) => return Ok((nothing(*error), breach)),
@@ -443,7 +438,7 @@ impl Driver<'_> {
     }
 
     /// The workspace is opened again each time: the session may have changed the settings.
-    fn settle(&mut self, watch: &Watch) -> Result<Violation, Failure> {
+    fn settle(&mut self, watch: &Watch) -> Result<Violation> {
         let (leads, lost) = self.mirror.put_back(watch)?;
         let workspace = Workspace::open(&self.dir)?;
         let store = workspace.store()?;
@@ -468,7 +463,7 @@ impl Driver<'_> {
 
     /// Somebody recorded something while a session was held. Where that stops the work, the run
     /// ends; else the report counts as far as it still fits.
-    pub(super) fn find_stop_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
+    pub(super) fn find_stop_meanwhile(&mut self, role: Role) -> Result<Option<Step>> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let (dispatch, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
@@ -481,7 +476,7 @@ impl Driver<'_> {
     }
 
     /// The session did what its role may not: its report is not taken.
-    fn refuse_violation(&mut self, role: Role, breach: &Violation) -> Result<Step, Failure> {
+    fn refuse_violation(&mut self, role: Role, breach: &Violation) -> Result<Step> {
         self.observer.observe(&RunEvent::Breached { role, breach });
         if breach.log_moved {
             let what = format!(
@@ -501,7 +496,7 @@ impl Driver<'_> {
         agent: &RoleAgent,
         answer: SessionAnswer,
         began: &SessionStart,
-    ) -> Result<Step, Failure> {
+    ) -> Result<Step> {
         self.tally.has_heard |= matches!(
             answer,
             SessionAnswer::Taken(_) | SessionAnswer::Malformed(_)
@@ -530,7 +525,7 @@ impl Driver<'_> {
         at: At,
         (report, reply): &(report::Report, Reply),
         began: &SessionStart,
-    ) -> Result<Step, Failure> {
+    ) -> Result<Step> {
         let (workspace, role) = at;
         if role == Role::StopJudge
             && let (_, snapshot) = workspace.require()?
@@ -572,13 +567,13 @@ impl Driver<'_> {
     }
 
     /// Writes down that a session failed by its own doing.
-    fn refuse(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step, Failure> {
+    fn refuse(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step> {
         self.observe_nothing(at.1, &why);
         self.spend(at, codes, why)
     }
 
     /// The same where the observer knows it.
-    fn spend(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step, Failure> {
+    fn spend(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step> {
         let refused = Event::Refused {
             role: at.1,
             codes,
@@ -598,7 +593,7 @@ impl Driver<'_> {
         at: At,
         agent: &RoleAgent,
         (failed, end): (&AgentFailure, &str),
-    ) -> Result<Step, Failure> {
+    ) -> Result<Step> {
         let why = format!("{}: {} ({end})", agent.preset.name(), failed.why());
         match failed.class {
             FailureClass::Interrupted => Ok(Step::Ended(Ended::Asked)),
@@ -622,8 +617,8 @@ impl Driver<'_> {
     }
 
     /// The vote of this wave that came out of the same session of the same agent.
-    fn twin(&self, snapshot: &Snapshot, reply: &Reply) -> Result<Option<u64>, Failure> {
-        let session = |name: Ref| -> Result<Option<(String, String)>, Failure> {
+    fn twin(&self, snapshot: &Snapshot, reply: &Reply) -> Result<Option<u64>> {
+        let session = |name: Ref| -> Result<Option<(String, String)>> {
             let entry = self.sessions.entry(name)?;
             Ok(entry.and_then(|entry| Some((entry.supplier, entry.exid?))))
         };

@@ -12,10 +12,9 @@ use crate::workspace::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
 use cook_agents::{PutBack, end_left};
 use cook_repo::git::Difference;
 use cook_repo::process::is_alive;
-use cook_repo::session::{Action, GitStore};
+use cook_repo::session::Action;
 use cook_repo::store::Place;
 use std::cell::Cell;
-use std::ffi::OsString;
 use std::{fs, io};
 
 /// Bytes of a ref, at most.
@@ -49,13 +48,13 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// None is made before [`Mirror::refresh`].
-    pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
+    pub fn new(workspace: &Workspace) -> Result<Self> {
         Self::at(workspace, workspace.store()?.id())
     }
 
     /// One of its own for a question or an order: others may be at work beside it. Those of
     /// processes that are gone are let go of, because the log is there.
-    pub fn of_question(workspace: &Workspace) -> Result<Self, Failure> {
+    pub fn of_question(workspace: &Workspace) -> Result<Self> {
         let own = format!("{}{OF_PROCESS}", workspace.store_id());
         let left = match workspace.is_log_lost() {
             true => Vec::new(),
@@ -73,7 +72,7 @@ impl Mirror {
         Self::at(workspace, &format!("{own}{pid}-{name}"))
     }
 
-    fn at(workspace: &Workspace, name: &str) -> Result<Self, Failure> {
+    fn at(workspace: &Workspace, name: &str) -> Result<Self> {
         let of = workspace.repo.cook_dir()?;
         let at = mirrors(&workspace.repo).join(name);
         Ok(Self {
@@ -89,12 +88,12 @@ impl Mirror {
     ///
     /// # Errors
     /// When it cannot be written: no session is held without it.
-    pub fn refresh(&self) -> Result<(), Failure> {
+    pub fn refresh(&self) -> Result<()> {
         self.needed.set(true);
-        mirror(&self.of, &self.at, Path::new(""), 0).map_err(|error| {
-            let what = format!("cannot keep a copy of the log in `{}`", self.at.display());
-            Failure::state(Code::WriteFailed, what).with_cause(&error)
-        })
+        mirror(&self.of, &self.at, Path::new(""), 0).or_fail(
+            Code::WriteFailed,
+            format!("cannot keep a copy of the log in `{}`", self.at.display()),
+        )
     }
 
     /// The session is settled, and the log is there.
@@ -107,7 +106,7 @@ impl Mirror {
     ///
     /// # Errors
     /// When it cannot be read or written.
-    pub fn put_back(&self, watch: &Watch) -> Result<(Vec<Difference>, bool), Failure> {
+    pub fn put_back(&self, watch: &Watch) -> Result<(Vec<Difference>, bool)> {
         let leads = watch.put_leads_back()?;
         Ok((leads, self.put_log_back(watch.tip())?))
     }
@@ -117,7 +116,7 @@ impl Mirror {
     ///
     /// # Errors
     /// When it cannot be read or written.
-    pub fn put_log_back(&self, tip: Option<&str>) -> Result<bool, Failure> {
+    pub fn put_log_back(&self, tip: Option<&str>) -> Result<bool> {
         let log = |dir: &Path| dir.join("log.git").exists();
         let now = || {
             let workspace = Workspace::open(&self.place.worktree).ok()?;
@@ -135,7 +134,7 @@ impl Mirror {
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub fn forget(&self, watch: &Path) -> Result<(), Failure> {
+    pub fn forget(&self, watch: &Path) -> Result<()> {
         let Ok(below) = watch.strip_prefix(&self.of) else {
             return Ok(());
         };
@@ -164,7 +163,7 @@ impl Drop for Mirror {
 ///
 /// # Errors
 /// Those of [`Workspace::open`]; a copy that cannot be read or put back.
-pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
+pub fn open_whole(dir: &Path) -> Result<(Workspace, bool)> {
     let repo = Repo::discover(dir)?;
     let place = find_place(&repo);
     let id = Store::find_id(&place)?;
@@ -204,7 +203,7 @@ fn mirrors(repo: &Repo) -> PathBuf {
 }
 
 /// Whether anything was missing.
-fn fill_in(from: &Path, place: &Place) -> Result<bool, Failure> {
+fn fill_in(from: &Path, place: &Place) -> Result<bool> {
     let to = place.cook_dir();
     let failed = |error: io::Error| {
         let (to, from) = (to.display(), from.display());
@@ -333,7 +332,7 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
 ///
 /// # Errors
 /// When the repository cannot be read, or the baseline not be written.
-pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>, Failure> {
+pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>> {
     let is_driven = match &workspace.store {
         Some(store) => store.lease_holder()?.is_some(),
         None => false,
@@ -373,7 +372,7 @@ pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>, Failu
 }
 
 /// Removes what a killed cook left of its questions.
-fn forget_old(workspace: &Workspace, dir: &Path) -> Result<(), Failure> {
+fn forget_old(workspace: &Workspace, dir: &Path) -> Result<()> {
     for left in list_directory(dir)? {
         let made = left.metadata().and_then(|found| found.modified());
         let age = made.ok().and_then(|made| made.elapsed().ok());

@@ -8,12 +8,10 @@ use crate::workspace::Workspace;
 use cook_agents::{
     AgentSupplier, Found, Preset, Sandbox, Spent, describe_error, find, presets, probe_version,
 };
-use cook_protocol::machine::quote_word;
 use cook_protocol::model::{Access, Limits as Budgets, RoleConfig, SandboxMode, SocketPath};
 use cook_repo::process::Clocks;
 use cook_repo::room::Bubblewrap;
-use cook_repo::session::{Action, CallRecord, GitStore, Ref, RefKind, Supplier, Turn};
-use cook_repo::thread;
+use cook_repo::session::{Action, Ref, RefKind, Supplier, Turn};
 
 /// Roles that agents play here.
 pub const PLAYED: [Role; 5] = [
@@ -32,7 +30,7 @@ pub(super) fn cast_roles(
     config: &Config,
     only: Option<&str>,
     roles: &[Role],
-) -> Result<RoleAssignment, Failure> {
+) -> Result<RoleAssignment> {
     let default = config.roles.get("default").cloned().unwrap_or_default();
     let mut cast = RoleAssignment::new();
     for &role in roles {
@@ -88,7 +86,7 @@ pub(super) fn before(
     limits: &Limits,
     keeping: &Keeping,
     order: &Order,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     service::check_commit_point(workspace)?;
     for (role, agents) in &*cast {
         let names: Vec<&str> = agents.iter().map(|agent| agent.preset.name()).collect();
@@ -146,10 +144,7 @@ pub(super) fn before(
 }
 
 /// Each role has an agent that is installed, and counts on nothing that its program cannot do.
-pub(super) fn require_agents(
-    workspace: &Workspace,
-    cast: &mut RoleAssignment,
-) -> Result<(), Failure> {
+pub(super) fn require_agents(workspace: &Workspace, cast: &mut RoleAssignment) -> Result<()> {
     let all: Vec<&Preset> = cast.values().flatten().map(|agent| &agent.preset).collect();
     let found = find_here(workspace, &all)?;
     let mut found = found.iter();
@@ -171,10 +166,7 @@ pub(super) fn require_agents(
 }
 
 /// Whoever reviews, audits or judges caught as many planted faults as `[rules] min_catch_rate` asks for.
-pub(super) fn require_calibrated(
-    workspace: &Workspace,
-    cast: &RoleAssignment,
-) -> Result<(), Failure> {
+pub(super) fn require_calibrated(workspace: &Workspace, cast: &RoleAssignment) -> Result<()> {
     let least = f64::from(workspace.config()?.rules.min_catch_rate);
     if least <= 0.0 {
         return Ok(());
@@ -216,7 +208,7 @@ fn show_prospect(
     gates: &[Gate],
     snapshot: &Snapshot,
     dispatch: &Dispatch,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let lines = GitStore::open(workspace.place())?.lines()?;
     let row = |label: &str, text: String| {
         // A plan names gates: none of them makes lines of its own.
@@ -235,11 +227,7 @@ fn show_prospect(
 }
 
 /// Every command that the run would start is trusted.
-fn require_trust(
-    workspace: &Workspace,
-    gates: &[Gate],
-    dispatch: &Dispatch,
-) -> Result<(), Failure> {
+fn require_trust(workspace: &Workspace, gates: &[Gate], dispatch: &Dispatch) -> Result<()> {
     let untrusted = gates.iter().find(|gate| !gate.trusted);
     // Where the work is stopped none would run.
     let untrusted = untrusted.filter(|gate| gate.configured || dispatch.role.is_some());
@@ -267,7 +255,7 @@ struct Gate {
 }
 
 /// The gates of the settings, then those that open slices name.
-fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Gate>, Failure> {
+fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Gate>> {
     let trust = workspace.trust()?;
     let configured = workspace.config()?.gate_specs().into_iter();
     let mut named: Vec<(String, bool)> = configured.map(|gate| (gate.run, true)).collect();
@@ -301,10 +289,7 @@ fn gates_named(gates: &[Gate]) -> String {
             }
         ));
     }
-    match gates.len().saturating_sub(NAMED) {
-        0 => text,
-        rest => format!("{text} and {rest} more"),
-    }
+    text + &and_more(gates.len().saturating_sub(NAMED))
 }
 
 /// What binds the run: an agent that tells no cost is bound by tokens, steps and attempts.
@@ -410,7 +395,7 @@ impl Keeping {
     ///
     /// # Errors
     /// `sandbox_unavailable` where the settings require it and it does not work.
-    pub fn of(workspace: &Workspace) -> Result<Self, Failure> {
+    pub fn of(workspace: &Workspace) -> Result<Self> {
         let config = workspace.config()?;
         let why = match config.sandbox.mode {
             SandboxMode::Off => "`[sandbox] mode` is `off`".to_owned(),
@@ -438,7 +423,7 @@ impl Keeping {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub fn sandbox(&self, repo: &Repo) -> Result<Option<Sandbox>, Failure> {
+    pub fn sandbox(&self, repo: &Repo) -> Result<Option<Sandbox>> {
         match self {
             Self::Kernel {
                 bubblewrap,
@@ -510,7 +495,7 @@ impl Keeping {
 }
 
 /// Runs the arguments of a session in this worktree, as this user.
-fn try_out(workspace: &Workspace, config: &Config) -> Result<Result<Keeping, String>, Failure> {
+fn try_out(workspace: &Workspace, config: &Config) -> Result<Result<Keeping, String>> {
     if !cfg!(target_os = "linux") {
         return Ok(Err("it needs Linux".to_owned()));
     }
@@ -528,7 +513,7 @@ fn try_out(workspace: &Workspace, config: &Config) -> Result<Result<Keeping, Str
 // Agents that may be run here: trusted, installed, and the programs that they are taken for.
 
 /// Programs that only the repository names are not run before they are trusted.
-pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>, Failure> {
+pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>> {
     let cache = workspace.repo.cook_dir()?.join("agents.json");
     let mut here = Vec::new();
     for preset in presets {
@@ -559,7 +544,7 @@ fn absent(why: &str) -> Found {
 }
 
 /// What must be trusted before an agent of `cook.toml` may be run, when it is not.
-fn find_untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>, Failure> {
+fn find_untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>> {
     match preset.trust_words() {
         Some(words) if !workspace.trust()?.is_trusted(&words) => Ok(Some(words)),
         _ => Ok(None),
@@ -567,7 +552,7 @@ fn find_untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<Strin
 }
 
 /// The agent of that name, or the one that the settings name; it may be run here.
-pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failure> {
+pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset> {
     let config = workspace.config()?;
     let name = match name.or_else(|| default_agent(config)) {
         Some(name) => name,
@@ -591,7 +576,7 @@ pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failu
 
 /// The agent as its program here can do. A program that has the name of an agent's and says
 /// that it is another is refused.
-pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Preset, Failure> {
+pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Preset> {
     for found in find_here(workspace, &[&preset])? {
         if found.path.is_some() && found.problem.is_none() && !found.is_it {
             let why = lacks(&preset, &found).unwrap_or_default();
@@ -623,7 +608,7 @@ pub(super) fn lacks(preset: &Preset, found: &Found) -> Option<String> {
 }
 
 /// What is wrong with the agents that the settings define or name.
-pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>> {
     let config = workspace.config()?;
     let mut wrong: Vec<(String, String)> = presets(config)
         .into_iter()
@@ -665,10 +650,7 @@ const PROBE: Clocks = Clocks {
 };
 
 /// Has agents answer once; what was seen, and what is wrong.
-pub fn probe(
-    workspace: &Workspace,
-    only: Option<&str>,
-) -> Result<(Vec<String>, Vec<Finding>), Failure> {
+pub fn probe(workspace: &Workspace, only: Option<&str>) -> Result<(Vec<String>, Vec<Finding>)> {
     let config = workspace.config()?;
     let all: Vec<Preset> = match only {
         Some(name) => vec![choose(workspace, Some(name))?],

@@ -18,12 +18,8 @@ use crate::service::{self, Applied};
 use crate::workspace::Workspace;
 use cook_agents::{Bounds, Spent, end_left, settle_left};
 use cook_protocol::machine::{current_audit, current_review};
-use cook_protocol::model::{Actor, Event};
-use cook_repo::clock::Clock;
 use cook_repo::process::Patience;
-use cook_repo::session::{CallRecord, GitStore};
 use cook_repo::store::Lease;
-use std::time::Instant;
 
 /// Sessions in a row that may come to nothing.
 const FAILURES: u32 = 3;
@@ -36,7 +32,7 @@ impl Driver<'_> {
     ///
     /// # Errors
     /// Unreadable state. What was recorded until then stays, and the next run goes on from it.
-    pub fn run(mut self) -> Result<Outcome, Failure> {
+    pub fn run(mut self) -> Result<Outcome> {
         let started = Instant::now();
         let lines = self.sessions.lines()?;
         self.before = Spent::of(&lines, self.open()?.store_id());
@@ -95,7 +91,7 @@ impl Driver<'_> {
     }
 
     /// The limit that is used up: time is a run's, money and tokens are the workflow's.
-    fn find_spent_limit(&self, started: Instant) -> Result<Option<String>, Failure> {
+    fn find_spent_limit(&self, started: Instant) -> Result<Option<String>> {
         if started.elapsed() >= self.limits.wall {
             return Ok(Some(format!(
                 "this run has taken {}",
@@ -145,7 +141,7 @@ impl Driver<'_> {
     }
 
     /// What progress is told by: commits, slices, proof, findings, votes; never words.
-    fn standing(&self) -> Result<String, Failure> {
+    fn standing(&self) -> Result<String> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let head = workspace.repo.head()?;
@@ -170,7 +166,7 @@ impl Driver<'_> {
         workspace: &Workspace,
         after: Option<Duration>,
         why: String,
-    ) -> Result<Step, Failure> {
+    ) -> Result<Step> {
         let doubled = FIRST_WAIT.saturating_mul(1 << self.tally.waits.min(16));
         let pause = after.unwrap_or(doubled).min(LONGEST_PAUSE);
         self.tally.waits += 1;
@@ -187,7 +183,7 @@ impl Driver<'_> {
         &mut self,
         workspace: &Workspace,
         agent: Option<&RoleAgent>,
-    ) -> Result<Option<Step>, Failure> {
+    ) -> Result<Option<Step>> {
         let Some(name) = agent.map(|agent| agent.preset.name()) else {
             return Ok(None);
         };
@@ -203,12 +199,7 @@ impl Driver<'_> {
     }
 
     /// Waits for the end of a supplier's limit; the attempt is not spent.
-    pub(super) fn wait(
-        &mut self,
-        workspace: &Workspace,
-        until: &str,
-        why: String,
-    ) -> Result<Step, Failure> {
+    pub(super) fn wait(&mut self, workspace: &Workspace, until: &str, why: String) -> Result<Step> {
         self.observer.observe(&RunEvent::Waits { until });
         self.board.waits(until);
         let begun = Instant::now();
@@ -230,7 +221,7 @@ impl Driver<'_> {
     ///
     /// # Errors
     /// Unreadable state.
-    pub fn recover(&mut self) -> Result<(), Failure> {
+    pub fn recover(&mut self) -> Result<()> {
         let workspace = Workspace::open(&self.dir)?;
         let end = match end_left(workspace.store_id(), &workspace.place().cook_dir()) {
             true => None,
@@ -334,13 +325,12 @@ impl<'a> Driver<'a> {
         limits: Limits,
         keeping: Keeping,
         observer: &'a mut dyn Observer,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let workspace = Workspace::open(dir)?;
         let lease = workspace.store()?.lease("cook run")?;
         let sessions = GitStore::open(workspace.place())?;
-        let patience = Patience::begin(observer.alarm()).map_err(|error| {
-            Failure::state(Code::Interrupted, "signals cannot be handled").with_cause(&error)
-        })?;
+        let patience = Patience::begin(observer.alarm())
+            .or_fail(Code::Interrupted, "signals cannot be handled")?;
         Ok(Self {
             dir: workspace.repo.root().to_owned(),
             opening: Opening::default(),
@@ -367,7 +357,7 @@ impl<'a> Driver<'a> {
         self
     }
 
-    pub(super) fn open(&self) -> Result<Workspace, Failure> {
+    pub(super) fn open(&self) -> Result<Workspace> {
         self.opening.open(&self.dir)
     }
 
@@ -377,13 +367,13 @@ impl<'a> Driver<'a> {
     }
 
     /// Ends a watch whose session is settled.
-    pub(super) fn end(&self, watch: Watch) -> Result<(), Failure> {
+    pub(super) fn end(&self, watch: Watch) -> Result<()> {
         self.mirror.forget(watch.dir())?;
         watch.end(&Repo::discover(&self.dir)?)
     }
 
     /// Stops the work with a reason; the reason.
-    pub(super) fn block(&mut self, why: String) -> Result<String, Failure> {
+    pub(super) fn block(&mut self, why: String) -> Result<String> {
         let workspace = self.open()?;
         let event = Event::Blocked {
             why: why.clone(),
@@ -399,11 +389,7 @@ impl<'a> Driver<'a> {
         Ok(why)
     }
 
-    pub(super) fn record(
-        &mut self,
-        workspace: &Workspace,
-        event: &Event,
-    ) -> Result<Applied, Failure> {
+    pub(super) fn record(&mut self, workspace: &Workspace, event: &Event) -> Result<Applied> {
         let applied = service::transition_holding(workspace, &self.lease, event, Actor::Role)?;
         let not_notified = |finding: &&Finding| finding.code == Code::NotifyFailed;
         for finding in applied.findings.iter().filter(not_notified) {

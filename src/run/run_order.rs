@@ -7,12 +7,10 @@ use crate::workspace::Workspace;
 use cook_agents::{Preset, Progress, Spent};
 use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::model::{Access, Price};
-use cook_repo::clock::Clock;
 use cook_repo::process::{Alarm, Clocks};
 use cook_repo::store::Recovery;
-use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +45,7 @@ impl Opening {
     ///
     /// # Errors
     /// As [`Workspace::open`].
-    pub(super) fn open(self, dir: &Path) -> Result<Workspace, Failure> {
+    pub(super) fn open(self, dir: &Path) -> Result<Workspace> {
         let mut workspace = Workspace::open(dir)?;
         workspace.trust_everything = self.trusts_everything;
         workspace.pushes_later = self.pushes_later;
@@ -329,11 +327,11 @@ pub(super) struct Board {
     has_begun: bool,
 }
 
-fn path(workspace: &Workspace) -> Result<PathBuf, Failure> {
+fn path(workspace: &Workspace) -> Result<PathBuf> {
     find_path(&workspace.repo, workspace.store()?.id())
 }
 
-fn find_path(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
+fn find_path(repo: &Repo, id: &str) -> Result<PathBuf> {
     let dir = repo.cook_dir()?.join("live");
     Ok(dir.join(format!("{id}.json")))
 }
@@ -342,7 +340,7 @@ fn find_path(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
 ///
 /// # Errors
 /// When the lease cannot be looked at.
-pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
+pub fn live(workspace: &Workspace) -> Result<Option<Live>> {
     let written = disk::read(&path(workspace)?, LIMIT, Links::Follow);
     let bytes = written.unwrap_or_default().unwrap_or_default();
     let holder = workspace.store()?.lease_holder()?;
@@ -351,13 +349,13 @@ pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
 }
 
 /// When a driver of this worktree was last seen alive; none when that is not known.
-pub(super) fn last_sign(workspace: &Workspace) -> Result<Option<SystemTime>, Failure> {
+pub(super) fn last_sign(workspace: &Workspace) -> Result<Option<SystemTime>> {
     let found = std::fs::metadata(path(workspace)?);
     Ok(found.and_then(|found| found.modified()).ok())
 }
 
 /// Notes that something of that workflow's was at work until now, whoever began it.
-pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<(), Failure> {
+pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<()> {
     let path = find_path(repo, id)?;
     let dir = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     dir.and_then(|()| File::options().create(true).append(true).open(&path))
@@ -377,7 +375,7 @@ impl LiveSession {
 }
 
 impl Board {
-    pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
+    pub fn new(workspace: &Workspace) -> Result<Self> {
         let path = path(workspace)?;
         if let Some(dir) = path.parent() {
             // What cannot be written is not shown, and stops no work.

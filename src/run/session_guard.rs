@@ -11,7 +11,6 @@ use cook_protocol::machine::OutsideEdit;
 use cook_protocol::model::{BRIEF_FILE, BriefSync, CONTRACT_FILES, SETTINGS_FILES};
 use cook_repo::git::{Baseline, Difference, Ignored};
 use cook_repo::store::{MAX_KEPT, rescue_keep};
-use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
 /// Bytes of a note, at most.
@@ -88,12 +87,7 @@ impl Watch {
     ///
     /// # Errors
     /// When the repository or the log cannot be read, or the baseline not be written.
-    pub fn begin(
-        workspace: &Workspace,
-        role: Role,
-        apart: bool,
-        dir: &Path,
-    ) -> Result<Self, Failure> {
+    pub fn begin(workspace: &Workspace, role: Role, apart: bool, dir: &Path) -> Result<Self> {
         // An implementer leaves what it likes there, and of a place of its own `.agent/` is the user's.
         let ignored = match apart || role == Role::Implementer {
             true => Ignored::default(),
@@ -106,7 +100,7 @@ impl Watch {
     ///
     /// # Errors
     /// As [`Watch::begin`].
-    pub fn of_question(workspace: &Workspace, dir: &Path) -> Result<Self, Failure> {
+    pub fn of_question(workspace: &Workspace, dir: &Path) -> Result<Self> {
         let ignored = list_ignored(workspace)?;
         Self::begin_noted(workspace, (Role::Reviewer, true, false), dir, ignored)
     }
@@ -116,7 +110,7 @@ impl Watch {
         (role, asked, apart): (Role, bool, bool),
         dir: &Path,
         ignored: Ignored,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let note = Note {
             role,
             asked,
@@ -144,7 +138,7 @@ impl Watch {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn open_left_behind(dir: &Path, end: Option<SystemTime>) -> Result<Option<Self>, Failure> {
+    pub fn open_left_behind(dir: &Path, end: Option<SystemTime>) -> Result<Option<Self>> {
         let Some(baseline) = Baseline::open(dir)? else {
             return Ok(None);
         };
@@ -179,7 +173,7 @@ impl Watch {
     ///
     /// # Errors
     /// When the git dir cannot be read or written.
-    pub fn unlock(&self, workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
+    pub fn unlock(&self, workspace: &Workspace) -> Result<Vec<PathBuf>> {
         workspace.repo.remove_dead_locks(&self.note.locks)
     }
 
@@ -187,7 +181,7 @@ impl Watch {
     ///
     /// # Errors
     /// When that cannot be read or written.
-    pub fn put_leads_back(&self) -> Result<Vec<Difference>, Failure> {
+    pub fn put_leads_back(&self) -> Result<Vec<Difference>> {
         self.baseline.put_leads_back()
     }
 
@@ -196,11 +190,7 @@ impl Watch {
     /// # Errors
     /// When the repository cannot be read, or a copy not be kept: nothing that is not kept
     /// is touched.
-    pub fn settle(
-        &self,
-        workspace: &Workspace,
-        leads: Vec<Difference>,
-    ) -> Result<Violation, Failure> {
+    pub fn settle(&self, workspace: &Workspace, leads: Vec<Difference>) -> Result<Violation> {
         let repo = &workspace.repo;
         let mut breach = Violation::default();
         self.settle_log(workspace, &mut breach)?;
@@ -264,7 +254,7 @@ impl Watch {
 
     /// A log that was set back, or that goes on with what no event brings about, stands where it stood
     /// again; one that somebody moved stays.
-    fn settle_log(&self, workspace: &Workspace, breach: &mut Violation) -> Result<(), Failure> {
+    fn settle_log(&self, workspace: &Workspace, breach: &mut Violation) -> Result<()> {
         let now = tip(workspace)?;
         if now == self.note.tip {
             return Ok(());
@@ -303,7 +293,7 @@ impl Watch {
     }
 
     /// What is not as it was and would have to be put back.
-    fn still(&self, repo: &Repo) -> Result<Vec<Difference>, Failure> {
+    fn still(&self, repo: &Repo) -> Result<Vec<Difference>> {
         let differences = self.baseline.differences(repo)?;
         let (own, _) = self.baseline.divide(repo, differences)?;
         self.forbidden(repo, self.not_its_place(own).0)
@@ -316,7 +306,7 @@ impl Watch {
         left: &[Difference],
         id: &str,
         breach: &mut Violation,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let repo = &workspace.repo;
         let refs = self.baseline.keep_before(repo, left, id)?;
         breach.refs.extend(refs);
@@ -355,17 +345,12 @@ impl Watch {
     ///
     /// # Errors
     /// When the baseline cannot be removed.
-    pub fn end(self, repo: &Repo) -> Result<(), Failure> {
+    pub fn end(self, repo: &Repo) -> Result<()> {
         self.baseline.forget(repo)
     }
 
     /// Documents that only cook writes.
-    fn settle_view(
-        &self,
-        store: &Store,
-        documents: &Path,
-        breach: &mut Violation,
-    ) -> Result<(), Failure> {
+    fn settle_view(&self, store: &Store, documents: &Path, breach: &mut Violation) -> Result<()> {
         let edits = store.outside_edits()?;
         let (later, new): (Vec<&OutsideEdit>, Vec<&OutsideEdit>) = edits
             .iter()
@@ -397,11 +382,7 @@ impl Watch {
         Ok(())
     }
 
-    fn forbidden(
-        &self,
-        repo: &Repo,
-        differences: Vec<Difference>,
-    ) -> Result<Vec<Difference>, Failure> {
+    fn forbidden(&self, repo: &Repo, differences: Vec<Difference>) -> Result<Vec<Difference>> {
         let mut own = Vec::new();
         for one in differences {
             match &one {
@@ -453,12 +434,12 @@ impl Watch {
 }
 
 const NOTE: &str = "session.json";
-fn tip(workspace: &Workspace) -> Result<Option<String>, Failure> {
+fn tip(workspace: &Workspace) -> Result<Option<String>> {
     Ok(workspace.current()?.0.map(|tip| tip.commit))
 }
 
 /// The newest transition that moved the work.
-fn find_settled(workspace: &Workspace) -> Result<Option<String>, Failure> {
+fn find_settled(workspace: &Workspace) -> Result<Option<String>> {
     let (Some(tip), Some(snapshot)) = workspace.current()? else {
         return Ok(None);
     };
@@ -466,7 +447,7 @@ fn find_settled(workspace: &Workspace) -> Result<Option<String>, Failure> {
 }
 
 /// Since that transition the user said something, and nothing else happened but changes of the brief.
-fn only_words(store: &Store, since: &str) -> Result<bool, Failure> {
+fn only_words(store: &Store, since: &str) -> Result<bool> {
     for meta in store.entries()? {
         let meta = meta?;
         if meta.commit == since {
@@ -479,7 +460,7 @@ fn only_words(store: &Store, since: &str) -> Result<bool, Failure> {
     Ok(false)
 }
 
-fn outside_edits(workspace: &Workspace) -> Result<Vec<OutsideEdit>, Failure> {
+fn outside_edits(workspace: &Workspace) -> Result<Vec<OutsideEdit>> {
     let edits = workspace.store.as_ref().map(Store::outside_edits);
     Ok(edits.transpose()?.unwrap_or_default())
 }
@@ -494,7 +475,7 @@ pub(crate) const MOVED_DIR: &str = "cook-rescued";
 /// Ignored files that a session that only reads leaves as they are: all in `.agent/` that neither
 /// the tree holds nor cook shows or takes in, the brief's file where cook does not write it itself, and
 /// beside tracked files each `.gitignore` that may ignore itself.
-pub(super) fn list_ignored(workspace: &Workspace) -> Result<Ignored, Failure> {
+pub(super) fn list_ignored(workspace: &Workspace) -> Result<Ignored> {
     let contract = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
     let contract = contract.filter_map(|path| path.strip_prefix(".agent/"));
     let own = contract.chain(Store::list_shown_files()).chain(SCRATCH);
@@ -560,7 +541,7 @@ pub(super) fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Ve
 }
 
 /// Moves files out of the worktree, to the git dir: no copy holds them.
-pub(super) fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<PathBuf>> {
     let mut moved = Vec::new();
     for (_, at) in files {
         let to = find_free_place(repo, id, at);
@@ -614,7 +595,7 @@ pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 ///
 /// # Errors
 /// When the lease or what is left cannot be read.
-pub fn list_unfinished(workspace: &Workspace) -> Result<Vec<Role>, Failure> {
+pub fn list_unfinished(workspace: &Workspace) -> Result<Vec<Role>> {
     if workspace.store()?.lease_holder()?.is_some() {
         return Ok(Vec::new());
     }
@@ -626,7 +607,7 @@ pub fn list_unfinished(workspace: &Workspace) -> Result<Vec<Role>, Failure> {
 }
 
 /// Names of the baselines of all worktrees.
-pub(super) fn all_watches(workspace: &Workspace) -> Result<BTreeSet<String>, Failure> {
+pub(super) fn all_watches(workspace: &Workspace) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for of_one in list_directory(&workspace.repo.cook_dir()?.join("watch"))? {
         let all = list_directory(&of_one)?;
@@ -638,13 +619,13 @@ pub(super) fn all_watches(workspace: &Workspace) -> Result<BTreeSet<String>, Fai
     Ok(names)
 }
 
-pub(super) fn watches(workspace: &Workspace) -> Result<PathBuf, Failure> {
+pub(super) fn watches(workspace: &Workspace) -> Result<PathBuf> {
     let dir = workspace.repo.cook_dir()?.join("watch");
     Ok(dir.join(workspace.store()?.id()))
 }
 
 /// What lies in a directory; nothing when it is not there.
-pub(super) fn list_directory(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn list_directory(dir: &Path) -> Result<Vec<PathBuf>> {
     let found = match std::fs::read_dir(dir) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -45,7 +45,7 @@ pub struct Given {
 ///
 /// # Errors
 /// What stands in the way of it, and what ended it.
-pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
+pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held> {
     let (workspace, was_lost) = open_whole(order.dir)?;
     workspace.require()?;
     settle_first(order.dir, operator, was_lost)?;
@@ -56,7 +56,7 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
 }
 
 /// What a run of done work comes to: no agent is named, asked or needed for it.
-fn find_done(order: &Order) -> Result<Option<Held>, Failure> {
+fn find_done(order: &Order) -> Result<Option<Held>> {
     let workspace = order.opening.open(order.dir)?;
     let (_, snapshot) = workspace.require()?;
     if snapshot.state.continuation_policy != Policy::Done {
@@ -71,7 +71,7 @@ fn find_done(order: &Order) -> Result<Option<Held>, Failure> {
 }
 
 /// The same where nothing is left of an earlier run.
-pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
+pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Held> {
     let workspace = order.opening.open(order.dir)?;
     let config = workspace.config()?;
     let mut cast = cast_roles(&workspace, config, order.agent, &PLAYED)?;
@@ -102,7 +102,7 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
 
 impl Held {
     /// As the worktree stands now.
-    pub(super) fn of(outcome: Outcome, workspace: &Workspace) -> Result<Self, Failure> {
+    pub(super) fn of(outcome: Outcome, workspace: &Workspace) -> Result<Self> {
         let (_, snapshot) = workspace.require()?;
         Ok(Self {
             outcome,
@@ -122,11 +122,7 @@ impl Held {
 
 /// Settles what a killed run left, before the settings are read: its session may have
 /// changed them.
-pub(super) fn settle_first(
-    dir: &Path,
-    operator: &dyn Operator,
-    was_lost: bool,
-) -> Result<(), Failure> {
+pub(super) fn settle_first(dir: &Path, operator: &dyn Operator, was_lost: bool) -> Result<()> {
     if was_lost {
         operator.note(
             "cook's files in the git directory were gone; they are restored as the last run left them",
@@ -178,11 +174,7 @@ pub struct HeldOnce {
 ///
 /// # Errors
 /// No agent, one that may not be run, one that is not there.
-pub fn first_agent(
-    workspace: &Workspace,
-    role: Role,
-    only: Option<&str>,
-) -> Result<RoleAgent, Failure> {
+pub fn first_agent(workspace: &Workspace, role: Role, only: Option<&str>) -> Result<RoleAgent> {
     let all = cast_roles(workspace, workspace.config()?, only, &[role])?;
     let first = all.get(&role).and_then(|agents| agents.first()).cloned();
     let mut one: RoleAssignment = first.map(|agent| (role, vec![agent])).into_iter().collect();
@@ -201,7 +193,7 @@ pub fn hold_once(
     agent: &RoleAgent,
     keeping: &Keeping,
     observer: &mut dyn Observer,
-) -> Result<HeldOnce, Failure> {
+) -> Result<HeldOnce> {
     let only = RoleAssignment::from([(role, vec![agent.clone()])]);
     let limits = Limits {
         steps: 1,
@@ -250,13 +242,13 @@ impl Observer for Unseen {
     fn observe(&mut self, _: &RunEvent) {}
 }
 
-pub(super) fn count_uncommitted(workspace: &Workspace) -> Result<u64, Failure> {
+pub(super) fn count_uncommitted(workspace: &Workspace) -> Result<u64> {
     let worktree = workspace.repo.status()?.worktree;
     Ok(worktree.dirty.len() as u64 + worktree.more)
 }
 
 /// Puts what is not committed aside.
-pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<(), Failure> {
+pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<()> {
     let paths = count_uncommitted(workspace)?;
     let name = workspace
         .repo
@@ -266,7 +258,7 @@ pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<(),
 }
 
 /// Puts parked changes of this workflow back, newest first: they lie on each other so.
-pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result<(), Failure> {
+pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result<()> {
     for name in workspace
         .repo
         .list_parked(workspace.store_id())?
@@ -305,7 +297,7 @@ pub fn step_from(
     operator: &dyn Operator,
     remote: &str,
     attended: bool,
-) -> Result<Held, Failure> {
+) -> Result<Held> {
     let worker = Worker {
         order,
         operator,
@@ -360,19 +352,19 @@ enum Commits {
 }
 
 impl Worker<'_> {
-    fn open(&self) -> Result<Workspace, Failure> {
+    fn open(&self) -> Result<Workspace> {
         let mut workspace = self.order.opening.open(self.order.dir)?;
         workspace.attended = self.attended;
         Ok(workspace)
     }
 
-    fn remote<'w>(&self, workspace: &'w Workspace, branch: &str) -> Result<Remote<'w>, Failure> {
+    fn remote<'w>(&self, workspace: &'w Workspace, branch: &str) -> Result<Remote<'w>> {
         let named = Some(self.remote);
         service::remote(workspace, named, branch, Side::Fetch, self.attended)
     }
 
     /// Where the log stands, and what is due there.
-    fn find_due(&self, workspace: &Workspace) -> Result<(Tip, Dispatch), Failure> {
+    fn find_due(&self, workspace: &Workspace) -> Result<(Tip, Dispatch)> {
         let (tip, snapshot) = workspace.require()?;
         let (next, _) = service::dispatch_now(workspace, Some(&snapshot))?;
         Ok((tip, next))
@@ -380,7 +372,7 @@ impl Worker<'_> {
 
     /// Brings log and branch to where the remote has them, and gives it what an earlier step
     /// recorded and could not push.
-    fn take_in(&self) -> Result<(), Failure> {
+    fn take_in(&self) -> Result<()> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.current()?;
         let branch = service::branch(&workspace, snapshot.as_ref())?;
@@ -411,7 +403,7 @@ impl Worker<'_> {
         }
         // What is refused up to here was not begun: commits and edits in this clone are the user's.
         self.note_begun(&workspace)?;
-        let taken = || -> Result<(), Failure> {
+        let taken = || -> Result<()> {
             if let Some(there) = &there {
                 self.follow_branch(&workspace, &branch, there, commits)?;
             }
@@ -456,7 +448,7 @@ impl Worker<'_> {
         }
     }
 
-    fn require_clean(&self, workspace: &Workspace) -> Result<(), Failure> {
+    fn require_clean(&self, workspace: &Workspace) -> Result<()> {
         let paths = count_uncommitted(workspace)?;
         if paths == 0 {
             return Ok(());
@@ -475,7 +467,7 @@ impl Worker<'_> {
         remote: &Remote,
         branch: &str,
         pulled: &Pulled,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         let here = workspace.repo.head()?.commit;
         let there = pulled.branch.clone().filter(|at| here.as_ref() != Some(at));
         if let Some(there) = &there {
@@ -485,12 +477,7 @@ impl Worker<'_> {
     }
 
     /// One of both is before the other.
-    fn require_together(
-        &self,
-        workspace: &Workspace,
-        branch: &str,
-        there: &str,
-    ) -> Result<(), Failure> {
+    fn require_together(&self, workspace: &Workspace, branch: &str, there: &str) -> Result<()> {
         let repo = &workspace.repo;
         match repo.head()?.commit {
             Some(here)
@@ -509,7 +496,7 @@ impl Worker<'_> {
         branch: &str,
         there: &str,
         commits: Commits,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let repo = &workspace.repo;
         if let Some(here) = &repo.head()?.commit
             && !repo.is_ancestor(here, there)?
@@ -549,7 +536,7 @@ impl Worker<'_> {
 
     /// One push of what was recorded here; where somebody else was first, this clone stands where
     /// the remote does, and what was made here is kept.
-    fn give(&self, workspace: &Workspace, _lease: &Lease) -> Result<Vec<String>, Failure> {
+    fn give(&self, workspace: &Workspace, _lease: &Lease) -> Result<Vec<String>> {
         match service::push_known(workspace, Some(self.remote)) {
             Err(failure) if failure.code == Code::RemoteAhead => {
                 Err(self.fall_back(workspace, failure)?)
@@ -562,7 +549,7 @@ impl Worker<'_> {
         }
     }
 
-    fn fall_back(&self, workspace: &Workspace, lost: Failure) -> Result<Failure, Failure> {
+    fn fall_back(&self, workspace: &Workspace, lost: Failure) -> Result<Failure> {
         let store = workspace.store()?;
         let branch = service::branch(workspace, Some(&store.snapshot()?))?;
         let remote = self.remote(workspace, &branch)?;
@@ -593,7 +580,7 @@ impl Worker<'_> {
     }
 
     /// What a session left that nobody committed: the next one, wherever it is held, begins without.
-    fn keep_uncommitted(&self, workspace: &Workspace) -> Result<(), Failure> {
+    fn keep_uncommitted(&self, workspace: &Workspace) -> Result<()> {
         let paths = count_uncommitted(workspace)?;
         if paths > 0 {
             let kept = workspace.repo.keep_uncommitted(&fresh_id())?;
@@ -614,19 +601,19 @@ impl Worker<'_> {
     }
 
     /// The file that says of this worktree that a step was begun in it, and has not ended.
-    fn place_of_begun(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
+    fn place_of_begun(&self, workspace: &Workspace) -> Result<PathBuf> {
         let dir = workspace.repo.cook_dir()?.join("steps");
         Ok(dir.join(workspace.store()?.id()))
     }
 
-    fn note_begun(&self, workspace: &Workspace) -> Result<(), Failure> {
+    fn note_begun(&self, workspace: &Workspace) -> Result<()> {
         let path = self.place_of_begun(workspace)?;
         let dir = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         dir.and_then(|()| NewFile::at(&path, Durable::ContentAndName).write(b""))
             .map_err(|error| unwritable(&path, &error))
     }
 
-    fn forget_begun(&self, workspace: &Workspace) -> Result<(), Failure> {
+    fn forget_begun(&self, workspace: &Workspace) -> Result<()> {
         let path = self.place_of_begun(workspace)?;
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

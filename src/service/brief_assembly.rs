@@ -13,11 +13,9 @@ use cook_protocol::brief::{
 };
 use cook_protocol::machine::BriefFacts;
 use cook_protocol::model::{
-    Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, Checkpoint, CheckpointKind, Count, Event,
-    EvidenceRecord, SliceRecord, SliceRecordType, Timestamp, Verdict,
+    Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, EvidenceRecord, SliceRecord,
 };
-use cook_protocol::question::{BriefQuestion, Question};
-use serde::Serialize;
+use cook_protocol::question::BriefQuestion;
 
 /// Bytes of a brief that is not asked for in full.
 pub const DEFAULT_BYTES: usize = 8_000;
@@ -36,11 +34,8 @@ pub struct WholeBrief {
 impl WholeBrief {
     /// The text that fits; all of it without a limit.
     pub fn within(&self, max_bytes: Option<usize>) -> Budgeted {
-        let weights: Vec<Weight> = self
-            .entries
-            .iter()
-            .map(|entry| entry.weight.clone())
-            .collect();
+        let weights = self.entries.iter().map(|entry| entry.weight.clone());
+        let weights: Vec<Weight> = weights.collect();
         brief::within(&self.brief, &weights, max_bytes.unwrap_or(usize::MAX))
     }
 
@@ -88,7 +83,7 @@ pub struct CheckedAnchor {
 ///
 /// # Errors
 /// No log, unreadable state, git that does not answer.
-pub fn assemble(workspace: &Workspace) -> Result<WholeBrief, Failure> {
+pub fn assemble(workspace: &Workspace) -> Result<WholeBrief> {
     let (_, snapshot) = workspace.require()?;
     let (dispatch, facts) = dispatch_now(workspace, Some(&snapshot))?;
     put_together(workspace, &snapshot, &dispatch, &facts)
@@ -103,7 +98,7 @@ pub fn put_together(
     snapshot: &Snapshot,
     dispatch: &Dispatch,
     facts: &Facts,
-) -> Result<WholeBrief, Failure> {
+) -> Result<WholeBrief> {
     let stored = snapshot.brief.clone().unwrap_or_default();
     let measured = standings(workspace, snapshot, &stored)?;
     let reconciled = brief::close(&stored, &measured, &reader(snapshot))?;
@@ -158,7 +153,7 @@ fn due(dispatch: &Dispatch) -> Due {
 }
 
 /// On what the worktree stands; the brief's own file and `.agent/` are cook's.
-fn here(workspace: &Workspace, facts: &Facts) -> Result<Here, Failure> {
+fn here(workspace: &Workspace, facts: &Facts) -> Result<Here> {
     let measured = match &facts.worktree {
         Some(worktree) => worktree.clone(),
         None => workspace.repo.recent_status()?.worktree,
@@ -181,7 +176,7 @@ fn here(workspace: &Workspace, facts: &Facts) -> Result<Here, Failure> {
 const NEWEST: usize = 200;
 
 /// What the last checkpoint says; what it says is done counts until a commit came after it.
-fn last_checkpoint(workspace: &Workspace) -> Result<Option<LastCheckpoint>, Failure> {
+fn last_checkpoint(workspace: &Workspace) -> Result<Option<LastCheckpoint>> {
     let entries = workspace.store()?.checkpoints(NEWEST)?.entries;
     let is_said =
         |entry: &&Checkpoint| matches!(entry.kind, CheckpointKind::Manual | CheckpointKind::Auto);
@@ -202,7 +197,7 @@ fn standings(
     workspace: &Workspace,
     snapshot: &Snapshot,
     stored: &BriefDocument,
-) -> Result<BriefFacts, Failure> {
+) -> Result<BriefFacts> {
     if stored.entries.is_empty() {
         return Ok(BriefFacts::default());
     }
@@ -217,7 +212,7 @@ fn standings(
 }
 
 /// Evidence of the slice in work and of done ones, by kept receipts alone.
-fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Failure> {
+fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>> {
     let active = snapshot.active.slice_id.as_deref();
     let mut asked = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
@@ -252,7 +247,7 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
 }
 
 /// Slice heads that are on HEAD.
-fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, String)>, Failure> {
+fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, String)>> {
     let mut heads = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
@@ -278,7 +273,7 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
 fn read_past(
     workspace: &Workspace,
     snapshot: &Snapshot,
-) -> Result<(Vec<SliceRecord>, Vec<Attempt>), Failure> {
+) -> Result<(Vec<SliceRecord>, Vec<Attempt>)> {
     let store = workspace.store()?;
     let undone = &snapshot.undone.seqs;
     let mut failed = Vec::new();
@@ -348,7 +343,7 @@ fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
 ///
 /// # Errors
 /// As [`assemble`].
-pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
+pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>> {
     let (_, snapshot) = workspace.require()?;
     let mut checked: Vec<CheckedAnchor> = proofs(workspace, &snapshot)?
         .into_iter()
@@ -418,7 +413,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
 ///
 /// # Errors
 /// A path out of the worktree, a file there that is not a brief, one that cannot be written.
-pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<String, Failure> {
+pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<String> {
     let path = match path {
         "" => BRIEF_FILE,
         path => path,
@@ -443,7 +438,7 @@ pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<Stri
 ///
 /// # Errors
 /// As [`write_brief`]; a brief that cannot be put together.
-pub fn follow_brief(workspace: &Workspace) -> Result<Option<String>, Failure> {
+pub fn follow_brief(workspace: &Workspace) -> Result<Option<String>> {
     if workspace.config()?.brief.sync != BriefSync::Always {
         return Ok(None);
     }

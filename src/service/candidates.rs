@@ -5,9 +5,9 @@
 use super::report_context::Context;
 use crate::anchor::read_line;
 use crate::prelude::*;
-use cook_protocol::model::{Anchor, Verdict};
+use cook_protocol::model::Anchor;
 use cook_protocol::trials::Outcomes;
-use cook_repo::git::{Edit, hunks, split_lines};
+use cook_repo::git::{hunks, split_lines};
 use cook_repo::receipt::Output;
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ impl Context<'_> {
         &mut self,
         (basis, edits): (&str, &[Edit]),
         gates: &[String],
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(slice) = self
             .snapshot
             .find_slice_in_work()
@@ -85,18 +85,12 @@ impl Context<'_> {
         let held = self.keep_verified(&slice.slice_id, held)?;
         for run in runs.iter().filter(|run| run.passed.is_empty()) {
             let command = &run.receipt.command;
-            let _ = writeln!(
-                self.text,
-                "gate `{command}` names no test that passed; cite a line that it prints (`cmd:{command}#LINE`) or lines of the work (`PATH:LINE`)"
-            );
+            self.add(format!("gate `{command}` names no test that passed; cite a line that it prints (`cmd:{command}#LINE`) or lines of the work (`PATH:LINE`)"));
         }
         if held.is_empty() {
             return Ok(());
         }
-        let _ = writeln!(
-            self.text,
-            "anchors that hold at HEAD and can prove the criteria:"
-        );
+        self.add("anchors that hold at HEAD and can prove the criteria:");
         let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
         let first = criteria.next().unwrap_or_default();
         let everywhere = criteria.fold(first, |all, words| &all & &words);
@@ -127,7 +121,7 @@ impl Context<'_> {
                 true => "no anchor shares a word with it: see the others".to_owned(),
                 false => fitting.join(" | "),
             };
-            let _ = writeln!(self.text, "  criterion {}: {fitting}", number + 1);
+            self.add(format!("  criterion {}: {fitting}", number + 1));
         }
         let (mut bytes, mut left) = (0, 0);
         let others = held.iter().filter(|one| !shown.contains(&one.anchor));
@@ -140,16 +134,15 @@ impl Context<'_> {
             }
         }
         if left > 0 {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "  and {} (`cook record regrounder FILE --check` tries what your report claims)",
                 count_noun(left, "more anchor")
-            );
+            ));
         }
         Ok(())
     }
 
-    fn read_runs(&self, gates: &[String], tree: &str, basis: &str) -> Result<Vec<Run>, Failure> {
+    fn read_runs(&self, gates: &[String], tree: &str, basis: &str) -> Result<Vec<Run>> {
         let receipts = Receipts::of(&self.workspace.repo)?;
         let old_tree = self.workspace.repo.find_tree(basis)?;
         let mut runs = Vec::new();
@@ -174,11 +167,7 @@ impl Context<'_> {
         Ok(runs)
     }
 
-    fn keep_verified(
-        &self,
-        slice_id: &str,
-        candidates: Vec<Candidate>,
-    ) -> Result<Vec<Candidate>, Failure> {
+    fn keep_verified(&self, slice_id: &str, candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
         let question = |one: &Candidate| {
             let basis = Anchor::parse(&one.anchor).ok()?.basis();
             AnchorQuestion::ask_claimed(self.snapshot, slice_id, &one.anchor, basis)
@@ -265,7 +254,7 @@ fn says_what(line: &str) -> bool {
 }
 
 /// The lines that the work wrote.
-fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>, Failure> {
+fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>> {
     let mut found = Vec::new();
     for edit in edits {
         let Some((old, Some(new))) = &edit.texts else {

@@ -18,7 +18,7 @@ pub(crate) fn remote<'w>(
     branch: &str,
     side: Side,
     attended: bool,
-) -> Result<Remote<'w>, Failure> {
+) -> Result<Remote<'w>> {
     let log = &workspace.config()?.log;
     Remote::open(
         &workspace.repo,
@@ -35,10 +35,7 @@ pub(crate) fn remote<'w>(
 ///
 /// # Errors
 /// `branch_missing`.
-pub(crate) fn branch(
-    workspace: &Workspace,
-    snapshot: Option<&Snapshot>,
-) -> Result<String, Failure> {
+pub(crate) fn branch(workspace: &Workspace, snapshot: Option<&Snapshot>) -> Result<String> {
     let here = workspace.repo.head()?.branch;
     let of_log = snapshot.and_then(|snapshot| snapshot.ledger.branch.clone());
     match (of_log, here) {
@@ -63,10 +60,7 @@ pub(crate) fn branch(
 ///
 /// # Errors
 /// `push_unconfirmed` where it holds none, or only the settings name it and nobody has pushed there; `secret_found`, and whatever a push runs into.
-pub(crate) fn push_known(
-    workspace: &Workspace,
-    named: Option<&str>,
-) -> Result<Vec<String>, Failure> {
+pub(crate) fn push_known(workspace: &Workspace, named: Option<&str>) -> Result<Vec<String>> {
     let store = workspace.store()?;
     let branch = branch(workspace, Some(&store.snapshot()?))?;
     let remote = remote(workspace, named, &branch, Side::Push, workspace.attended)?;
@@ -134,7 +128,7 @@ const SHOWN: usize = 4;
 ///
 /// # Errors
 /// A log that cannot be read.
-pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public, Failure> {
+pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public> {
     let store = workspace.store()?;
     let known = plan.from.as_deref().filter(|_| !plan.is_first());
     // A log that was set back there is pushed again as a whole.
@@ -149,7 +143,7 @@ pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public, Fa
 
 /// Looks into commits that leave beside their branch. The branch's own are pushed by their author,
 /// with git as well, and are not read.
-fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Result<(), Failure> {
+fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Result<()> {
     let short = |commit: &str| commit.get(..ID).unwrap_or(commit).to_owned();
     for (commit, message) in &kept.commits {
         public.note_secrets(message, || format!("commit {}, its message", short(commit)));
@@ -171,7 +165,7 @@ fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Re
 ///
 /// # Errors
 /// One line that names what looks like one, where it is, and the command that goes on.
-pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<(), Failure> {
+pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<()> {
     let mut public = Public::default();
     look_into_kept(workspace, kept, &mut public)?;
     check_secrets(&public, &[]).map_err(|mut failure| {
@@ -189,14 +183,14 @@ pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<(), Failu
 ///
 /// # Errors
 /// `secret_found`; it cannot be allowed here: what holds it is not recorded yet.
-pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<(), Failure> {
+pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<()> {
     let public = look_between(workspace.store()?, Some(known), to)?;
     check_secrets(&public, &[]).map_err(|failure| {
         failure.replace_hints(["remove it from the report, then run the command again"])
     })
 }
 
-fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public, Failure> {
+fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public> {
     let mut found = Public::default();
     let contents = store.look_into_contents_after(known, to, |meta, file, bytes| {
         found.note_secrets(&String::from_utf8_lossy(bytes), || {
@@ -210,7 +204,7 @@ fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public, 
 ///
 /// # Errors
 /// `secret_found`.
-pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), Failure> {
+pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<()> {
     let left = public
         .secrets
         .iter()
@@ -247,15 +241,12 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
 ///
 /// # Errors
 /// git that does not answer.
-pub(crate) fn has_remotes(workspace: &Workspace) -> Result<bool, Failure> {
+pub(crate) fn has_remotes(workspace: &Workspace) -> Result<bool> {
     Ok(!Remote::list(&workspace.repo)?.is_empty())
 }
 
 /// The remote whose log git itself has brought, where logs stand among the branches.
-fn find_tracked<'r>(
-    workspace: &Workspace,
-    remotes: &'r [String],
-) -> Result<Option<&'r String>, Failure> {
+fn find_tracked<'r>(workspace: &Workspace, remotes: &'r [String]) -> Result<Option<&'r String>> {
     let branch = workspace.repo.head()?.branch.unwrap_or_default();
     let log = workspace.config()?.log.remote_ref.log(&branch);
     let Some(name) = log.strip_prefix("refs/heads/") else {
@@ -270,7 +261,7 @@ fn find_tracked<'r>(
 ///
 /// # Errors
 /// `remote_ahead`, with the command that takes it in.
-pub(crate) fn check_unseen(workspace: &Workspace) -> Result<(), Failure> {
+pub(crate) fn check_unseen(workspace: &Workspace) -> Result<()> {
     let found = elsewhere(&workspace.repo, &workspace.place())?;
     let tracked = find_tracked(workspace, &found.configured)?;
     match found.seen.first().or(tracked) {
@@ -293,7 +284,7 @@ pub(crate) fn check_unseen(workspace: &Workspace) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When the log or the repository cannot be read.
-pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failure> {
+pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>> {
     let Some((tip, snapshot)) = workspace.store()?.current()? else {
         return Ok(Vec::new());
     };
@@ -323,7 +314,7 @@ pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failu
 
 /// The default branch that says who may sign, where this clone tracks it: the remote's own, or of what is no
 /// remote of this clone any other's.
-fn find_default(workspace: &Workspace, remote: &str) -> Result<Option<String>, Failure> {
+fn find_default(workspace: &Workspace, remote: &str) -> Result<Option<String>> {
     let configured = Remote::list(&workspace.repo)?;
     let known = match configured.iter().any(|name| name == remote) {
         true => vec![remote.to_owned()],
@@ -341,10 +332,7 @@ fn find_default(workspace: &Workspace, remote: &str) -> Result<Option<String>, F
 ///
 /// # Errors
 /// When the repository cannot be read.
-pub(crate) fn find_tracked_default(
-    workspace: &Workspace,
-    remote: &str,
-) -> Result<Option<String>, Failure> {
+pub(crate) fn find_tracked_default(workspace: &Workspace, remote: &str) -> Result<Option<String>> {
     let name = format!("refs/remotes/{remote}/HEAD");
     let at = workspace.repo.refs()?.remove(&name);
     // A branch that somebody named so is not what the remote's `HEAD` names.
@@ -359,10 +347,7 @@ pub(crate) fn find_tracked_default(
 ///
 /// # Errors
 /// When the repository cannot be read.
-pub(crate) fn find_tracked_base(
-    workspace: &Workspace,
-    remote: &str,
-) -> Result<Option<String>, Failure> {
+pub(crate) fn find_tracked_base(workspace: &Workspace, remote: &str) -> Result<Option<String>> {
     if let Some(base) = find_tracked_default(workspace, remote)? {
         return Ok(Some(base));
     }

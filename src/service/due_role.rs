@@ -4,9 +4,8 @@ use crate::measure::GateRuns;
 use crate::measure::{World, read_rules};
 use crate::prelude::*;
 use crate::workspace::{Workspace, elsewhere};
-use cook_protocol::machine::{self, Found, Rule, Trace, Worktree};
-use cook_protocol::model::{Event, Plan, RoomCheck};
-use cook_protocol::question::Question;
+use cook_protocol::machine::{Found, Trace, Worktree};
+use cook_protocol::model::RoomCheck;
 use cook_repo::run_again;
 use shell_words::quote;
 
@@ -17,7 +16,7 @@ use shell_words::quote;
 pub fn dispatch_now(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
-) -> Result<(Dispatch, Facts), Failure> {
+) -> Result<(Dispatch, Facts)> {
     if let Some(snapshot) = snapshot {
         require_true_end(workspace, snapshot)?;
     }
@@ -31,7 +30,7 @@ pub fn dispatch_now(
 pub fn dispatch_told(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
-) -> Result<(Dispatch, Facts), Failure> {
+) -> Result<(Dispatch, Facts)> {
     let ((mut dispatch, _), facts) = explain_now(workspace, snapshot)?;
     dispatch
         .findings
@@ -46,7 +45,7 @@ pub fn dispatch_told(
 ///
 /// # Errors
 /// `not_your_turn`, with who is due instead; as [`dispatch_now`].
-pub fn require_turn(workspace: &Workspace, role: Role) -> Result<(), Failure> {
+pub fn require_turn(workspace: &Workspace, role: Role) -> Result<()> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot.filter(|_| role != Role::Bootstrapper) else {
         return Ok(());
@@ -59,7 +58,7 @@ pub fn require_turn(workspace: &Workspace, role: Role) -> Result<(), Failure> {
 }
 
 /// A log that is elsewhere is taken in; one that is begun here would stand in its way.
-fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<(), Failure> {
+fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<()> {
     let elsewhere = elsewhere(&workspace.repo, &workspace.place())?;
     if let Some(remote) = elsewhere.seen.first() {
         dispatch.action = "take the log in".to_owned();
@@ -82,7 +81,7 @@ fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<(), Fa
 pub fn explain_now(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
-) -> Result<((Dispatch, Vec<Trace>), Facts), Failure> {
+) -> Result<((Dispatch, Vec<Trace>), Facts)> {
     let mut facts = Facts {
         config: workspace.config().ok().map(read_rules),
         ..Facts::default()
@@ -103,7 +102,7 @@ pub fn explain_now(
 ///
 /// # Errors
 /// As [`transition`].
-pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierRun, Failure> {
+pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierRun> {
     let question = Question::StopVerifier(workspace.caches);
     let facts = workspace.measure(None, question, GateRuns::Allowed)?;
     facts
@@ -116,24 +115,22 @@ pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierR
 ///
 /// # Errors
 /// As [`transition`].
-pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>, Failure> {
+pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>> {
     let (_, snapshot) = workspace.current()?;
-    workspace.in_world(workspace.config()?, snapshot.as_ref(), |world| {
-        let room = world.room()?;
-        if let Some(Question::Standing { seen, anchors }) =
-            snapshot.as_ref().and_then(machine::ask_standing)
-        {
-            world.standing(&seen, &anchors, true)?;
-        }
-        Ok(room)
-    })
+    let world = World::new(workspace, workspace.config()?, snapshot.as_ref());
+    let room = world.room()?;
+    let standing = snapshot.as_ref().and_then(machine::ask_standing);
+    if let Some(Question::Standing { seen, anchors }) = standing {
+        world.standing(&seen, &anchors, true)?;
+    }
+    Ok(room)
 }
 
 /// HEAD as it was measured.
 ///
 /// # Errors
 /// When nobody measured it.
-pub fn find_head(facts: &Facts) -> Result<Head, Failure> {
+pub fn find_head(facts: &Facts) -> Result<Head> {
     facts
         .head
         .clone()
@@ -147,7 +144,7 @@ pub fn find_head(facts: &Facts) -> Result<Head, Failure> {
 ///
 /// # Errors
 /// A log that cannot be read.
-pub fn follows(workspace: &Workspace, since: &str) -> Result<bool, Failure> {
+pub fn follows(workspace: &Workspace, since: &str) -> Result<bool> {
     for meta in workspace.store()?.entries()? {
         if meta?.commit == since {
             return Ok(true);
@@ -160,13 +157,13 @@ pub fn follows(workspace: &Workspace, since: &str) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// A log that cannot be read, or does not hold that transition.
-pub fn find_made_up(workspace: &Workspace, since: &str) -> Result<Option<String>, Failure> {
+pub fn find_made_up(workspace: &Workspace, since: &str) -> Result<Option<String>> {
     let report = workspace.store()?.replay_after(Some(since), run_again)?;
     Ok(report.findings.into_iter().next().map(|one| one.message))
 }
 
 /// An end of the project that stands in the log is one that its last transition brought about.
-pub(super) fn require_true_end(workspace: &Workspace, snapshot: &Snapshot) -> Result<(), Failure> {
+pub(super) fn require_true_end(workspace: &Workspace, snapshot: &Snapshot) -> Result<()> {
     if snapshot.state.continuation_policy != Policy::Done || workspace.log_from.is_some() {
         return Ok(());
     }
@@ -208,7 +205,7 @@ pub(super) fn find_state(
     snapshot: &Snapshot,
     due: &Dispatch,
     facts: &Facts,
-) -> Result<Found, Failure> {
+) -> Result<Found> {
     let mut facts = facts.clone();
     workspace.decide(Some(snapshot), &mut facts, GateRuns::Kept, |facts| {
         machine::find_state(snapshot, facts, due)
@@ -219,7 +216,7 @@ pub(super) fn find_state(
 ///
 /// # Errors
 /// Unreadable state, or git that does not answer.
-pub fn find_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan, Failure> {
+pub fn find_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan> {
     Ok(find(workspace, snapshot)?.snapshot.plan)
 }
 
@@ -227,7 +224,7 @@ pub fn find_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan, Fai
 ///
 /// # Errors
 /// As [`find_plan`].
-pub fn find(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found, Failure> {
+pub fn find(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found> {
     let (due, facts) = dispatch_now(workspace, Some(snapshot))?;
     let snapshot = &*machine::follow(snapshot, &facts);
     find_state(workspace, snapshot, &due, &facts)
@@ -242,7 +239,7 @@ pub fn find_where_moved(
     snapshot: &Snapshot,
     due: &Dispatch,
     facts: &Facts,
-) -> Result<Option<Plan>, Failure> {
+) -> Result<Option<Plan>> {
     let head = facts.head.as_ref().and_then(|head| head.commit.as_ref());
     // Where the settings cannot be read, nothing is held against them.
     if head == snapshot.ledger.mark.as_ref() || workspace.config_problem().is_some() {
@@ -264,7 +261,7 @@ const NAMED: usize = 20;
 ///
 /// # Errors
 /// git that does not answer.
-pub fn find_uncommitted(workspace: &Workspace, facts: &Facts) -> Result<Option<Worktree>, Failure> {
+pub fn find_uncommitted(workspace: &Workspace, facts: &Facts) -> Result<Option<Worktree>> {
     let worktree = match &facts.worktree {
         Some(worktree) => worktree.clone(),
         None => workspace.repo.recent_status()?.worktree,
@@ -325,7 +322,7 @@ const LOOK_BACK: usize = 50;
 ///
 /// # Errors
 /// An unreadable log.
-pub fn last_refusal(workspace: &Workspace, role: Role) -> Result<Option<String>, Failure> {
+pub fn last_refusal(workspace: &Workspace, role: Role) -> Result<Option<String>> {
     let store = workspace.store()?;
     for meta in store.entries()?.take(LOOK_BACK) {
         let event = store.event(&meta?.commit)?;

@@ -2,16 +2,11 @@
 
 use super::carriage::remote;
 use super::transition::{Applied, transition};
-use crate::measure::{MAX_HIDDEN, read_settings, spec_of};
+use crate::measure::{MAX_HIDDEN, World, read_settings, spec_of};
 use crate::prelude::*;
 use crate::trial::{Bundle, list_paths};
 use crate::workspace::Workspace;
-use cook_protocol::machine;
-use cook_protocol::model::{
-    Actor, CheckVerdict, Count, Event, Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES,
-    TreeEntry, WaitingKind,
-};
-use cook_repo::receipt::Trust;
+use cook_protocol::model::{Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES, WaitingKind};
 use cook_repo::remote::Side;
 
 /// Bytes of the settings.
@@ -56,7 +51,7 @@ impl GoalStanding {
 ///
 /// # Errors
 /// A log that cannot be read.
-pub(crate) fn find_goal(workspace: &Workspace) -> Result<Option<Snapshot>, Failure> {
+pub(crate) fn find_goal(workspace: &Workspace) -> Result<Option<Snapshot>> {
     let (_, snapshot) = workspace.current()?;
     let branch = workspace.repo.head()?.branch;
     Ok(snapshot.filter(|it| it.goal().is_some() && !is_dropped(it) && it.ledger.branch == branch))
@@ -72,10 +67,7 @@ pub(crate) fn is_dropped(snapshot: &Snapshot) -> bool {
 ///
 /// # Errors
 /// Another branch, a log that cannot be written, git that does not answer.
-pub(crate) fn look_at_goal(
-    workspace: &Workspace,
-    snapshot: Snapshot,
-) -> Result<GoalStanding, Failure> {
+pub(crate) fn look_at_goal(workspace: &Workspace, snapshot: Snapshot) -> Result<GoalStanding> {
     let (Some(head), Some(pursued)) = (workspace.repo.head()?.commit, &snapshot.ledger.goal) else {
         return Err(Refusal::new(Code::GoalNone, "there is no goal, or no commit").into());
     };
@@ -102,7 +94,7 @@ pub(crate) fn look_at_goal(
 }
 
 /// What is so of HEAD, written down where the log does not say it yet.
-fn record(workspace: &Workspace, snapshot: Snapshot, head: &str) -> Result<GoalStanding, Failure> {
+fn record(workspace: &Workspace, snapshot: Snapshot, head: &str) -> Result<GoalStanding> {
     let find = |snapshot: &Snapshot| {
         let found = snapshot.ledger.goal.as_ref()?.found.clone();
         found.filter(|found| found.commit == head)
@@ -134,30 +126,22 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound, Failure> {
-        self.in_world(&Config::default(), None, |world| {
-            world.ask_goal(goal, commit)
-        })
+    pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound> {
+        World::new(self, &Config::default(), None).ask_goal(goal, commit)
     }
 
     /// Runs each check that needs hidden files at a commit; the user alone sees what they print.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub(crate) fn run_hidden_checks(
-        &self,
-        goal: &Goal,
-        commit: &str,
-    ) -> Result<Vec<GateRun>, Failure> {
+    pub(crate) fn run_hidden_checks(&self, goal: &Goal, commit: &str) -> Result<Vec<GateRun>> {
         let settings = read_settings(goal)?;
-        self.in_world(&settings, None, |world| {
-            let hidden = goal.checks.iter().filter(|check| check.hidden);
-            let specs: Vec<GateSpec> = hidden.map(|it| spec_of(goal, it, &settings)).collect();
-            let runs = specs
-                .iter()
-                .map(|gate| world.run_hidden(goal, commit, gate));
-            runs.collect()
-        })
+        let world = World::new(self, &settings, None);
+        let hidden = goal.checks.iter().filter(|check| check.hidden);
+        let specs = hidden.map(|it| spec_of(goal, it, &settings));
+        specs
+            .map(|gate| world.run_hidden(goal, commit, &gate))
+            .collect()
     }
 }
 
@@ -165,11 +149,7 @@ impl Workspace {
 ///
 /// # Errors
 /// `goal_exists`, `goal_check_green`, `hidden_unfit` and their like; nothing is written then but trust.
-pub(crate) fn set_goal(
-    workspace: &Workspace,
-    draft: &Draft,
-    actor: Actor,
-) -> Result<SetGoal, Failure> {
+pub(crate) fn set_goal(workspace: &Workspace, draft: &Draft, actor: Actor) -> Result<SetGoal> {
     let head = workspace.repo.head()?;
     let Some(base) = head.commit else {
         return Err(
@@ -225,7 +205,7 @@ pub(crate) fn set_goal(
 }
 
 /// The commands that make a clean room ready may run here.
-fn require_setup(goal: &Goal, trust: &Trust) -> Result<(), Failure> {
+fn require_setup(goal: &Goal, trust: &Trust) -> Result<()> {
     let settings = read_settings(goal)?;
     let setup = settings.clean_room.setup().map(ToString::to_string);
     let untrusted: Vec<String> = setup.filter(|run| !trust.is_trusted(run)).collect();
@@ -239,11 +219,7 @@ fn require_setup(goal: &Goal, trust: &Trust) -> Result<(), Failure> {
 }
 
 /// There is no goal here, nor in the log that a remote holds of this branch.
-fn require_none(
-    workspace: &Workspace,
-    branch: &str,
-    lines: &mut Vec<String>,
-) -> Result<(), Failure> {
+fn require_none(workspace: &Workspace, branch: &str, lines: &mut Vec<String>) -> Result<()> {
     if let (_, Some(snapshot)) = workspace.current()? {
         let is_over = snapshot.state.continuation_policy == Policy::Done || is_dropped(&snapshot);
         return match snapshot.goal().is_some() && is_over {
@@ -287,7 +263,7 @@ fn require_none(
 }
 
 /// The bytes of a file that is to stay hidden.
-fn read_hidden(workspace: &Workspace, path: &Path) -> Result<Vec<u8>, Failure> {
+fn read_hidden(workspace: &Workspace, path: &Path) -> Result<Vec<u8>> {
     let unfit = |why: String| {
         let what = format!("`{}` {why}", path.display());
         Failure::from(Refusal::new(Code::HiddenUnfit, what))
@@ -317,7 +293,7 @@ fn place_hidden(
     draft: &Draft,
     hidden: &[Hidden],
     files: &BTreeMap<String, TreeEntry>,
-) -> Result<(Vec<GoalCheck>, Vec<HiddenFile>), Failure> {
+) -> Result<(Vec<GoalCheck>, Vec<HiddenFile>)> {
     let mut checks: Vec<GoalCheck> = Vec::new();
     for run in draft.checks {
         words(run)?;
@@ -406,7 +382,7 @@ fn freeze(
     more: &[String],
     files: &BTreeMap<String, TreeEntry>,
     lines: &mut Vec<String>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if let Some(unknown) = more.iter().find(|path| !files.contains_key(*path)) {
         let what = format!("`--freeze {unknown}` names no file of HEAD");
         return Err(Failure::usage(what));
@@ -444,7 +420,7 @@ fn freeze(
     Ok(())
 }
 
-fn keep_hidden(workspace: &Workspace, hidden: &[Hidden]) -> Result<(), Failure> {
+fn keep_hidden(workspace: &Workspace, hidden: &[Hidden]) -> Result<()> {
     if hidden.is_empty() {
         return Ok(());
     }
@@ -469,7 +445,7 @@ fn keep_hidden(workspace: &Workspace, hidden: &[Hidden]) -> Result<(), Failure> 
 ///
 /// # Errors
 /// A file that cannot be removed.
-pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<(), Failure> {
+pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<()> {
     let dir = workspace.find_hidden()?;
     for hidden in &goal.hidden {
         let place = dir.join(&hidden.sha256);
@@ -484,26 +460,26 @@ pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<(), Fa
     match goal.hidden.is_empty() {
         true => Ok(()),
         // A run over them may have been killed.
-        false => workspace.with_runner(|runner| runner.clear_empty_room()),
+        false => workspace.world()?.runner()?.clear_empty_room(),
     }
 }
 
 /// A line for each check that is shown and red at the base: what it says there.
-fn describe_red(workspace: &Workspace, goal: &Goal) -> Result<Vec<String>, Failure> {
+fn describe_red(workspace: &Workspace, goal: &Goal) -> Result<Vec<String>> {
     let shown = goal.checks.iter();
     let shown = shown.filter(|check| !check.hidden && !check.green_at_base);
-    workspace.in_world(&Config::default(), None, |world| {
-        let lines = shown.map(|check| {
-            let why = world.describe_red(goal, check)?;
-            let run = clean(&check.run, Lines::Fold);
-            Ok(format!("`{run}` is red now: {why}"))
-        });
-        lines.collect()
-    })
+    let config = Config::default();
+    let world = World::new(workspace, &config, None);
+    let lines = shown.map(|check| {
+        let why = world.describe_red(goal, check)?;
+        let run = clean(&check.run, Lines::Fold);
+        Ok(format!("`{run}` is red now: {why}"))
+    });
+    lines.collect()
 }
 
 /// Runs each check at the base: what is green there cannot tell whether the goal is reached.
-fn ask_base(workspace: &Workspace, goal: &mut Goal, allows_green: bool) -> Result<(), Failure> {
+fn ask_base(workspace: &Workspace, goal: &mut Goal, allows_green: bool) -> Result<()> {
     let base = goal.base.clone();
     let found = workspace.ask_goal(goal, &base)?;
     let mut green = Vec::new();

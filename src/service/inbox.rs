@@ -12,14 +12,9 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::brief::not_user;
 use cook_protocol::diagnostic::redact;
-use cook_protocol::machine;
-use cook_protocol::model::{
-    Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, SchemaVersion,
-    Timestamp,
-};
+use cook_protocol::model::{BriefChange, MAX_CHECKPOINT_TEXT};
 use cook_protocol::report::{self, Provenance, Reported};
 use cook_repo::disk::is_directory;
-use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};
 
 /// Largest file that is read, and how many at once.
@@ -128,7 +123,7 @@ pub fn leave(workspace: &Workspace, session: Option<String>, request: Asked) -> 
 ///
 /// # Errors
 /// An inbox that cannot be read. What cannot be taken in now stays.
-pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>, Failure> {
+pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>> {
     let dir = inbox(workspace.repo.root());
     if workspace.store.is_none() || !is_directory(&dir) {
         return Ok(Vec::new());
@@ -199,7 +194,7 @@ fn set_aside(path: &Path) -> io::Result<()> {
 }
 
 /// What was taken in; none when it wants a gate, which a hook does not run.
-fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Option<String>, Failure> {
+fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Option<String>> {
     let Request {
         at,
         session,
@@ -232,7 +227,7 @@ fn refuse_input(what: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Refused, Code::InputUnreadable, what)
 }
 
-fn read(path: &Path) -> Result<Request, Failure> {
+fn read(path: &Path) -> Result<Request> {
     let bytes = disk::read(path, MAX_FILE, Links::Refuse)
         .map_err(|error| refuse_input(format!("it cannot be read: {error}")))?
         .unwrap_or_default();
@@ -246,7 +241,7 @@ fn record(
     text: &str,
     provenance: Provenance,
     taker: Taker,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let role = Role::parse(role).ok_or_else(|| refuse_input("it names no role"))?;
     let parsed = report::parse(role, text.as_bytes());
     let given = provenance.ticket.clone();
@@ -290,7 +285,7 @@ fn checkpoint(
     session: Option<String>,
     text: &str,
     item: Option<String>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let text = redact(&clean(text, Lines::Keep));
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_CHECKPOINT_TEXT {
@@ -330,7 +325,7 @@ fn note(
     change: BriefChange,
     by: &str,
     session: Option<String>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     if change.whole || change.guide.is_some() {
         return Err(refuse_input("a note adds entries and nothing else"));
     }

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::diagnostic::without_attribution;
 use cook_protocol::machine::{CommitSeen, list_other_ratings};
-use cook_protocol::model::{Conclude, Event, SliceRecordType, Verdicts};
+use cook_protocol::model::Conclude;
 use cook_protocol::prompt::cut;
 use cook_protocol::report::{list_items, return_reason};
 use std::fmt::Write;
@@ -61,7 +61,7 @@ impl Past {
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
-    fn read(context: &Context) -> Result<Self, Failure> {
+    fn read(context: &Context) -> Result<Self> {
         let Context {
             workspace,
             snapshot,
@@ -105,7 +105,7 @@ impl Past {
         Ok(past)
     }
 
-    fn read_reports(&mut self, workspace: &Workspace) -> Result<(), Failure> {
+    fn read_reports(&mut self, workspace: &Workspace) -> Result<()> {
         let is_wanted =
             |line: &str| line.contains("\"implemented\"") || line.contains("\"accepted\"");
         let mut claimed = BTreeMap::new();
@@ -223,7 +223,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
-    pub(super) fn list_past(&mut self, in_range: &Foreign) -> Result<(), Failure> {
+    pub(super) fn list_past(&mut self, in_range: &Foreign) -> Result<()> {
         let judges_the_whole = matches!(self.role, Role::Auditor | Role::StopJudge);
         if judges_the_whole || self.role == Role::Regrounder {
             let past = Past::read(self)?;
@@ -236,7 +236,7 @@ impl Context<'_> {
     }
 
     /// The HEAD that was found done, where the HEAD of now goes on from it.
-    fn end_on_head(&self, transition: &str) -> Result<Option<String>, Failure> {
+    fn end_on_head(&self, transition: &str) -> Result<Option<String>> {
         let then = self.workspace.store()?.entry(transition)?.snapshot;
         let is_done = then.state.continuation_policy == Policy::Done;
         let Some(found) = then.ledger.head_seen.filter(|_| is_done) else {
@@ -404,11 +404,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn list_unclaimed(
-        &mut self,
-        past: &Past,
-        in_range: &Foreign,
-    ) -> Result<(), Failure> {
+    pub(super) fn list_unclaimed(&mut self, past: &Past, in_range: &Foreign) -> Result<()> {
         let Some(base) = self.find_base(past)? else {
             return Ok(());
         };
@@ -446,18 +442,13 @@ impl Context<'_> {
             }
             let named: Vec<&str> = paths.iter().take(PATHS).map(String::as_str).collect();
             let _ = write!(line, ": {}", clean(&named.join(", "), Lines::Fold));
-            if paths.len() > named.len() {
-                let _ = write!(line, " and {} more", paths.len() - named.len());
-            }
+            line.push_str(&and_more(paths.len() - named.len()));
             lines.push(line);
         }
         let title = "commits since the job began that do not belong to a slice that is done or in work (`git show ID` shows one):";
         self.add_lines(title, &lines, others, BY_GIT);
         if accepted > 0 {
-            let _ = writeln!(
-                self.text,
-                "commits of slices that were accepted under an earlier mission: {accepted} (`cook log` lists the reports)"
-            );
+            self.add(format!("commits of slices that were accepted under an earlier mission: {accepted} (`cook log` lists the reports)"));
         }
         Ok(())
     }
@@ -510,7 +501,7 @@ impl Context<'_> {
     }
 
     /// Where the job began: a plan that was taken in with its work began before its log did.
-    fn find_base(&self, past: &Past) -> Result<Option<String>, Failure> {
+    fn find_base(&self, past: &Past) -> Result<Option<String>> {
         let bases = self.snapshot.plan.candidate_slices.iter();
         let bases = bases.filter_map(|slice| slice.basis_commit.clone());
         // A shallow clone lacks what is older than it.
@@ -535,7 +526,7 @@ impl Context<'_> {
 }
 
 /// The first HEAD that the log has seen; its transitions are given newest first.
-fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>, Failure> {
+fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>> {
     for transition in transitions.iter().rev() {
         let then = store.entry(transition)?.snapshot;
         if then.ledger.head_seen.is_some() {

@@ -7,12 +7,10 @@ use super::report_context::context_text;
 use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_agents::prompt_tokens;
-use cook_protocol::machine::{self, Found, Rule, Selection, VERIFY_STOP};
+use cook_protocol::machine::{Found, Selection, VERIFY_STOP};
 use cook_protocol::model::Assurance;
 use cook_protocol::prompt::{self, PromptInput};
 use cook_protocol::report;
-use cook_repo::session::CallRecord;
-use serde::Serialize;
 
 /// The ticket for the state that was looked at; changes of the brief leave it as it was.
 ///
@@ -23,7 +21,7 @@ pub fn ticket(
     current: Option<(&Tip, &Snapshot)>,
     head: &Head,
     role: Option<Role>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let Some((tip, snapshot)) = current else {
         return Ok(None);
     };
@@ -53,7 +51,7 @@ pub fn fits(
     given: &str,
     current: Option<(&Tip, &Snapshot)>,
     head: &Head,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let Some((tip, snapshot)) = current else {
         return Ok(false);
     };
@@ -98,7 +96,7 @@ pub struct Prompts {
 ///
 /// # Errors
 /// Unreadable state.
-pub fn report_format(workspace: &Workspace, role: Role) -> Result<String, Failure> {
+pub fn report_format(workspace: &Workspace, role: Role) -> Result<String> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot else {
         return Ok(report::format(role));
@@ -157,7 +155,7 @@ pub fn role_prompts(
     snapshot: Option<&Snapshot>,
     dispatch: &Dispatch,
     facts: &Facts,
-) -> Result<Prompts, Failure> {
+) -> Result<Prompts> {
     let Some(role) = dispatch.role else {
         return Err(Failure::from(Refusal::new(
             Code::DoesNotApply,
@@ -273,7 +271,7 @@ pub struct RunEstimate {
 ///
 /// # Errors
 /// Unreadable state.
-pub fn estimate_run(workspace: &Workspace, calls: &[CallRecord]) -> Result<RunEstimate, Failure> {
+pub fn estimate_run(workspace: &Workspace, calls: &[CallRecord]) -> Result<RunEstimate> {
     let (_, snapshot) = workspace.require()?;
     let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
     let head = find_head(&facts)?;
@@ -352,7 +350,7 @@ fn prompt_size(
     snapshot: &Snapshot,
     facts: &Facts,
     role: Role,
-) -> Result<u64, Failure> {
+) -> Result<u64> {
     let rule = Rule::ALL.into_iter().find(|rule| rule.role() == Some(role));
     let context = context_text(workspace, (snapshot, snapshot), facts, role)?;
     let prompt = prompt::render(&PromptInput {

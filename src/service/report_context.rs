@@ -8,10 +8,9 @@ use crate::workspace::Workspace;
 use cook_mutants::{Class, classify};
 use cook_protocol::machine::{CommitSeen, list_others_since};
 use cook_protocol::model::{
-    ActiveStatus, EvidenceClaim, Offer, Place, StrengthNote, TestChange, USER_COMMANDS, Verdict,
-    WHOLE, surface_matches,
+    EvidenceClaim, Offer, Place, StrengthNote, TestChange, USER_COMMANDS, WHOLE, surface_matches,
 };
-use cook_repo::git::{ChangeKind, Edit, make_unified_diff};
+use cook_repo::git::{ChangeKind, make_unified_diff};
 use std::fmt::Write;
 
 /// Paths that are listed.
@@ -45,7 +44,7 @@ pub(super) fn context_text(
     (logged, snapshot): (&Snapshot, &Snapshot),
     facts: &Facts,
     role: Role,
-) -> Result<String, Failure> {
+) -> Result<String> {
     let head = find_head(facts)?;
     let mut context = Context {
         text: String::new(),
@@ -61,14 +60,20 @@ pub(super) fn context_text(
 }
 
 impl Context<'_> {
-    fn write_all(&mut self) -> Result<(), Failure> {
+    /// Adds a line.
+    pub(super) fn add(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref());
+        self.text.push('\n');
+    }
+
+    fn write_all(&mut self) -> Result<()> {
         let (workspace, snapshot) = (self.workspace, self.snapshot);
         let commit = self.head.commit.as_deref();
         let span = self.find_span();
         // The slice's commit stands beside its criteria.
         if !matches!(&span, Some((_, upto)) if Some(upto.as_str()) == commit) {
             let commit = commit.unwrap_or("the repository has no commit yet");
-            let _ = writeln!(self.text, "HEAD: {commit}");
+            self.add(format!("HEAD: {commit}"));
         }
         let gates = workspace.list_gate_commands(snapshot)?;
         let (edits, foreign) = match &span {
@@ -111,7 +116,7 @@ impl Context<'_> {
         if opened > 0 {
             let commands = list_scripted_commands(workspace, snapshot)?;
             let told = describe_scripted(opened, &commands);
-            let _ = writeln!(self.text, "{told}");
+            self.add(told);
         }
         if let Some((basis, upto)) = &span {
             add_diff(&mut self.text, (&edits, &rows), (basis, upto), &foreign)?;
@@ -156,21 +161,20 @@ impl Context<'_> {
             return;
         }
         for row in rows.iter().take(LISTED) {
-            let _ = writeln!(self.text, "  {row}");
+            self.add(format!("  {row}"));
         }
         if rows.len() > LISTED {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "  and {} more (`git diff --stat {basis} {upto}` shows all)",
                 rows.len() - LISTED
-            );
+            ));
         }
     }
 
     /// Each criterion of slices that are in work or done, and what its proof is worth now by the
     /// receipts that are kept: no gate is run for a prompt. Judges are shown all of them, other roles
     /// those that do not simply stand.
-    fn list_criteria(&mut self) -> Result<(), Failure> {
+    fn list_criteria(&mut self) -> Result<()> {
         let active = self.logged.active.slice_id.as_deref();
         let slices = self.logged.plan.candidate_slices.iter().filter(|slice| {
             slice.status == SliceStatus::Done || Some(slice.slice_id.as_str()) == active
@@ -228,13 +232,12 @@ impl Context<'_> {
             shown.push_str(&row);
         }
         if standing > 0 {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "proofs that hold: {standing} (`cook brief check` lists all)"
-            );
+            ));
         }
         if !shown.is_empty() {
-            let _ = writeln!(self.text, "criteria and the present state of their proof:");
+            self.add("criteria and the present state of their proof:");
             self.text.push_str(&shown);
         }
         Ok(())
@@ -244,7 +247,7 @@ impl Context<'_> {
     // that will decide, and whose what is uncommitted would be.
 
     /// Adds the rows that this role decides on; none where no slice is in work.
-    pub(super) fn add_slice_rows(&mut self) -> Result<(), Failure> {
+    pub(super) fn add_slice_rows(&mut self) -> Result<()> {
         let Some(id) = self.snapshot.find_slice_in_work() else {
             return Ok(());
         };
@@ -254,10 +257,7 @@ impl Context<'_> {
             let spent = self.snapshot.counters.attempts.get(id);
             let spent = spent.map_or(0, |spent| spent.0);
             let left = allowed.saturating_sub(spent);
-            let _ = writeln!(
-                self.text,
-                "attempts left at slice {id}: {left} of {allowed}"
-            );
+            self.add(format!("attempts left at slice {id}: {left} of {allowed}"));
         }
         self.list_vanished(id)?;
         match self.role {
@@ -271,7 +271,7 @@ impl Context<'_> {
     }
 
     /// Commits that were reported for the slice and are not there any more.
-    fn list_vanished(&mut self, id: &str) -> Result<(), Failure> {
+    fn list_vanished(&mut self, id: &str) -> Result<()> {
         let (Some(ledger), Some(head)) = (self.snapshot.ledger.slices.get(id), &self.facts.head)
         else {
             return Ok(());
@@ -285,17 +285,16 @@ impl Context<'_> {
             }
         }
         if !gone.is_empty() {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "reported for slice {id} but no longer on HEAD, so these commits do not count: {}",
                 gone.join(", ")
-            );
+            ));
         }
         Ok(())
     }
 
     /// The gates that run at the commit, whether they may, and how long they took last.
-    fn list_gates(&mut self) -> Result<(), Failure> {
+    fn list_gates(&mut self) -> Result<()> {
         let handoff = self.snapshot.active.handoff.as_ref();
         let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
         let gates = merge_gates(
@@ -346,7 +345,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// Settings or trust that cannot be read.
-    pub(super) fn list_untrusted(&mut self) -> Result<(), Failure> {
+    pub(super) fn list_untrusted(&mut self) -> Result<()> {
         let trust = self.workspace.trust()?;
         let gates = self.workspace.config()?.gate_specs().into_iter();
         let gates = gates.map(|gate| gate.run);
@@ -358,10 +357,9 @@ impl Context<'_> {
             .filter(|command| !trust.is_trusted(command))
             .collect();
         for command in untrusted {
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "gate `{command}`: is not trusted here yet; the work stops until the user trusts it"
-            );
+            ));
         }
         Ok(())
     }
@@ -400,7 +398,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// Unreadable state.
-    pub(super) fn add_runs(&mut self) -> Result<(), Failure> {
+    pub(super) fn add_runs(&mut self) -> Result<()> {
         let shown = match self.snapshot.find_slice_in_work() {
             // It is decided at its own commit.
             Some(_) => self.snapshot.evidence.runs.clone(),
@@ -418,7 +416,7 @@ impl Context<'_> {
 
     /// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
     /// HEAD's tree; where it has none, the one at that slice's commit.
-    fn list_newest_at_head(&self) -> Result<Vec<Receipt>, Failure> {
+    fn list_newest_at_head(&self) -> Result<Vec<Receipt>> {
         let evidence = &self.snapshot.evidence;
         let Some(tree) = self.head.tree.as_deref() else {
             return Ok(evidence.runs.clone());
@@ -458,12 +456,12 @@ impl Context<'_> {
             (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
             (None, false) => "NOT at HEAD".to_owned(),
         };
-        let _ = writeln!(self.text, "gate `{}` {how} {at}", run.command);
+        self.add(format!("gate `{}` {how} {at}", run.command));
         if !run.has_passed() {
             let tail = without_escapes(&run.tail);
             let lines: Vec<&str> = tail.lines().collect();
             for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
-                let _ = writeln!(self.text, "  | {line}");
+                self.add(format!("  | {line}"));
             }
         }
     }
@@ -487,14 +485,13 @@ impl Context<'_> {
                 continue;
             };
             let told = note.tell();
-            let _ = writeln!(
-                self.text,
+            self.add(format!(
                 "strength of the gates over slice `{id}` at {}: {told}",
                 short(&note.commit)
-            );
+            ));
             for waiver in &note.waived {
                 let why = without_escapes(&waiver.why);
-                let _ = writeln!(self.text, "  waived `{}`: {why}", waiver.id);
+                self.add(format!("  waived `{}`: {why}", waiver.id));
             }
             if in_work != Some(id.as_str()) {
                 continue;
@@ -503,12 +500,11 @@ impl Context<'_> {
             for defect in note.defects.iter().filter(|defect| !is_waived(&defect.id)) {
                 let (id, line, what) = (&defect.id, defect.line.0, &defect.what);
                 let path = &defect.path;
-                let _ = writeln!(
-                    self.text,
+                self.add(format!(
                     "  `{id}` {path}:{line}, {what}: every gate passes with this change"
-                );
+                ));
                 for line in without_escapes(&defect.diff).lines() {
-                    let _ = writeln!(self.text, "  | {line}");
+                    self.add(format!("  | {line}"));
                 }
             }
             if self.role == Role::Reviewer {
@@ -522,25 +518,20 @@ impl Context<'_> {
         if changes.is_empty() {
             return;
         }
-        let _ = writeln!(
-            self.text,
+        self.add(format!(
             "changes of tests in slice `{slice}`, by running the tests of its basis on its code:"
-        );
+        ));
         for change in changes {
             let what = without_escapes(&change.what);
-            let _ = writeln!(self.text, "  `{}` [{}] {what}", change.id, change.code);
+            self.add(format!("  `{}` [{}] {what}", change.id, change.code));
             match &change.declared {
                 Some(why) => {
-                    let _ = writeln!(self.text, "  | its commit says: {}", without_escapes(why));
+                    self.add(format!("  | its commit says: {}", without_escapes(why)));
                 }
                 None => self.text.push_str("  | no commit says why\n"),
             }
             if let Some(answer) = &change.answered {
-                let _ = writeln!(
-                    self.text,
-                    "  | the review says: {}",
-                    without_escapes(answer)
-                );
+                self.add(format!("  | the review says: {}", without_escapes(answer)));
             }
         }
         if self.role == Role::Reviewer {
@@ -550,7 +541,7 @@ impl Context<'_> {
 
     /// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
     /// regrounder the stop verifier as well.
-    fn add_red_at_head(&mut self, shown: &[Receipt]) -> Result<(), Failure> {
+    fn add_red_at_head(&mut self, shown: &[Receipt]) -> Result<()> {
         let Some(tree) = self.head.tree.as_deref() else {
             return Ok(());
         };
@@ -582,7 +573,7 @@ impl Context<'_> {
     // its commit. Nothing is run for it.
 
     /// Lists the criteria of the slice in work; none where its implementer gave no evidence.
-    pub(super) fn list_offers(&mut self) -> Result<(), Failure> {
+    pub(super) fn list_offers(&mut self) -> Result<()> {
         let id = self.snapshot.find_slice_in_work().unwrap_or_default();
         let ledger = self.snapshot.ledger.slices.get(id);
         let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
@@ -607,10 +598,7 @@ impl Context<'_> {
             }
             worth
         };
-        let _ = writeln!(
-            self.text,
-            "the implementer's proof of each criterion, and its present state:"
-        );
+        self.add("the implementer's proof of each criterion, and its present state:");
         for criterion in &slice.acceptance_criteria {
             let given = offered.iter().filter(|offer| offer.criterion == *criterion);
             let given: Vec<String> = given
@@ -620,7 +608,7 @@ impl Context<'_> {
                 true => "without proof".to_owned(),
                 false => given.join(", "),
             };
-            let _ = writeln!(self.text, "  {criterion}: {shown}");
+            self.add(format!("  {criterion}: {shown}"));
         }
         Ok(())
     }
@@ -629,7 +617,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn find_foreign(&self, (basis, upto): (&str, &str)) -> Result<Foreign, Failure> {
+    pub(super) fn find_foreign(&self, (basis, upto): (&str, &str)) -> Result<Foreign> {
         let mut found = Foreign::default();
         let Some(id) = self.snapshot.active.slice_id.as_deref() else {
             return Ok(found);
@@ -673,7 +661,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn list_foreign(&mut self, found: &Foreign) -> Result<(), Failure> {
+    pub(super) fn list_foreign(&mut self, found: &Foreign) -> Result<()> {
         let title = "commits in that range that are not the slice's (what they wrote is not its work; `git show ID` shows one):";
         self.list_commits(title, &found.commits)
     }
@@ -683,7 +671,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub(super) fn list_others(&mut self, in_range: &Foreign) -> Result<(), Failure> {
+    pub(super) fn list_others(&mut self, in_range: &Foreign) -> Result<()> {
         let others = list_others_since(self.logged, self.facts).into_iter();
         let others = others.map(|commit| commit.id.clone());
         let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
@@ -692,7 +680,7 @@ impl Context<'_> {
     }
 
     /// The newest first; their words are their authors'.
-    fn list_commits(&mut self, title: &str, commits: &[String]) -> Result<(), Failure> {
+    fn list_commits(&mut self, title: &str, commits: &[String]) -> Result<()> {
         let lines = commits.iter().rev().take(NAMED);
         let lines = lines.map(|id| self.name_commit(id));
         let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
@@ -700,7 +688,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    pub(super) fn name_commit(&self, id: &str) -> Result<String, Failure> {
+    pub(super) fn name_commit(&self, id: &str) -> Result<String> {
         let (author, subject) = self.workspace.repo.heading(id)?;
         let subject = match subject.char_indices().nth(SUBJECT) {
             Some((end, _)) => format!("{} …", &subject[..end]),
@@ -715,13 +703,13 @@ impl Context<'_> {
         if newest.is_empty() {
             return;
         }
-        let _ = writeln!(self.text, "{title}");
+        self.add(title);
         for line in newest {
-            let _ = writeln!(self.text, "  {line}");
+            self.add(format!("  {line}"));
         }
         if all > newest.len() {
             let more = all - newest.len();
-            let _ = writeln!(self.text, "  and {more} before them ({how})");
+            self.add(format!("  and {more} before them ({how})"));
         }
     }
 }
@@ -733,7 +721,7 @@ fn add_diff(
     (edits, rows): (&[Edit], &[String]),
     (basis, upto): (&str, &str),
     foreign: &Foreign,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if edits.is_empty() {
         return Ok(());
     }
@@ -859,7 +847,7 @@ const LOOK_BACK: usize = 1_000;
 pub fn list_scripted_commands(
     workspace: &Workspace,
     snapshot: &Snapshot,
-) -> Result<Vec<(u64, String)>, Failure> {
+) -> Result<Vec<(u64, String)>> {
     let opened = snapshot.ledger.scripted_commands.0;
     let mut found = Vec::new();
     if opened == 0 {

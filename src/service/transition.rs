@@ -9,16 +9,12 @@ use crate::measure::GateRuns;
 use crate::measure::World;
 use crate::prelude::*;
 use crate::workspace::Workspace;
-use cook_protocol::machine::{self, MOST_BY_COOK, Step};
-use cook_protocol::model::{Actor, Anchor, CitedExchange, Event, Exchanges, Said, Sync, Verdict};
+use cook_protocol::machine::{MOST_BY_COOK, Step};
+use cook_protocol::model::{Anchor, CitedExchange, Exchanges, Said, Sync};
 use cook_protocol::prompt;
-use cook_protocol::question::Question;
-use cook_repo::process::{ProcessError, Short, capture};
 use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
-use cook_repo::session::{Exchange, GitStore, Ref, RefKind, load_episode};
+use cook_repo::session::{Exchange, Ref, RefKind, load_episode};
 use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Transition};
-use serde_json::{Value, json};
-use std::cell::RefCell;
 
 /// How long a writer waits for another one.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -28,42 +24,38 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// # Errors
 /// A refusal (exit 4), a held lock or lease (exit 7), or unreadable state (exit 3).
 /// In each case nothing was written.
-pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
-    let _lease = match &workspace.store {
-        Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
-        _ => None,
-    };
-    attempt_twice(workspace, event, actor, GateRuns::Allowed, None)
+pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
+    attempt_leased(workspace, event, actor, GateRuns::Allowed)
 }
 
 /// The same where nobody can wait for gates.
 ///
 /// # Errors
 /// As [`transition`]; `fact_missing` where gates would have to run.
-pub fn apply_without_gates(
+pub fn apply_without_gates(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
+    attempt_leased(workspace, event, actor, GateRuns::Refused)
+}
+
+fn attempt_leased(
     workspace: &Workspace,
     event: &Event,
     actor: Actor,
-) -> Result<Applied, Failure> {
+    runs: GateRuns,
+) -> Result<Applied> {
     let _lease = match &workspace.store {
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
-    attempt_twice(workspace, event, actor, GateRuns::Refused, None)
+    attempt_twice(workspace, event, actor, runs, None)
 }
 
 /// Records that the user signs what the log records, in a commit that bears the signature.
 ///
 /// # Errors
 /// As [`transition`], and whatever keeps the signature from being made.
-pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied, Failure> {
-    attempt_twice(
-        workspace,
-        &Event::Signed,
-        actor,
-        GateRuns::Allowed,
-        Some(sign),
-    )
+pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied> {
+    let runs = GateRuns::Allowed;
+    attempt_twice(workspace, &Event::Signed, actor, runs, Some(sign))
 }
 
 /// The same for a driver, which holds the lease for as long as it drives.
@@ -75,7 +67,7 @@ pub fn transition_holding(
     _lease: &Lease,
     event: &Event,
     actor: Actor,
-) -> Result<Applied, Failure> {
+) -> Result<Applied> {
     attempt_twice(workspace, event, actor, GateRuns::Allowed, None)
 }
 
@@ -85,7 +77,7 @@ fn attempt_twice(
     actor: Actor,
     runs: GateRuns,
     sign: Option<&Sign<'_>>,
-) -> Result<Applied, Failure> {
+) -> Result<Applied> {
     if let Some(point) = CommitPoint::of(workspace)? {
         return until_taken(&point, || {
             attempt(workspace, event, actor, runs, sign, Some(&point))
@@ -118,17 +110,11 @@ fn needs_lease(event: &Event) -> bool {
 ///
 /// # Errors
 /// As [`transition`].
-pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
     let (_, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
-    let decided = decide(
-        workspace,
-        snapshot.as_ref(),
-        event,
-        actor,
-        GateRuns::Allowed,
-        false,
-    )?;
+    let (snapshot, runs) = (snapshot.as_ref(), GateRuns::Allowed);
+    let decided = decide(workspace, snapshot, event, actor, runs, false)?;
     Ok(Applied {
         tip: None,
         event: event.name(),
@@ -160,7 +146,7 @@ fn decide(
     actor: Actor,
     runs: GateRuns,
     in_room: bool,
-) -> Result<Decided, Failure> {
+) -> Result<Decided> {
     workspace.check_independent(event)?;
     let mut facts = Facts::default();
     let rules = |facts: &Facts| machine::apply(snapshot, facts, event, actor);
@@ -181,7 +167,7 @@ fn attempt(
     runs: GateRuns,
     sign: Option<&Sign<'_>>,
     point: Option<&CommitPoint<'_>>,
-) -> Result<Applied, Failure> {
+) -> Result<Applied> {
     let (tip, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
     let decided = decide(workspace, snapshot.as_ref(), event, actor, runs, true)?;
@@ -238,7 +224,7 @@ fn attempt(
 ///
 /// # Errors
 /// A held lock, or a log or worktree that cannot be read or written.
-pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
+pub fn show_tip(workspace: &Workspace) -> Result<Recovery> {
     let recovered = workspace.store()?.lock(LOCK_WAIT)?.recover()?;
     Ok(recovered.recovery().clone())
 }
@@ -248,7 +234,7 @@ pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
 ///
 /// # Errors
 /// A held lock or lease, a log that moved, or one that cannot be written.
-pub fn leave_workflow(workspace: &Workspace, seen: &Tip) -> Result<String, Failure> {
+pub fn leave_workflow(workspace: &Workspace, seen: &Tip) -> Result<String> {
     let store = workspace.store()?;
     let _lease = store.lease("bootstrapped")?;
     store.lock(LOCK_WAIT)?.recover()?.leave_workflow(seen)
@@ -259,7 +245,7 @@ fn stale(message: &str) -> Failure {
 }
 
 /// HEAD, and the worktree where it mattered, are as they were when they were measured.
-fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failure> {
+fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<()> {
     if workspace.repo.head()? != decided.head {
         return Err(stale("HEAD moved meanwhile"));
     }
@@ -273,27 +259,22 @@ fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failur
 
 /// The slice or the mission a log message names.
 fn subject(event: &Event, next: &Snapshot) -> String {
-    match event {
+    let anchor = &next.state.mission_anchor;
+    let named = match event {
         Event::Implemented { slice_id, .. }
         | Event::Returned { slice_id, .. }
         | Event::CriterionAmended { slice_id, .. }
-        | Event::ProofRetired { slice_id, .. } => slice_id.clone(),
+        | Event::ProofRetired { slice_id, .. } => Some(slice_id),
         Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
-            match (&block.select, &block.reconcile) {
-                (Some(slice), _) => slice.clone(),
-                (None, Some(reconcile)) => reconcile.slice_id.clone(),
-                (None, None) => next.state.mission_anchor.clone(),
-            }
+            let reconciled = block.reconcile.as_ref().map(|made| &made.slice_id);
+            block.select.as_ref().or(reconciled)
         }
-        Event::Briefed { by, .. } => by.clone(),
-        Event::Said { .. } => machine::message_id(next.ledger.seq.0),
-        Event::Reviewed { .. } | Event::Audited { .. } => next
-            .active
-            .slice_id
-            .clone()
-            .unwrap_or_else(|| next.state.mission_anchor.clone()),
-        _ => next.state.mission_anchor.clone(),
-    }
+        Event::Briefed { by, .. } => Some(by),
+        Event::Said { .. } => return machine::message_id(next.ledger.seq.0),
+        Event::Reviewed { .. } | Event::Audited { .. } => next.active.slice_id.as_ref(),
+        _ => None,
+    };
+    named.unwrap_or(anchor).clone()
 }
 
 // What an event did.
@@ -325,7 +306,7 @@ const LIMIT: usize = 4 * 1024 * 1024;
 ///
 /// # Errors
 /// A session store that cannot be read.
-pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>, Failure> {
+pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>> {
     let name = event
         .submission()
         .and_then(|submission| submission.session.as_deref())
@@ -483,7 +464,7 @@ pub(super) struct CommitPoint<'w> {
 
 impl<'w> CommitPoint<'w> {
     /// None where transitions are recorded here first.
-    pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>> {
         let (Sync::Each, Some(_)) = (manner(workspace), &workspace.store) else {
             return Ok(None);
         };
@@ -512,7 +493,7 @@ impl<'w> CommitPoint<'w> {
         sign: Option<&Sign<'_>>,
         before: Option<&Tip>,
         after: &Snapshot,
-    ) -> Result<Committed, Failure> {
+    ) -> Result<Committed> {
         let Some(before) = before else {
             return staged.commit(sign, |_| Ok(()));
         };
@@ -561,7 +542,7 @@ impl<'w> CommitPoint<'w> {
     }
 
     /// Why the remote takes nothing although its log is before this one.
-    fn explain(&self) -> Result<Failure, Failure> {
+    fn explain(&self) -> Result<Failure> {
         let store = self.workspace.store()?;
         self.remote
             .explain(store, &self.branch, self.head.as_deref())
@@ -569,7 +550,7 @@ impl<'w> CommitPoint<'w> {
 
     /// Takes in what others recorded; false where there is nothing, so that the branch is in the
     /// way and not its log.
-    fn catch_up(&self) -> Result<bool, Failure> {
+    fn catch_up(&self) -> Result<bool> {
         let store = self.workspace.store()?;
         Ok(self
             .remote
@@ -583,15 +564,15 @@ impl<'w> CommitPoint<'w> {
 ///
 /// # Errors
 /// `push_unconfirmed`, and a remote that is not known.
-pub(crate) fn check_commit_point(workspace: &Workspace) -> Result<(), Failure> {
+pub(crate) fn check_commit_point(workspace: &Workspace) -> Result<()> {
     CommitPoint::of(workspace).map(drop)
 }
 
 /// Decides again for as long as others are first.
 pub(super) fn until_taken(
     point: &CommitPoint<'_>,
-    mut attempt: impl FnMut() -> Result<Applied, Failure>,
-) -> Result<Applied, Failure> {
+    mut attempt: impl FnMut() -> Result<Applied>,
+) -> Result<Applied> {
     let mut wait = FIRST_WAIT;
     for _ in 1..TRIES {
         match attempt() {
@@ -668,10 +649,7 @@ pub enum ByCookOutcome {
 ///
 /// # Errors
 /// Unreadable state, or a lock or lease that somebody else holds.
-pub fn reground_by_cook(
-    workspace: &Workspace,
-    lease: Option<&Lease>,
-) -> Result<ByCookOutcome, Failure> {
+pub fn reground_by_cook(workspace: &Workspace, lease: Option<&Lease>) -> Result<ByCookOutcome> {
     let (_, snapshot) = workspace.require()?;
     let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
     if due.role != Some(Role::Regrounder) || snapshot.assurance().is_strict() {
@@ -736,7 +714,7 @@ pub struct Foresight {
 ///
 /// # Errors
 /// Unreadable state, git that does not answer.
-pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Foresight, Failure> {
+pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Foresight> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot else {
         return Ok(not_held("nothing is recorded here yet".to_owned()));
@@ -773,7 +751,7 @@ fn foresee_refusals(
     snapshot: &Snapshot,
     event: &Event,
     facts: &mut Facts,
-) -> Result<(Vec<Finding>, Vec<String>), Failure> {
+) -> Result<(Vec<Finding>, Vec<String>)> {
     let assumed = RefCell::new(BTreeSet::new());
     let assume = |what: &str| assumed.borrow_mut().insert(what.to_owned());
     let gates = workspace.list_gate_commands(snapshot)?;

@@ -50,11 +50,7 @@ pub(crate) struct Measured {
 ///
 /// # Errors
 /// A base or a slice that is not known, gates that may not run or are not green, an interruption.
-pub(crate) fn measure(
-    workspace: &mut Workspace,
-    ask: &Ask,
-    tell: Tell,
-) -> Result<Measured, Failure> {
+pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Measured> {
     let Span {
         head,
         base,
@@ -95,8 +91,10 @@ pub(crate) fn measure(
             greens: &greens,
             run: &|files, gate| {
                 let gates = std::slice::from_ref(gate);
-                workspace
-                    .with_runner(|runner| runner.run_without(&head, files, gates, workspace.caches))
+                let world = workspace.world()?;
+                world
+                    .runner()?
+                    .run_without(&head, files, gates, workspace.caches)
             },
             tell,
         };
@@ -123,7 +121,7 @@ struct Span {
 }
 
 /// Of a slice as the log has it, else from the base to HEAD.
-fn find_span(workspace: &Workspace, ask: &Ask) -> Result<Span, Failure> {
+fn find_span(workspace: &Workspace, ask: &Ask) -> Result<Span> {
     let head = workspace.repo.head()?.commit;
     let Some(id) = ask.slice else {
         let Some(head) = head else {
@@ -190,7 +188,7 @@ pub(crate) struct Reported {
 ///
 /// # Errors
 /// `defect_report_unread`.
-pub(crate) fn read_report(bytes: &[u8], beside: Option<&Path>) -> Result<Reported, Failure> {
+pub(crate) fn read_report(bytes: &[u8], beside: Option<&Path>) -> Result<Reported> {
     let tried = read_elements(bytes).or_else(|error| match error {
         // The two have no key in common.
         Unread::Shape { .. } => read_cargo_mutants(bytes),

@@ -1,19 +1,15 @@
 //! `br` and `bd`: the same commands, small differences.
 
 use super::tracked_issue::{
-    Attempt, Brief, Closed, Comment, Commented, Issue, IssueStatus, Link, NewIssue, ReadyList,
+    Attempt, Brief, Comment, Commented, Issue, IssueStatus, Link, NewIssue, ReadyList, Result,
     Tracker, TrackerError, carries, explore, is_id, line, mark, text,
 };
+use crate::prelude::*;
 use cook_protocol::model::TrackerKind;
 use cook_repo::disk::is_directory;
-use cook_repo::process::{Captured, ProcessError, Short, capture, on_path};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use cook_repo::process::Captured;
+use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// Longest text that is given to a program: one argument holds 128 KiB on Linux.
 const MAX_ARGUMENT: usize = 60 * 1024;
@@ -47,18 +43,18 @@ impl Beads {
         self.name == "br"
     }
 
-    fn issues(&self, call: &Call) -> Result<Vec<Issue>, TrackerError> {
+    fn issues(&self, call: &Call) -> Result<Vec<Issue>> {
         self.read(call, read_issue)
     }
 
-    fn links(&self, id: &str, direction: &str) -> Result<Vec<Link>, TrackerError> {
+    fn links(&self, id: &str, direction: &str) -> Result<Vec<Link>> {
         let direction = format!("--direction={direction}");
         let call = Call::new("dep list", &[&direction], &[check_id(id)?]);
         self.about(id, self.read(&call, |row| read_link(row, id)))
     }
 
     /// The same outcome; a complaint about an unknown issue names the issue.
-    fn about<T>(&self, id: &str, outcome: Result<T, TrackerError>) -> Result<T, TrackerError> {
+    fn about<T>(&self, id: &str, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match error {
             TrackerError::Unknown(_) => TrackerError::Unknown(id.to_owned()),
             error => error,
@@ -66,7 +62,7 @@ impl Beads {
     }
 
     /// Writes; what it complained of, unless that leaves open what it did.
-    fn complaint(&self, call: &Call) -> Result<Option<TrackerError>, TrackerError> {
+    fn complaint(&self, call: &Call) -> Result<Option<TrackerError>> {
         match self.write(call) {
             Err(error) if error.is_outage() => Err(error),
             said => Ok(said.err()),
@@ -80,7 +76,7 @@ impl Beads {
     }
 
     /// Why an issue cannot be claimed, or that it is this actor's already.
-    fn claimable(&self, issue: &Issue) -> Result<bool, TrackerError> {
+    fn claimable(&self, issue: &Issue) -> Result<bool> {
         if let Some(by) = self.holder(issue) {
             return Err(TrackerError::Held(issue.id.clone(), by));
         }
@@ -109,7 +105,7 @@ impl Tracker for Beads {
         self.name
     }
 
-    fn detect(&self) -> Result<(), TrackerError> {
+    fn detect(&self) -> Result<()> {
         match self.write(&Call::new("info", &[], &[])) {
             Err(error) if error.is_away() => Err(error),
             // Whatever else it says, it is there: the command that is wanted will tell.
@@ -117,7 +113,7 @@ impl Tracker for Beads {
         }
     }
 
-    fn current(&self) -> Result<Vec<Issue>, TrackerError> {
+    fn current(&self) -> Result<Vec<Issue>> {
         let options = ["--status=in_progress", "--limit=0"];
         let mut issues = self.issues(&Call::new("list", &options, &[]))?;
         issues.retain(|issue| issue.status == IssueStatus::InProgress);
@@ -127,14 +123,14 @@ impl Tracker for Beads {
         Ok(issues)
     }
 
-    fn ready(&self) -> Result<Vec<Issue>, TrackerError> {
+    fn ready(&self) -> Result<Vec<Issue>> {
         let options = ["--sort=priority", "--limit=0"];
         let mut issues = self.issues(&Call::new("ready", &options, &[]))?;
         issues.retain(|issue| !matches!(issue.status, IssueStatus::Blocked | IssueStatus::Closed));
         Ok(issues)
     }
 
-    fn show(&self, id: &str) -> Result<Issue, TrackerError> {
+    fn show(&self, id: &str) -> Result<Issue> {
         let call = Call::new("show", &[], &[check_id(id)?]);
         let issues = self.about(id, self.issues(&call))?;
         match <[Issue; 1]>::try_from(issues) {
@@ -145,7 +141,7 @@ impl Tracker for Beads {
         }
     }
 
-    fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
+    fn comments(&self, id: &str) -> Result<Vec<Comment>> {
         let words = match self.is_br() {
             true => "comments list",
             false => "comments",
@@ -154,15 +150,15 @@ impl Tracker for Beads {
         self.about(id, self.read(&call, read_comment))
     }
 
-    fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+    fn dependents(&self, id: &str) -> Result<Vec<Link>> {
         self.links(id, "up")
     }
 
-    fn dependencies(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+    fn dependencies(&self, id: &str) -> Result<Vec<Link>> {
         self.links(id, "down")
     }
 
-    fn claim(&self, id: &str) -> Result<Issue, TrackerError> {
+    fn claim(&self, id: &str) -> Result<Issue> {
         let before = self.show(id)?;
         if !self.claimable(&before)? {
             return Ok(before);
@@ -180,13 +176,7 @@ impl Tracker for Beads {
         }
     }
 
-    fn comment(
-        &self,
-        id: &str,
-        key: &str,
-        text: &str,
-        attempt: Attempt,
-    ) -> Result<Commented, TrackerError> {
+    fn comment(&self, id: &str, key: &str, text: &str, attempt: Attempt) -> Result<Commented> {
         let id = check_id(id)?;
         if !is_id(key) {
             return Err(TrackerError::BadText("has a key that is not a single word"));
@@ -201,23 +191,17 @@ impl Tracker for Beads {
         Ok(Commented::Added)
     }
 
-    fn close(&self, id: &str, reason: &str) -> Result<Closed, TrackerError> {
+    fn close(&self, id: &str, reason: &str) -> Result<(Issue, bool)> {
         let before = self.show(id)?;
         if before.status == IssueStatus::Closed {
-            return Ok(Closed {
-                issue: before,
-                already: true,
-            });
+            return Ok((before, true));
         }
         let reason = format!("--reason={}", argument(reason)?);
         let call = Call::new("close", &[&reason], &[&before.id]);
         let complaint = self.complaint(&call)?;
         let now = self.show(&before.id)?;
         if now.status == IssueStatus::Closed {
-            return Ok(Closed {
-                issue: now,
-                already: false,
-            });
+            return Ok((now, false));
         }
         let why = self
             .blockers(&now.id)
@@ -226,7 +210,7 @@ impl Tracker for Beads {
         Err(TrackerError::NotClosed(now.id, why))
     }
 
-    fn create(&self, new: &NewIssue) -> Result<Issue, TrackerError> {
+    fn create(&self, new: &NewIssue) -> Result<Issue> {
         let title = line(&argument(&new.title)?);
         if title.is_empty() {
             return Err(TrackerError::BadText("is empty"));
@@ -254,7 +238,7 @@ impl Tracker for Beads {
         }
     }
 
-    fn ready_list(&self, end: Instant) -> Result<ReadyList, TrackerError> {
+    fn ready_list(&self, end: Instant) -> Result<ReadyList> {
         explore(self, self.ready()?, end)
     }
 
@@ -271,7 +255,7 @@ impl Tracker for Beads {
 }
 
 /// A word that may stand where an id is wanted.
-fn check_id(id: &str) -> Result<&str, TrackerError> {
+fn check_id(id: &str) -> Result<&str> {
     if is_id(id) {
         Ok(id)
     } else {
@@ -280,7 +264,7 @@ fn check_id(id: &str) -> Result<&str, TrackerError> {
 }
 
 /// A text as an argument: clean, and short enough for one.
-fn argument(raw: &str) -> Result<String, TrackerError> {
+fn argument(raw: &str) -> Result<String> {
     if raw.len() > MAX_ARGUMENT {
         return Err(TrackerError::BadText("is longer than 60 KiB"));
     }
@@ -297,7 +281,7 @@ fn not_claimed(issue: &Issue) -> TrackerError {
 /// # Errors
 /// `Absent` when the settings name a tracker that is not here, `Unavailable` when it
 /// is here and does not answer.
-pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Beads>, TrackerError> {
+pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Beads>> {
     let path = std::env::var_os("PATH");
     let Some(found) = find(kind, root, path.as_deref())? else {
         return Ok(None);
@@ -390,7 +374,7 @@ impl Beads {
         &self,
         call: &Call,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
-    ) -> Result<Vec<T>, TrackerError> {
+    ) -> Result<Vec<T>> {
         let said = self.say(call)?;
         rows(&said.stdout)
             .and_then(|rows| rows.iter().map(read).collect())
@@ -399,7 +383,7 @@ impl Beads {
 
     /// A writing call; what it prints is not believed, so it is only looked through
     /// for errors.
-    fn write(&self, call: &Call) -> Result<(), TrackerError> {
+    fn write(&self, call: &Call) -> Result<()> {
         self.say(call).map(|_| ())
     }
 
@@ -407,7 +391,7 @@ impl Beads {
         TrackerError::Shape(format!("{} {}", self.name, call.words), what)
     }
 
-    fn say(&self, call: &Call) -> Result<Captured, TrackerError> {
+    fn say(&self, call: &Call) -> Result<Captured> {
         let plain = self.plain.load(Ordering::Relaxed);
         match self.attempt(call, plain) {
             Err(TrackerError::Rejected(_, _, message)) if !plain && is_unknown_option(&message) => {
@@ -419,7 +403,7 @@ impl Beads {
         }
     }
 
-    fn attempt(&self, call: &Call, plain: bool) -> Result<Captured, TrackerError> {
+    fn attempt(&self, call: &Call, plain: bool) -> Result<Captured> {
         let deadline = self.deadline()?;
         let said = capture(&Short {
             argv: self.argv(call, plain),
@@ -477,7 +461,7 @@ impl Beads {
     }
 
     /// What is left for this call.
-    fn deadline(&self) -> Result<Duration, TrackerError> {
+    fn deadline(&self) -> Result<Duration> {
         let left = self
             .bounds
             .until
@@ -747,11 +731,7 @@ pub struct Found {
 ///
 /// # Errors
 /// `Absent` when the settings name a program and its workspace or itself is not there.
-pub fn find(
-    kind: TrackerKind,
-    root: &Path,
-    path: Option<&OsStr>,
-) -> Result<Option<Found>, TrackerError> {
+pub fn find(kind: TrackerKind, root: &Path, path: Option<&OsStr>) -> Result<Option<Found>> {
     let names: &[&'static str] = match kind {
         TrackerKind::None => return Ok(None),
         // First, so that a worktree without a workspace costs one look.

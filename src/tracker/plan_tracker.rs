@@ -5,19 +5,14 @@
 //! about a slice is an entry of the checkpoint trail.
 
 use super::tracked_issue::{
-    Attempt, Brief, Closed, Comment, Commented, Holder, Issue, IssueStatus, Link, NewIssue, Reach,
-    ReadyIssue, ReadyList, Tracker, TrackerError, is_id, line, text,
+    Attempt, Brief, Comment, Commented, Holder, Issue, IssueStatus, Link, NewIssue, Reach,
+    ReadyIssue, ReadyList, Result, Tracker, TrackerError, is_id, line, text,
 };
-use cook_protocol::digest::sha256;
+use crate::prelude::*;
 use cook_protocol::machine::SliceGraph;
-use cook_protocol::model::{
-    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Slice, SliceStatus,
-    Timestamp,
-};
-use cook_repo::clock::Clock;
+use cook_protocol::model::MAX_CHECKPOINT_TEXT;
 use cook_repo::process::session_around;
-use cook_repo::store::{Place, Store};
-use std::time::Instant;
+use cook_repo::store::Place;
 
 /// Entries of the trail that are looked through for those of one slice.
 const LOOK_BACK: usize = 2_000;
@@ -37,7 +32,7 @@ impl PlanTracker {
         Self { plan, place, clock }
     }
 
-    fn store(&self) -> Result<Store, TrackerError> {
+    fn store(&self) -> Result<Store> {
         Store::open(self.place.clone())
             .map_err(TrackerError::Trail)?
             .ok_or(TrackerError::Absent(
@@ -46,7 +41,7 @@ impl PlanTracker {
             ))
     }
 
-    fn slice(&self, id: &str) -> Result<&Slice, TrackerError> {
+    fn slice(&self, id: &str) -> Result<&Slice> {
         self.plan
             .slice(id)
             .ok_or_else(|| TrackerError::Unknown(line(id)))
@@ -102,22 +97,22 @@ impl Tracker for PlanTracker {
         "none"
     }
 
-    fn current(&self) -> Result<Vec<Issue>, TrackerError> {
+    fn current(&self) -> Result<Vec<Issue>> {
         let slices = self.plan.open_slices();
         let in_work = |issue: &Issue| issue.status == IssueStatus::InProgress;
         Ok(slices.map(issue).filter(in_work).collect())
     }
 
-    fn ready(&self) -> Result<Vec<Issue>, TrackerError> {
+    fn ready(&self) -> Result<Vec<Issue>> {
         let rows = SliceGraph::new(&self.plan).ready(&self.plan);
         rows.iter().map(|row| self.show(&row.slice_id)).collect()
     }
 
-    fn show(&self, id: &str) -> Result<Issue, TrackerError> {
+    fn show(&self, id: &str) -> Result<Issue> {
         self.slice(id).map(issue)
     }
 
-    fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
+    fn comments(&self, id: &str) -> Result<Vec<Comment>> {
         self.slice(id)?;
         let trail = self
             .store()?
@@ -135,19 +130,19 @@ impl Tracker for PlanTracker {
             .collect())
     }
 
-    fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+    fn dependents(&self, id: &str) -> Result<Vec<Link>> {
         self.slice(id)?;
         let waiting = self.plan.candidate_slices.iter();
         let waiting = waiting.filter(|slice| slice.blocked_on.iter().any(|entry| entry == id));
         Ok(self.links(waiting.map(|slice| slice.slice_id.as_str())))
     }
 
-    fn dependencies(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+    fn dependencies(&self, id: &str) -> Result<Vec<Link>> {
         let slice = self.slice(id)?;
         Ok(self.links(slice.blocked_on.iter().map(String::as_str)))
     }
 
-    fn claim(&self, id: &str) -> Result<Issue, TrackerError> {
+    fn claim(&self, id: &str) -> Result<Issue> {
         let issue = self.show(id)?;
         if issue.status == IssueStatus::InProgress {
             return Ok(issue);
@@ -158,13 +153,7 @@ impl Tracker for PlanTracker {
         )))
     }
 
-    fn comment(
-        &self,
-        id: &str,
-        key: &str,
-        said: &str,
-        _attempt: Attempt,
-    ) -> Result<Commented, TrackerError> {
+    fn comment(&self, id: &str, key: &str, said: &str, _attempt: Attempt) -> Result<Commented> {
         self.slice(id)?;
         if !is_id(key) {
             return Err(TrackerError::BadText("has a key that is not a single word"));
@@ -197,13 +186,10 @@ impl Tracker for PlanTracker {
         }
     }
 
-    fn close(&self, id: &str, _reason: &str) -> Result<Closed, TrackerError> {
+    fn close(&self, id: &str, _reason: &str) -> Result<(Issue, bool)> {
         let issue = self.show(id)?;
         if issue.status == IssueStatus::Closed {
-            return Ok(Closed {
-                issue,
-                already: true,
-            });
+            return Ok((issue, true));
         }
         Err(by_report(format!(
             "slice `{id}` is {}: an accepted reconciliation closes it",
@@ -211,13 +197,13 @@ impl Tracker for PlanTracker {
         )))
     }
 
-    fn create(&self, _new: &NewIssue) -> Result<Issue, TrackerError> {
+    fn create(&self, _new: &NewIssue) -> Result<Issue> {
         Err(by_report(
             "a re-ground plans slices; there is no issue tracker here".to_owned(),
         ))
     }
 
-    fn ready_list(&self, _end: Instant) -> Result<ReadyList, TrackerError> {
+    fn ready_list(&self, _end: Instant) -> Result<ReadyList> {
         let graph = SliceGraph::new(&self.plan);
         let mut rows = Vec::new();
         for row in graph.ready(&self.plan) {

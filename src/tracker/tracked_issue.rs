@@ -1,14 +1,8 @@
 //! Issues as cook sees them, whatever tracker they come from. Texts are one
 //! clean line (a description and a comment keep their lines); ids are single words.
 
-use cook_protocol::diagnostic::{Code, Failure, Finding, Lines, clean};
+use crate::prelude::*;
 use cook_protocol::machine::id_is_valid;
-use cook_protocol::refusal::Refusal;
-use cook_repo::process::ProcessError;
-use cook_repo::thread;
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 /// Longest line that is kept of a title or a name, in characters.
 const MAX_LINE: usize = 300;
@@ -165,19 +159,12 @@ pub fn is_id(word: &str) -> bool {
 
 /// One clean line, capped.
 pub(super) fn line(text: &str) -> String {
-    cap(clean(text, Lines::Fold), MAX_LINE)
+    shorten(&clean(text, Lines::Fold), MAX_LINE)
 }
 
 /// Clean text with its lines, capped.
 pub(super) fn text(text: &str) -> String {
-    cap(clean(text, Lines::Keep), MAX_TEXT)
-}
-
-fn cap(text: String, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((at, _)) => text[..at].to_owned() + "…",
-        None => text,
-    }
+    shorten(&clean(text, Lines::Keep), MAX_TEXT)
 }
 
 /// The mark that makes a comment one of a kind. Only at the very end of a comment
@@ -273,15 +260,6 @@ pub enum Commented {
     WasThere,
 }
 
-/// What became of an issue that is now closed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Closed {
-    /// The issue, as reading shows it.
-    pub issue: Issue,
-    /// It was closed before.
-    pub already: bool,
-}
-
 /// A list of issues and what can be done with one.
 ///
 /// Every method that fails has a [`TrackerError`]; after an error of a write
@@ -293,51 +271,45 @@ pub trait Tracker: Sync {
 
     /// Asks whether it answers. `Absent`: there is none here, its workspace is not initialised.
     /// `Unavailable`: it is locked, hangs or is denied; worth another try at the next session start.
-    fn detect(&self) -> Result<(), TrackerError> {
+    fn detect(&self) -> Result<()> {
         Ok(())
     }
 
     /// Issues in work: this actor's first, then the most recently updated.
-    fn current(&self) -> Result<Vec<Issue>, TrackerError>;
+    fn current(&self) -> Result<Vec<Issue>>;
 
     /// What could be worked on, in the tracker's order of priority. May name issues in
     /// work and other people's; never blocked or closed ones.
-    fn ready(&self) -> Result<Vec<Issue>, TrackerError>;
+    fn ready(&self) -> Result<Vec<Issue>>;
 
     /// One issue.
-    fn show(&self, id: &str) -> Result<Issue, TrackerError>;
+    fn show(&self, id: &str) -> Result<Issue>;
 
     /// Its comments, oldest first.
-    fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError>;
+    fn comments(&self, id: &str) -> Result<Vec<Comment>>;
 
     /// Who depends on it.
-    fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError>;
+    fn dependents(&self, id: &str) -> Result<Vec<Link>>;
 
     /// What it depends on.
-    fn dependencies(&self, id: &str) -> Result<Vec<Link>, TrackerError>;
+    fn dependencies(&self, id: &str) -> Result<Vec<Link>>;
 
     /// Makes it this actor's, in work. One that another actor holds is refused and
     /// not changed.
-    fn claim(&self, id: &str) -> Result<Issue, TrackerError>;
+    fn claim(&self, id: &str) -> Result<Issue>;
 
     /// Adds a comment that ends with `[cook:<key>]`.
-    fn comment(
-        &self,
-        id: &str,
-        key: &str,
-        text: &str,
-        attempt: Attempt,
-    ) -> Result<Commented, TrackerError>;
+    fn comment(&self, id: &str, key: &str, text: &str, attempt: Attempt) -> Result<Commented>;
 
-    /// Closes it, and reads it again to see that it is closed.
-    fn close(&self, id: &str, reason: &str) -> Result<Closed, TrackerError>;
+    /// Closes it, and reads it again to see that it is closed; the second: it was already.
+    fn close(&self, id: &str, reason: &str) -> Result<(Issue, bool)>;
 
     /// Makes an issue.
-    fn create(&self, new: &NewIssue) -> Result<Issue, TrackerError>;
+    fn create(&self, new: &NewIssue) -> Result<Issue>;
 
     /// What could be worked on, and what each of the first few brings: asked for
     /// side by side, and left out where it does not come before `end`.
-    fn ready_list(&self, end: Instant) -> Result<ReadyList, TrackerError>;
+    fn ready_list(&self, end: Instant) -> Result<ReadyList>;
 
     /// Whether a name is this actor's.
     fn is_mine(&self, _assignee: &str) -> bool {
@@ -347,6 +319,9 @@ pub trait Tracker: Sync {
     /// The same tracker, with a deadline over everything it still does.
     fn until(&self, end: Instant) -> Box<dyn Tracker + '_>;
 }
+
+/// What fails where a tracker is asked.
+pub(super) type Result<T, E = TrackerError> = std::result::Result<T, E>;
 
 /// Everything that can go wrong between cook and a tracker.
 #[derive(Debug, thiserror::Error)]
@@ -478,7 +453,7 @@ pub(super) fn explore(
     tracker: &dyn Tracker,
     issues: Vec<Issue>,
     end: Instant,
-) -> Result<ReadyList, TrackerError> {
+) -> Result<ReadyList> {
     let tracker = &*tracker.until(end);
     let mut seen = Seen::default();
     let first: Vec<String> = issues.iter().take(ENRICHED).map(|i| i.id.clone()).collect();
@@ -524,7 +499,7 @@ pub(crate) fn with_parents_type(tracker: &dyn Tracker, mut links: Vec<Link>) -> 
 ///
 /// # Errors
 /// When the tracker does not say.
-pub fn list_unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>, TrackerError> {
+pub fn list_unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>> {
     let waiting: Vec<Brief> = list_waiting(&tracker.dependents(id)?);
     let ids: Vec<String> = waiting
         .iter()
@@ -567,7 +542,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn note<T>(&mut self, answer: Result<T, TrackerError>) -> Option<T> {
+    fn note<T>(&mut self, answer: Result<T>) -> Option<T> {
         match answer {
             Ok(answer) => Some(answer),
             Err(error) => {

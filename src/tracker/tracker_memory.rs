@@ -5,16 +5,10 @@
 //! lost: then comments are searched for their keys and issues are looked at again,
 //! and nothing happens twice. A file of a newer cook is left alone.
 
-use super::tracked_issue::{Attempt, Commented, Tracker, TrackerError, carries, is_id};
-use cook_protocol::model::{Plan, Slice, SliceStatus};
-use cook_repo::disk::{self, Durable, Links, NewFile};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use super::tracked_issue::{Attempt, Commented, Result, Tracker, TrackerError, carries, is_id};
+use crate::prelude::*;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The format that is written.
 const FORMAT: u64 = 1;
@@ -291,11 +285,7 @@ fn gives_up(memory: &mut Memory, error: &TrackerError) -> bool {
 struct Known(BTreeMap<String, Vec<String>>);
 
 impl Known {
-    fn send_again(
-        &mut self,
-        tracker: &dyn Tracker,
-        entry: &Entry,
-    ) -> Result<Commented, TrackerError> {
+    fn send_again(&mut self, tracker: &dyn Tracker, entry: &Entry) -> Result<Commented> {
         if !self.0.contains_key(&entry.issue) {
             let comments = tracker.comments(&entry.issue)?;
             let texts = comments.into_iter().map(|comment| comment.text).collect();
@@ -327,7 +317,7 @@ impl TrackerAction {
         format!("{what} {} {}", self.issue, self.slice)
     }
 
-    fn perform(&self, tracker: &dyn Tracker) -> Result<(), TrackerError> {
+    fn perform(&self, tracker: &dyn Tracker) -> Result<()> {
         match self.closes {
             false => tracker.claim(&self.issue).map(|_| ()),
             true => {

@@ -4,7 +4,7 @@ use super::trial_change::Mix;
 use super::trial_change::{Change, End, names_path};
 use super::trial_change::{Depth, Recipe};
 use cook_mutants::{Language, has_tests};
-use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::diagnostic::{Code, OrFail, Result};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::{Caches, Config, GateSpec, TreeEntry};
 use cook_protocol::trials::{
@@ -55,12 +55,12 @@ impl Bundle {
         gates: &[GateSpec],
         printed: &BTreeSet<String>,
         more: &[String],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let known = Known {
             paths: config.tests.paths.clone(),
             ..Known::default()
         };
-        let text_of = |path: &str| -> Result<Option<String>, Failure> {
+        let text_of = |path: &str| -> Result<Option<String>> {
             Ok(match repo.entry(commit, path)? {
                 Entry::File { bytes, .. } if bytes.len() <= MAX_KEPT => {
                     String::from_utf8(bytes).ok()
@@ -110,7 +110,7 @@ impl Bundle {
         config: &Config,
         gates: &[GateSpec],
         more: &[String],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let mut bundle = Self::read(repo, commit, config, gates, &BTreeSet::new(), more)?;
         let words: Vec<String> = gates
             .iter()
@@ -161,21 +161,17 @@ impl Bundle {
     }
 
     /// Its bytes, as the log keeps them.
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Failure> {
-        serde_json::to_vec(self).map_err(|error| {
-            Failure::state(Code::LogUnreadable, "tests that are kept").with_cause(&error)
-        })
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec(self).or_fail(Code::LogUnreadable, "tests that are kept")
     }
 
     /// The digest of its bytes.
-    pub(crate) fn id(&self) -> Result<String, Failure> {
+    pub(crate) fn id(&self) -> Result<String> {
         Ok(sha256(self.to_bytes()?))
     }
 
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
-        serde_json::from_slice(bytes).map_err(|error| {
-            Failure::state(Code::LogUnreadable, "tests that are kept").with_cause(&error)
-        })
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        serde_json::from_slice(bytes).or_fail(Code::LogUnreadable, "tests that are kept")
     }
 
     pub(crate) fn list_files(&self) -> impl Iterator<Item = (String, String, String)> {
@@ -211,7 +207,7 @@ pub(crate) struct TestSide {
 
 impl TestSide {
     /// Of a commit (full id).
-    pub(crate) fn read(repo: &Repo, commit: &str) -> Result<Self, Failure> {
+    pub(crate) fn read(repo: &Repo, commit: &str) -> Result<Self> {
         let files = repo.files(commit)?;
         let known = Known::default();
         let is_test =
@@ -292,7 +288,7 @@ pub(crate) fn lay_down(
     (bundle, head): (&Bundle, &str),
     others: &Accepted,
     printed: &BTreeSet<String>,
-) -> Result<String, Failure> {
+) -> Result<String> {
     let mut puts = BTreeMap::new();
     for (path, kept) in &bundle.files {
         let entry = TreeEntry {
@@ -366,25 +362,20 @@ pub(crate) fn try_new_tests(
     gate: &GateSpec,
     (base, head): (&str, &str),
     printed: &BTreeSet<String>,
-) -> Result<TrialRun, Failure> {
+) -> Result<TrialRun> {
     let paths = &config.tests.paths;
     let change = Change::read(gates.repo, base, head, paths, std::slice::from_ref(gate))?;
     let commit = mix(&change, gate, End::Base, printed)?;
     run_at(gates, &commit, gate)
 }
 
-fn mix(
-    change: &Change,
-    gate: &GateSpec,
-    code: End,
-    printed: &BTreeSet<String>,
-) -> Result<String, Failure> {
+fn mix(change: &Change, gate: &GateSpec, code: End, printed: &BTreeSet<String>) -> Result<String> {
     let recipe = Recipe::of(gate);
     let mix = Mix::new(code, &recipe, Depth::All);
     change.mix(&mix, printed)
 }
 
 /// A gate at a commit, answered from a receipt where there is one.
-pub(crate) fn run_at(gates: &Gates, commit: &str, gate: &GateSpec) -> Result<TrialRun, Failure> {
+pub(crate) fn run_at(gates: &Gates, commit: &str, gate: &GateSpec) -> Result<TrialRun> {
     TrialRoom::new(gates, Caches::Kept).run(commit, gate, false)
 }

@@ -5,8 +5,8 @@ use super::trial_lines::{Teller, last_line};
 use crate::prelude::*;
 use cook_mutants::Language;
 use cook_protocol::trials::{
-    Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, Tree, TrialLine, Word, cross,
-    fits_path, limit_to_files,
+    Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, Tree, Word, cross, fits_path,
+    limit_to_files,
 };
 use cook_repo::git::{Entry, TreeChange};
 use cook_repo::receipt::{TrialRoom, TrialRun};
@@ -157,7 +157,7 @@ impl<'a> GateTrials<'a> {
     }
 
     /// What the four trials say; `after` is the gate's run at the head.
-    pub fn look(&mut self, after: &GateRun) -> Result<Vec<TrialLine>, Failure> {
+    pub fn look(&mut self, after: &GateRun) -> Result<Vec<TrialLine>> {
         let Some(receipt) = &after.receipt else {
             return Ok(Vec::new());
         };
@@ -255,7 +255,7 @@ impl<'a> GateTrials<'a> {
 
     /// What of the change is on the side of the tests, by paths at the head, or where they are gone at the
     /// base.
-    fn list_touched(&self) -> Result<Vec<String>, Failure> {
+    fn list_touched(&self) -> Result<Vec<String>> {
         let mut touched: BTreeSet<String> = self.change.list_edited_settings(&self.recipe)?;
         touched.retain(|path| self.concerns(path));
         for change in &self.change.changes {
@@ -300,7 +300,7 @@ impl<'a> GateTrials<'a> {
         commit: &str,
         (touched, limit): (&[String], u64),
         anew: bool,
-    ) -> Result<Trial, Failure> {
+    ) -> Result<Trial> {
         let chosen = match touched.is_empty() || self.touches_links(touched) {
             true => None,
             false => self.choose(commit, touched)?,
@@ -340,7 +340,7 @@ impl<'a> GateTrials<'a> {
     }
 
     /// The words that run these files alone at a commit, and what they run.
-    fn choose(&self, commit: &str, touched: &[String]) -> Result<Option<Chosen>, Failure> {
+    fn choose(&self, commit: &str, touched: &[String]) -> Result<Option<Chosen>> {
         let Ok(words) = words(&self.gate.run) else {
             return Ok(None);
         };
@@ -385,12 +385,7 @@ impl<'a> GateTrials<'a> {
     }
 
     /// Tests of the base on its own code: whole where a receipt answers, else as little as the others.
-    fn run_before(
-        &mut self,
-        after: &TrialRun,
-        touched: &[String],
-        limit: u64,
-    ) -> Result<Trial, Failure> {
+    fn run_before(&mut self, after: &TrialRun, touched: &[String], limit: u64) -> Result<Trial> {
         let base = self.change.base.clone();
         let red = after.outcomes.tests.iter();
         let mut red = red.filter(|(_, test)| test.result == TestResult::Failed);
@@ -433,7 +428,7 @@ impl<'a> GateTrials<'a> {
         (touched, printed): (&[String], &BTreeSet<String>),
         limit: u64,
         before: &Outcomes,
-    ) -> Result<(Trial, Depth), Failure> {
+    ) -> Result<(Trial, Depth)> {
         let mut kept = BTreeSet::new();
         let mut unloaded = BTreeMap::new();
         let mut depths = vec![Depth::All];
@@ -502,7 +497,7 @@ impl<'a> GateTrials<'a> {
         (touched, printed): (&[String], &BTreeSet<String>),
         limit: u64,
         depth: Depth,
-    ) -> Result<Option<Trial>, Failure> {
+    ) -> Result<Option<Trial>> {
         let mut changes = self.change.changes.iter();
         if !changes.any(|it| it.after.is_some() && touched.iter().any(|path| path == it.path())) {
             return Ok(None);
@@ -516,7 +511,7 @@ impl<'a> GateTrials<'a> {
         self.run(what, &commit, (touched, limit), false).map(Some)
     }
 
-    fn run_old_again(&mut self, old: &Trial, limit: u64) -> Result<Trial, Failure> {
+    fn run_old_again(&mut self, old: &Trial, limit: u64) -> Result<Trial> {
         let files: Vec<String> = old.files.iter().flatten().cloned().collect();
         let what = "old tests once more";
         let mut again = self.run(what, &old.commit, (&files, limit), true)?;
@@ -612,10 +607,7 @@ impl<'a> GateTrials<'a> {
                 name: self.gate.name.clone(),
                 file: None,
                 message,
-                became: match is {
-                    true => Became::Green,
-                    false => Became::Red,
-                },
+                became: if is { Became::Green } else { Became::Red },
             });
         };
         match (was, is) {
@@ -645,7 +637,7 @@ impl<'a> GateTrials<'a> {
 
     /// What would refuse is looked at once more, from nothing; what goes otherwise then is no fact of
     /// the change unless it did not do so before.
-    fn look_again(&mut self, named: &mut Vec<NamedTest>, four: Four) -> Result<Flaky, Failure> {
+    fn look_again(&mut self, named: &mut Vec<NamedTest>, four: Four) -> Result<Flaky> {
         let refuses = |it: &NamedTest| it.word.weight() == cook_protocol::trials::Weight::Refuses;
         let mut flaky = Flaky::new();
         if !named.iter().any(refuses) {
@@ -710,7 +702,7 @@ impl<'a> GateTrials<'a> {
         depth: Depth,
         limit: u64,
         teller: &Teller,
-    ) -> Result<Vec<TrialLine>, Failure> {
+    ) -> Result<Vec<TrialLine>> {
         let after = &four.after.outcomes;
         let mut edited = self.change.list_edited_settings(&self.recipe)?;
         // By what else the gate's program reads, code is built too, which new tests may need.

@@ -15,7 +15,7 @@ pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{ADD_GATE, last_line, show_red, show_red_before};
 
 use crate::prelude::*;
-use cook_protocol::trials::{Side, TrialLine, Weight, Word};
+use cook_protocol::trials::{Side, Weight, Word};
 use gate_trials::GateTrials;
 use trial_change::Change;
 
@@ -28,7 +28,7 @@ pub(crate) fn count_declared(
     base: &str,
     head: &str,
     lines: &mut Vec<TrialLine>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     Change::read(repo, base, head, &[], &[])?.count_declarations(lines)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn try_change(
     gates: &Gates,
     runs: &[GateRun],
     span: &Span,
-) -> Result<Tried, Failure> {
+) -> Result<Tried> {
     let mut tried = Tried::default();
     if span.base == span.head {
         return Ok(tried);

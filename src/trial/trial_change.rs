@@ -2,13 +2,11 @@
 
 use crate::prelude::*;
 use cook_mutants::{Language, has_examples, has_tests, without_change};
-use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::{
     Known, Side, Split, close_scripts, close_targets, first_target, is_among_tests, is_test_file,
     is_whole_setting, list_variables, shadows_runner, side_of, split_of, splits,
 };
 use cook_repo::git::{Entry, Put, TreeChange};
-use std::cell::RefCell;
 
 /// Bytes of a text that is taken apart.
 const MAX_SPLIT: usize = 4 << 20;
@@ -50,7 +48,7 @@ impl<'a> Change<'a> {
         head: &str,
         paths: &[String],
         gates: &[GateSpec],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         for commit in [base, head] {
             repo.fetch_missing(commit, &[])?;
         }
@@ -75,7 +73,7 @@ impl<'a> Change<'a> {
     }
 
     /// The text of a file at one end; none where there is none, or it is too large or no text.
-    pub(super) fn text(&self, end: End, path: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn text(&self, end: End, path: &str) -> Result<Option<String>> {
         let key = (end, path.to_owned());
         if let Some(known) = self.texts.borrow().get(&key) {
             return Ok(known.clone());
@@ -250,7 +248,7 @@ impl<'a> Change<'a> {
     }
 
     /// Scripts that gates call, and files that settings of runners name, among what changed.
-    fn find_named(&self, gates: &[GateSpec]) -> Result<BTreeSet<String>, Failure> {
+    fn find_named(&self, gates: &[GateSpec]) -> Result<BTreeSet<String>> {
         let changed: BTreeSet<&str> = self.paths().collect();
         let mut texts: Vec<(&GateSpec, End, String)> = Vec::new();
         for gate in gates {
@@ -294,17 +292,14 @@ impl<'a> Change<'a> {
     }
 
     /// What a gate calls in its file of rules at one end.
-    pub(super) fn read_recipe(&self, recipe: &Recipe, end: End) -> Result<Option<String>, Failure> {
+    pub(super) fn read_recipe(&self, recipe: &Recipe, end: End) -> Result<Option<String>> {
         let Some(file) = recipe.file() else {
             return Ok(None);
         };
         Ok(self.text(end, file)?.and_then(|text| recipe.take(&text)))
     }
 
-    fn find_named_by_settings(
-        &self,
-        changed: &BTreeSet<&str>,
-    ) -> Result<BTreeSet<String>, Failure> {
+    fn find_named_by_settings(&self, changed: &BTreeSet<&str>) -> Result<BTreeSet<String>> {
         let mut named = BTreeSet::new();
         let is_candidate = |path: &&&str| {
             !is_among_tests(path)
@@ -341,7 +336,7 @@ impl<'a> Change<'a> {
     }
 
     /// Of what changed among tests, those files that code imports.
-    fn find_imported(&self) -> Result<BTreeSet<String>, Failure> {
+    fn find_imported(&self) -> Result<BTreeSet<String>> {
         let among = self
             .paths()
             .filter(|path| is_among_tests(path) && !is_test_file(path))
@@ -467,7 +462,7 @@ impl<'a> Mix<'a> {
 
 impl Change<'_> {
     /// The commit that holds it: a made one, or one of the two where nothing differs.
-    pub(super) fn mix(&self, mix: &Mix, printed: &BTreeSet<String>) -> Result<String, Failure> {
+    pub(super) fn mix(&self, mix: &Mix, printed: &BTreeSet<String>) -> Result<String> {
         let mut puts = BTreeMap::new();
         for change in &self.changes {
             if mix.kept.is_some_and(|kept| kept.contains(change.path())) {
@@ -527,10 +522,7 @@ impl Change<'_> {
                 puts.entry(path.clone()).or_insert(Put::Nothing);
             }
             (End::Base, Some((from, _)), Some((to, entry))) => {
-                let path = match self.code_moved(from) {
-                    true => from,
-                    false => to,
-                };
+                let path = if self.code_moved(from) { from } else { to };
                 if path != from {
                     puts.entry(from.clone()).or_insert(Put::Nothing);
                 }
@@ -553,7 +545,7 @@ impl Change<'_> {
         code: End,
         change: &TreeChange,
         puts: &mut BTreeMap<String, Put>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         self.put_text(code, change, puts, |path, own, other| {
             let text = without_change(path, Some(own), Some(other)).flatten();
             text.filter(|text| text != own)
@@ -566,7 +558,7 @@ impl Change<'_> {
         mix: &Mix,
         change: &TreeChange,
         puts: &mut BTreeMap<String, Put>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(split) = self.split(change.path(), mix.recipe, mix.depth)? else {
             return Ok(());
         };
@@ -585,7 +577,7 @@ impl Change<'_> {
         change: &TreeChange,
         puts: &mut BTreeMap<String, Put>,
         make: impl FnOnce(&str, &str, &str) -> Option<String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let (Some((from, old)), Some((to, new))) = (&change.before, &change.after) else {
             return Ok(());
         };
@@ -606,10 +598,7 @@ impl Change<'_> {
 
     /// Files with settings of runners that differ, by their paths at the head: all of a file, or the
     /// part of it that is no code.
-    pub(super) fn list_edited_settings(
-        &self,
-        recipe: &Recipe,
-    ) -> Result<BTreeSet<String>, Failure> {
+    pub(super) fn list_edited_settings(&self, recipe: &Recipe) -> Result<BTreeSet<String>> {
         let mut edited = BTreeSet::new();
         for change in &self.changes {
             let is_part = || {
@@ -633,7 +622,7 @@ impl Change<'_> {
     }
 
     /// Whether what the gate calls differs.
-    pub(super) fn recipe_differs(&self, recipe: &Recipe) -> Result<bool, Failure> {
+    pub(super) fn recipe_differs(&self, recipe: &Recipe) -> Result<bool> {
         match recipe.file() {
             Some(file) => Ok(self.read_recipe(recipe, End::Base)?
                 != self.read_recipe(recipe, End::Head)?
@@ -643,7 +632,7 @@ impl Change<'_> {
     }
 
     /// What of a file that is on the code side belongs to the tests.
-    fn split(&self, path: &str, recipe: &Recipe, depth: Depth) -> Result<Option<Split>, Failure> {
+    fn split(&self, path: &str, recipe: &Recipe, depth: Depth) -> Result<Option<Split>> {
         let own = split_of(path);
         if depth == Depth::Nothing || recipe.file() != Some(path) {
             return Ok(own);
@@ -655,7 +644,7 @@ impl Change<'_> {
         Ok(Some(recipe.split(&texts, own, depth)))
     }
 
-    fn differs_in_part(&self, from: &str, to: &str, recipe: &Recipe) -> Result<bool, Failure> {
+    fn differs_in_part(&self, from: &str, to: &str, recipe: &Recipe) -> Result<bool> {
         let Some(split) = self.split(to, recipe, Depth::All)? else {
             return Ok(false);
         };

@@ -3,9 +3,7 @@
 use super::trial_change::{Change, End, Recipe};
 use crate::prelude::*;
 use cook_protocol::model::CleanRoom;
-use cook_protocol::trials::{
-    Became, Declaration, NamedTest, TrialLine, Weight, Word, read_declarations,
-};
+use cook_protocol::trials::{Became, Declaration, NamedTest, Weight, Word, read_declarations};
 use cook_repo::git::{Entry, Said};
 
 /// Lines of one word that are told one by one.
@@ -119,10 +117,7 @@ impl Teller<'_> {
 
     /// `red`: tests that are red without the edit, as a trial says at that commit with that command.
     pub fn tell_setting(&self, path: &str, red: &[String], at: (&str, &str)) -> TrialLine {
-        let more = match red.len().saturating_sub(1) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = and_more(red.len().saturating_sub(1));
         let first = red.first().map_or("", String::as_str);
         let [shown, first] = [path, first].map(|text| clean(text, Lines::Fold));
         let what = format!(
@@ -254,7 +249,7 @@ const MOST: usize = 20;
 impl Change<'_> {
     /// Counts the declarations of the range: what is declared refuses no more. A declaration that names
     /// nothing that is so is told.
-    pub(super) fn count_declarations(&self, lines: &mut Vec<TrialLine>) -> Result<(), Failure> {
+    pub(super) fn count_declarations(&self, lines: &mut Vec<TrialLine>) -> Result<()> {
         let said = self.repo.list_said(&self.base, &self.head)?;
         let declared: Vec<Declaration> = said
             .iter()
@@ -317,7 +312,7 @@ impl Change<'_> {
     }
 
     /// The file was there as it is at the head.
-    fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool, Failure> {
+    fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool> {
         let Some(file) = line.file.as_ref().filter(|file| self.find(file).is_some()) else {
             // It goes otherwise by the code alone.
             return Ok(true);
@@ -327,7 +322,7 @@ impl Change<'_> {
     }
 
     /// Tests that came with a merge of what others work on are theirs: they are shown.
-    fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<(), Failure> {
+    fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<()> {
         let merged: Vec<&String> = said.iter().flat_map(|said| &said.merged).collect();
         if merged.is_empty() {
             return Ok(());

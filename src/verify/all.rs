@@ -13,8 +13,7 @@ use crate::service;
 use crate::workspace::{Judging, Workspace};
 use cook_protocol::machine::{current_audit, current_review, describe_typed_votes, list_votes};
 use cook_protocol::model::{
-    Accepted, CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, ProofTally,
-    STOP_VERIFIER, StrengthNote,
+    Accepted, CheckRun, GOAL_SLICE, Goal, GoalCheck, GoalFound, Phase, ProofTally, StrengthNote,
 };
 use cook_protocol::trials::Weight;
 
@@ -23,7 +22,7 @@ use cook_protocol::trials::Weight;
 ///
 /// # Errors
 /// Git that does not answer, a log that cannot be read.
-pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered, Failure> {
+pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered> {
     let mut outcome = check_state(workspace)?;
     let asks = "is this commit proven done?";
     let Some(snapshot) = outcome.sound_log(workspace)? else {
@@ -142,7 +141,7 @@ fn describe_gates(
     workspace: &Workspace,
     standing: &CommitStanding,
     outcome: &mut Outcome,
-) -> Result<&'static str, Failure> {
+) -> Result<&'static str> {
     let repo = &workspace.repo;
     let (Some(head), Some(done)) = (&standing.head.commit, &standing.done) else {
         return Ok("");
@@ -160,7 +159,7 @@ fn describe_gates(
 }
 
 /// The stop verifier, or the gates of the contract that decides in its place.
-fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     match &workspace.judging {
         Some(judging) => run_judging(workspace, judging, outcome),
         None => run(workspace, outcome),
@@ -187,7 +186,7 @@ fn describe_open(snapshot: &Snapshot) -> String {
 ///
 /// # Errors
 /// Git that does not answer, a log that cannot be read.
-pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
+pub fn stop(workspace: &Workspace) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     check_worktree(workspace, &mut outcome)?;
     let (_, snapshot) = workspace.current()?;
@@ -208,7 +207,7 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
 const VERIFIER: &str = ".agent/verify_completion_stop.sh";
 
 /// Whether the scripts of the repository may run; a finding where they may not.
-fn is_trusted(workspace: &Workspace, outcome: &mut Outcome) -> Result<bool, Failure> {
+fn is_trusted(workspace: &Workspace, outcome: &mut Outcome) -> Result<bool> {
     let is_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     if !is_trusted {
         let what =
@@ -219,12 +218,7 @@ fn is_trusted(workspace: &Workspace, outcome: &mut Outcome) -> Result<bool, Fail
 }
 
 /// Why a command is red, with what it lacks.
-fn explain_red(
-    workspace: &Workspace,
-    config: &Config,
-    red: Red,
-    lines: usize,
-) -> Result<String, Failure> {
+fn explain_red(workspace: &Workspace, config: &Config, red: Red, lines: usize) -> Result<String> {
     let mut why = match (red.problem, red.receipt) {
         (Some(problem), _) => problem.to_owned(),
         (None, Some(receipt)) => {
@@ -240,7 +234,7 @@ fn explain_red(
     Ok(why)
 }
 
-pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     if !is_trusted(workspace, outcome)? {
         return Ok(());
     }
@@ -280,7 +274,7 @@ pub(super) fn run_judging(
     workspace: &Workspace,
     judging: &Judging,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Some(head) = workspace.repo.head()?.commit else {
         let what = "the repository has no commit to run the gates at";
         outcome.find_at(Code::UnbornHead, what, SETTINGS);
@@ -306,7 +300,9 @@ pub(super) fn run_judging(
     }
     // What the gates go through (a Makefile, a runner's settings, tests) is work as well, so that it is
     // held by what the base's tests say of HEAD's code.
-    let tried = workspace.try_change(&judging.base, &head, &runs, &|_| {})?;
+    let tried = workspace
+        .world()?
+        .try_change(&judging.base, &head, &runs, &|_| {})?;
     outcome.checked.extend(tried.looked_at);
     for line in tried.lines.into_iter().map(Line::from) {
         let place = line.file.as_ref().map_or(SETTINGS, |file| &file.path);
@@ -331,7 +327,7 @@ pub(super) fn check_votes(
     workspace: &Workspace,
     snapshot: &Snapshot,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let phase = snapshot.state.current_phase;
     if !matches!(phase, Phase::StopWave | Phase::Done) {
         return Ok(());
@@ -360,7 +356,7 @@ fn tell_judges(
     snapshot: &Snapshot,
     at: &Head,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     for judged in find_verdicts(workspace, snapshot, at)? {
         outcome.add_checked(clean(&judged.words(), Lines::Fold));
     }
@@ -396,7 +392,7 @@ pub(super) fn list_votes_at(
 ///
 /// # Errors
 /// `slice_unknown`; git that does not answer, a log that cannot be read.
-pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, Failure> {
+pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered> {
     let outcome = check_state(workspace)?;
     let snapshot = outcome.sound_log(workspace)?;
     let mut answered = Answered::new(
@@ -455,7 +451,7 @@ fn check_acceptance(
     slice: &Slice,
     accepted: &Accepted,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let store = workspace.store()?;
     let seq = accepted.seq.0.saturating_sub(1);
     let before: Snapshot = store.entry(&seq.to_string())?.snapshot;
@@ -516,7 +512,7 @@ pub(super) fn describe_strength(id: &str, note: &StrengthNote) -> String {
 ///
 /// # Errors
 /// `goal_commands`, with the commands, where nobody does.
-pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<(), Failure> {
+pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<()> {
     let (_, snapshot) = workspace.current()?;
     let Some(goal) = snapshot.as_ref().and_then(Snapshot::goal) else {
         let what = "`--goal` names a goal, and this log has none";
@@ -561,7 +557,7 @@ fn answer_goal(
     snapshot: &Snapshot,
     rerun: Rerun,
     mut outcome: Outcome,
-) -> Result<Answered, Failure> {
+) -> Result<Answered> {
     outcome.forget(Code::HeadMovedSinceDone);
     let standing = find_standing(workspace, snapshot, &mut outcome)?;
     if standing.done.is_none() {
@@ -604,11 +600,7 @@ fn answer_goal(
 }
 
 /// What keeps HEAD from reaching it, as `cook goal` says it.
-pub(super) fn ask_at_head(
-    workspace: &Workspace,
-    goal: &Goal,
-    outcome: &mut Outcome,
-) -> Result<(), Failure> {
+pub(super) fn ask_at_head(workspace: &Workspace, goal: &Goal, outcome: &mut Outcome) -> Result<()> {
     let Some(head) = workspace.repo.head()?.commit else {
         let what = "the repository has no commit to run the checks at";
         outcome.find(Code::UnbornHead, what);
@@ -637,7 +629,7 @@ fn ask_again(
     (goal, head): (&Goal, &String),
     is_recorded: bool,
     outcome: &mut Outcome,
-) -> Result<Vec<Criterion>, Failure> {
+) -> Result<Vec<Criterion>> {
     let found = workspace.ask_goal(goal, head)?;
     tell_lines(&found, outcome);
     let runs = goal.checks.iter().zip(&found.checks);

@@ -9,14 +9,10 @@ use crate::init::{SETTINGS, control_plane_script, plans, stop_script};
 use crate::prelude::*;
 use crate::service;
 use crate::workspace::{Judging, Workspace};
-use cook_protocol::model::{
-    CONTRACT_FILES, Plan, Profile, STOP_VERIFIER_SCRIPTS, TreeEntry, surface_matches,
-};
+use cook_protocol::model::{CONTRACT_FILES, STOP_VERIFIER_SCRIPTS, surface_matches};
 use cook_repo::disk::TemporaryDir;
 use cook_repo::receipt::TakenBack;
 use cook_repo::remote::{Remote, Side};
-use serde::Serialize;
-use serde_json::Value;
 
 /// Files that are named.
 const MOST_NAMED: usize = 100;
@@ -118,7 +114,7 @@ impl Compared {
 ///
 /// # Errors
 /// `commit_unknown` for the base, `config_invalid` for its contract, no commit at HEAD.
-pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, Failure> {
+pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared> {
     let Some(head) = workspace.repo.head()?.commit else {
         return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
     };
@@ -185,7 +181,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
 }
 
 /// The commit that the base names, here or at the remote.
-fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
+fn find(workspace: &Workspace, ask: Ask) -> Result<String> {
     require_one_meaning(workspace, ask.base)?;
     if let Some(commit) = workspace.repo.commit_named(ask.base)? {
         return Ok(commit);
@@ -216,7 +212,7 @@ fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
 
 /// Somebody who may push a tag or a branch could give it the base's name: `origin/main` is then two things,
 /// or, where the remote's own is not here, only theirs.
-fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure> {
+fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<()> {
     let name = base.split(['~', '^', '@', ':']).next().unwrap_or(base);
     if name.starts_with("refs/") {
         return Ok(());
@@ -271,12 +267,7 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
 }
 
 /// What differs from where the branch began is nothing but contract.
-fn is_alone(
-    workspace: &Workspace,
-    from: &str,
-    head: &str,
-    contracts: &[Contract],
-) -> Result<bool, Failure> {
+fn is_alone(workspace: &Workspace, from: &str, head: &str, contracts: &[Contract]) -> Result<bool> {
     let changes = workspace.repo.changes(Some(from), head)?;
     let is_contract = |path: &str| {
         path == CONTRACT_FILES[0] || contracts.iter().any(|one| one.files.contains_key(path))
@@ -294,7 +285,7 @@ fn judging(
     contract: &Contract,
     head: &Contract,
     added: &[String],
-) -> Result<Judging, Failure> {
+) -> Result<Judging> {
     let unreadable = |path: &str, why: String| {
         let what = format!("`{path}` of the contract that decides: {why}");
         Failure::state(Code::ConfigInvalid, what)
@@ -352,7 +343,7 @@ pub(super) fn hold(
     workspace: &Workspace,
     snapshot: &Snapshot,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Some(judging) = &workspace.judging else {
         return Ok(());
     };
@@ -385,7 +376,7 @@ fn list_unproven(
     judging: &Judging,
     path: &str,
     proven: &Plan,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>> {
     let Some(base) = read_plan_at(workspace, &judging.commit, path)? else {
         return Ok(Vec::new());
     };
@@ -437,15 +428,11 @@ fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
 
 /// A text as it is shown: one line, not too long.
 fn show(text: &str) -> String {
-    let line = clean(text.trim(), Lines::Fold);
-    match line.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    shorten(&clean(text.trim(), Lines::Fold), 80)
 }
 
 /// The plan that a file of a commit lists, read as `cook init --from` reads it; none where it is not there.
-fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Option<Plan>, Failure> {
+fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Option<Plan>> {
     let dir = Path::new(path).parent().and_then(Path::to_str);
     let below = dir.filter(|dir| !dir.is_empty());
     let files = workspace
@@ -497,7 +484,7 @@ pub(super) struct ContractFile {
 }
 
 impl ContractFile {
-    fn read(repo: &Repo, entry: TreeEntry) -> Result<Self, Failure> {
+    fn read(repo: &Repo, entry: TreeEntry) -> Result<Self> {
         let bytes = match entry.mode.starts_with("100") {
             true => repo.blob(&entry.id)?,
             false => None,
@@ -527,7 +514,7 @@ pub(super) struct Contract {
 impl Contract {
     /// Reads the contracts of some commits, the first of which is the base: what it counts as a part of its
     /// contract is looked at in all.
-    pub fn read_all(repo: &Repo, commits: &[&str]) -> Result<Vec<Self>, Failure> {
+    pub fn read_all(repo: &Repo, commits: &[&str]) -> Result<Vec<Self>> {
         let (mut protected, mut scripts) = (Vec::new(), BTreeSet::new());
         if let Some(base) = commits.first() {
             let own = Self::read(repo, base, is_agents)?;
@@ -545,7 +532,7 @@ impl Contract {
         commits.iter().map(read).collect()
     }
 
-    fn read(repo: &Repo, commit: &str, is_part: impl Fn(&str) -> bool) -> Result<Self, Failure> {
+    fn read(repo: &Repo, commit: &str, is_part: impl Fn(&str) -> bool) -> Result<Self> {
         let mut contract = Self::default();
         for (path, entry) in repo.files(commit)? {
             if is_part(&path) {
@@ -615,11 +602,7 @@ fn list_commands(settings: &Config) -> Vec<String> {
 }
 
 /// Scripts outside of `.agent/` that commands name.
-fn list_named_scripts(
-    repo: &Repo,
-    commit: &str,
-    commands: &[String],
-) -> Result<BTreeSet<String>, Failure> {
+fn list_named_scripts(repo: &Repo, commit: &str, commands: &[String]) -> Result<BTreeSet<String>> {
     let words: BTreeSet<String> = commands
         .iter()
         .filter_map(|command| words(command).ok())

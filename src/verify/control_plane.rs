@@ -6,10 +6,9 @@ use super::verification::{Answered, find_standing};
 use crate::prelude::*;
 use crate::service;
 use crate::workspace::Workspace;
-use cook_protocol::machine::{self, CONTRACT_TEXTS, OutsideEdit};
+use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
-    ActiveSlice, ActiveStatus, BriefDocument, CitedExchange, Event, Plan, Profile, SliceRecord,
-    State, StopRecord, VerificationEvidence,
+    ActiveSlice, BriefDocument, CitedExchange, SliceRecord, State, StopRecord, VerificationEvidence,
 };
 use cook_protocol::prompt;
 use cook_protocol::report::{self, Provenance, Reported};
@@ -26,7 +25,7 @@ const NAMED: usize = 5;
 ///
 /// # Errors
 /// Git that does not answer, a log that cannot be read.
-pub fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
+pub fn control_plane(workspace: &Workspace) -> Result<Answered> {
     let mut outcome = check_state(workspace)?;
     if let Some(snapshot) = outcome.sound_log(workspace)? {
         check_proof(workspace, &snapshot, &mut outcome)?;
@@ -55,7 +54,7 @@ pub fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
 }
 
 /// Contract, documents, histories, log.
-pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome, Failure> {
+pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     outcome.findings.extend(workspace.config_problem().cloned());
     check_worktree(workspace, &mut outcome)?;
@@ -97,7 +96,7 @@ pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome, Failure> {
 }
 
 /// What is verified is a commit: a worktree that differs from it is another thing.
-pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let status = workspace.repo.read_status_anew()?.worktree;
     if !status.is_clean() {
         let dirty = status.name_dirty(NAMED);
@@ -106,10 +105,7 @@ pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Re
     }
     let unwatched = workspace.repo.list_unwatched()?;
     if let Some(first) = unwatched.first() {
-        let more = match unwatched.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = and_more(unwatched.len() - 1);
         let what = format!(
             "git is set to ignore changes to {first}{more}, so a clean status does not cover them; `git update-index --no-assume-unchanged --no-skip-worktree` ends that"
         );
@@ -120,7 +116,7 @@ pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Re
 }
 
 /// Runs every event again and compares what comes out with what the log holds.
-pub(super) fn check_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+pub(super) fn check_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let mut again = Again::new(workspace)?;
     let mut failed = None;
     let mut untrue = Vec::new();
@@ -181,11 +177,7 @@ fn find_builder(
 }
 
 /// What `dispatch` says now against what was written down, and what it noticed.
-fn check_dispatch(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    outcome: &mut Outcome,
-) -> Result<(), Failure> {
+fn check_dispatch(workspace: &Workspace, snapshot: &Snapshot, outcome: &mut Outcome) -> Result<()> {
     let (dispatch, _) = service::dispatch_told(workspace, Some(snapshot))?;
     // Single files are reported by the checks that read them.
     let is_of_all = |finding: &Finding| {
@@ -241,7 +233,7 @@ pub(super) fn check_contract(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let missing = workspace.repo.contract_missing()?;
     for path in &missing {
         let what = format!("`{path}` is not in the worktree");
@@ -349,7 +341,7 @@ fn check_history<T: Documented>(root: &Path, outcome: &mut Outcome) -> u64 {
 }
 
 /// A clone without execution state passes on its contract; state without a log is said so.
-fn check_without_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+fn check_without_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let root = workspace.repo.root();
     let plan = read::<Plan>(root, outcome, false);
     let state = read::<State>(root, outcome, false);
@@ -374,7 +366,7 @@ fn check_documents(
     workspace: &Workspace,
     snapshot: &Snapshot,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let root = workspace.repo.root();
     read::<State>(root, outcome, true);
     let plan = read::<Plan>(root, outcome, true);
@@ -425,11 +417,7 @@ fn find_edit(edit: &OutsideEdit, outcome: &mut Outcome) {
 }
 
 /// The basis that `.agent/active-slice.json` names, in this repository.
-fn check_basis(
-    workspace: &Workspace,
-    view: &Snapshot,
-    outcome: &mut Outcome,
-) -> Result<(), Failure> {
+fn check_basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Result<()> {
     let is_open = view.active.status != ActiveStatus::Done;
     let Some(handoff) = view.active.handoff.as_ref().filter(|_| is_open) else {
         return Ok(());
@@ -450,7 +438,7 @@ fn check_basis(
 // Records that came out of sessions, made again from what the log keeps of those sessions.
 
 /// Parses each kept answer again and compares what comes out with what was recorded.
-fn check_sessions(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+fn check_sessions(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let mut made = 0;
     let mut findings = Vec::new();
     workspace
@@ -479,11 +467,7 @@ fn check_sessions(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Fa
 }
 
 /// What is wrong, if anything.
-fn differs(
-    before: Before,
-    event: &Event,
-    cited: &CitedExchange,
-) -> Result<Option<String>, Failure> {
+fn differs(before: Before, event: &Event, cited: &CitedExchange) -> Result<Option<String>> {
     if let Some(why) = wrong_citation(event, cited) {
         return Ok(Some(why));
     }

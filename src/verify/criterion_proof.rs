@@ -9,8 +9,6 @@ use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_protocol::machine::Verdict;
 use cook_protocol::model::{Accepted, Basis, EvidenceRecord};
-use cook_protocol::question::Question;
-use serde::Serialize;
 use std::cell::OnceCell;
 
 /// What a criterion's proof is worth.
@@ -212,14 +210,14 @@ impl<'a> Judge<'a> {
     }
 
     /// The verdicts, in the order of the plan.
-    pub fn criteria(&self, slice: Option<&str>) -> Result<Vec<Criterion>, Failure> {
+    pub fn criteria(&self, slice: Option<&str>) -> Result<Vec<Criterion>> {
         self.judge(list_asked(self.snapshot, slice))
     }
 
     /// The verdicts of these.
-    pub fn judge(&self, asked: Vec<Asked>) -> Result<Vec<Criterion>, Failure> {
+    pub fn judge(&self, asked: Vec<Asked>) -> Result<Vec<Criterion>> {
         let cases = asked.into_iter().map(|asked| self.case(asked));
-        let mut cases = cases.collect::<Result<Vec<Case>, Failure>>()?;
+        let mut cases = cases.collect::<Result<Vec<Case>>>()?;
         if self.rerun != Rerun::No {
             self.run_again_here(&mut cases)?;
         }
@@ -254,7 +252,7 @@ impl<'a> Judge<'a> {
         Ok(criteria)
     }
 
-    fn case(&self, asked: Asked) -> Result<Case, Failure> {
+    fn case(&self, asked: Asked) -> Result<Case> {
         let mut case = Case {
             question: asked.question(self.snapshot),
             claim: None,
@@ -298,7 +296,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The receipt of the log's that a proof names.
-    fn receipt(&self, record: &EvidenceRecord) -> Result<Option<&Receipt>, Failure> {
+    fn receipt(&self, record: &EvidenceRecord) -> Result<Option<&Receipt>> {
         let id = match Anchor::parse(&record.anchor) {
             Ok(Anchor::Receipt(id)) => Some(id),
             _ => record.receipt.clone(),
@@ -315,13 +313,13 @@ impl<'a> Judge<'a> {
     }
 
     /// Nothing here says anything for or against a proof, and the log says that it held.
-    fn is_recorded(&self, asked: Asked, answer: &AnchorAnswer) -> Result<bool, Failure> {
+    fn is_recorded(&self, asked: Asked, answer: &AnchorAnswer) -> Result<bool> {
         let case = self.case(asked)?;
         Ok(case.found.is_none() && self.look(&case, answer)?.0 == ProofVerdict::Recorded)
     }
 
     /// By what is kept.
-    fn look(&self, case: &Case, answer: &AnchorAnswer) -> Result<(ProofVerdict, String), Failure> {
+    fn look(&self, case: &Case, answer: &AnchorAnswer) -> Result<(ProofVerdict, String)> {
         let why = || answer.why.clone();
         Ok(match (case.kind, answer.verdict) {
             (_, Verdict::Malformed) => (ProofVerdict::Lost, why()),
@@ -346,7 +344,7 @@ impl<'a> Judge<'a> {
 
     /// Whether what ran here can say that the proof is not there: an output that does not name a test
     /// says nothing while the gate that named it, by the log, has not run here at this tree.
-    fn has_looked(&self, case: &Case, answer: &AnchorAnswer) -> Result<bool, Failure> {
+    fn has_looked(&self, case: &Case, answer: &AnchorAnswer) -> Result<bool> {
         let (Some(claim), None) = (&case.claim, &answer.receipt) else {
             return Ok(true);
         };
@@ -361,7 +359,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Of what nothing here says anything: what the log says.
-    fn by_log(&self, case: &Case) -> Result<(ProofVerdict, String), Failure> {
+    fn by_log(&self, case: &Case) -> Result<(ProofVerdict, String)> {
         let Some(record) = &case.asked.record else {
             return Ok((ProofVerdict::Lost, "it has no evidence".to_owned()));
         };
@@ -397,7 +395,7 @@ impl<'a> Judge<'a> {
     }
 
     /// At HEAD: its own tests, and the accepted ones that are others now.
-    fn run_again_here(&self, cases: &mut [Case]) -> Result<(), Failure> {
+    fn run_again_here(&self, cases: &mut [Case]) -> Result<()> {
         let Some(head) = &self.at.commit else {
             return Ok(());
         };
@@ -411,7 +409,7 @@ impl<'a> Judge<'a> {
     }
 
     /// At each slice's head too, and at its basis where commands alone prove the slice.
-    fn run_again(&self, cases: &mut [Case]) -> Result<(), Failure> {
+    fn run_again(&self, cases: &mut [Case]) -> Result<()> {
         let by_more = cases.iter().filter(|case| case.kind != Kind::Command);
         let by_more: BTreeSet<String> = by_more.map(|case| case.asked.slice_id.clone()).collect();
         let mut by_commit: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
@@ -478,12 +476,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Runs what these cases rest on at a commit.
-    fn run_at(
-        &self,
-        commit: &str,
-        cases: &[Case],
-        those: &[usize],
-    ) -> Result<Vec<(usize, Reran)>, Failure> {
+    fn run_at(&self, commit: &str, cases: &[Case], those: &[usize]) -> Result<Vec<(usize, Reran)>> {
         let claims = those.iter().filter_map(|at| cases[*at].claim.clone());
         let claims: Vec<Claim> = claims.collect();
         if claims.is_empty() {
@@ -511,7 +504,7 @@ pub(super) fn check_proof(
     workspace: &Workspace,
     snapshot: &Snapshot,
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let asked = list_asked(snapshot, None);
     let (with_record, without): (Vec<_>, Vec<_>) =
         asked.into_iter().partition(|asked| asked.record.is_some());
@@ -614,7 +607,7 @@ impl Outcome {
     }
 
     /// The log that is asked, where it can be believed: votes and proofs of a damaged one are nobody's word.
-    pub(super) fn sound_log(&self, workspace: &Workspace) -> Result<Option<Snapshot>, Failure> {
+    pub(super) fn sound_log(&self, workspace: &Workspace) -> Result<Option<Snapshot>> {
         match self.has_found(Code::LogDamaged) {
             true => Ok(None),
             false => Ok(workspace.current()?.1),
@@ -654,7 +647,7 @@ impl Outcome {
 pub fn measure_worths(
     workspace: &Workspace,
     snapshot: &Snapshot,
-) -> Result<BTreeMap<String, Worth>, Failure> {
+) -> Result<BTreeMap<String, Worth>> {
     let head = workspace.repo.head()?;
     let judge = Judge::new(workspace, snapshot, &head, Rerun::No);
     let criteria = judge.criteria(None)?;
@@ -696,7 +689,7 @@ fn find_criteria(
     judge: &Judge,
     slice: &Slice,
     done: &[Criterion],
-) -> Result<Option<Vec<Criterion>>, Failure> {
+) -> Result<Option<Vec<Criterion>>> {
     if slice.is_satisfied() {
         return judge.judge(list_criteria(slice)).map(Some);
     }
@@ -710,7 +703,7 @@ pub(super) fn count_ticks(
     snapshot: &Snapshot,
     criteria: &[Criterion],
     outcome: &mut Outcome,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Some(source) = &snapshot.ledger.plan_source else {
         return Ok(());
     };

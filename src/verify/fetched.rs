@@ -18,7 +18,7 @@ const MAX_TRIED: usize = 64;
 ///
 /// # Errors
 /// `remote_unknown`, `remote_unreachable`, `remote_log_refused`, `log_gone`, `remote_log_rewound`.
-pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Result<(), Failure> {
+pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Result<()> {
     let (store, source) = find(workspace, named, branch)?;
     workspace.store = store;
     workspace.log_from = Some(source);
@@ -30,11 +30,7 @@ pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Re
 ///
 /// # Errors
 /// As [`fetch`].
-pub fn bring_history(
-    workspace: &mut Workspace,
-    named: &str,
-    branch: Option<&str>,
-) -> Result<(), Failure> {
+pub fn bring_history(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Result<()> {
     if !workspace.repo.is_shallow() {
         return Ok(());
     }
@@ -54,7 +50,7 @@ pub fn bring_history(
 ///
 /// # Errors
 /// As [`fetch`].
-pub fn bring_files(mut workspace: Workspace, from: &Remote, branch: &str) -> Result<(), Failure> {
+pub fn bring_files(mut workspace: Workspace, from: &Remote, branch: &str) -> Result<()> {
     let (Some(tip), Some(snapshot)) = workspace.current()? else {
         return Ok(());
     };
@@ -96,7 +92,7 @@ fn find(
     workspace: &Workspace,
     named: &str,
     branch: Option<&str>,
-) -> Result<(Option<Store>, LogSource), Failure> {
+) -> Result<(Option<Store>, LogSource)> {
     let head = workspace.repo.head()?;
     let branch = branch.or(head.branch.as_deref()).unwrap_or_default();
     let remote = service::remote(workspace, Some(named), branch, Side::Fetch, false)?;
@@ -168,7 +164,7 @@ fn find_taken_back(
     of_done: &Snapshot,
     done: &RemoteRef,
     seen_here: Option<&Store>,
-) -> Result<Option<(Store, RemoteRef)>, Failure> {
+) -> Result<Option<(Store, RemoteRef)>> {
     let Some(branch) = of_done.ledger.branch.as_deref() else {
         return Ok(None);
     };
@@ -191,7 +187,7 @@ fn took_back(
     of_done: &Snapshot,
     done: &RemoteRef,
     listing: &Listing,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     if !store.leads_over(tip, &done.commit)? {
         return Ok(false);
     }
@@ -221,25 +217,20 @@ fn took_back(
     Ok(true)
 }
 
-fn read(remote: &Remote, log: &RemoteRef) -> Result<Store, Failure> {
+fn read(remote: &Remote, log: &RemoteRef) -> Result<Store> {
     let mut stores = remote.read(std::slice::from_ref(log))?;
     stores
         .pop()
         .ok_or_else(|| Failure::state(Code::RemoteLogRefused, "the remote sent no log"))
 }
 
-fn read_snapshot(remote: &Remote, store: &Store) -> Result<Snapshot, Failure> {
+fn read_snapshot(remote: &Remote, store: &Store) -> Result<Snapshot> {
     store
         .snapshot()
         .map_err(|error| blame(error, &remote.show()))
 }
 
-fn is_proven(
-    workspace: &Workspace,
-    remote: &Remote,
-    head: &str,
-    done: &str,
-) -> Result<bool, Failure> {
+fn is_proven(workspace: &Workspace, remote: &Remote, head: &str, done: &str) -> Result<bool> {
     if workspace.repo.resolve(done)?.is_none() && !remote.bring(&[done.to_owned()])?.is_empty() {
         return Ok(false);
     }
@@ -251,7 +242,7 @@ fn candidates(
     workspace: &Workspace,
     head: &str,
     listing: &Listing,
-) -> Result<Vec<(String, RemoteRef)>, Failure> {
+) -> Result<Vec<(String, RemoteRef)>> {
     let repo = &workspace.repo;
     let parents = repo.read_written_parents(head)?;
     let mut ranked = Vec::new();
@@ -272,7 +263,7 @@ fn candidates(
 }
 
 /// What done slices rest on.
-fn bring_heads(remote: &Remote, snapshot: &Snapshot) -> Result<(), Failure> {
+fn bring_heads(remote: &Remote, snapshot: &Snapshot) -> Result<()> {
     let mut commits = list_accepted(snapshot);
     commits.extend(list_cited(snapshot));
     let commits: Vec<String> = commits.into_iter().collect();

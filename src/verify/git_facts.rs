@@ -13,7 +13,6 @@ use crate::workspace::Workspace;
 use cook_protocol::machine::{
     CommitFacts, MAX_PATHS, Range, Verdict, ask_commit, follow, list_questions, mark,
 };
-use cook_protocol::model::Event;
 use cook_protocol::question::CommitQuestion;
 
 /// What the rules ask that git can answer again.
@@ -45,7 +44,7 @@ pub(super) struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    pub fn new(workspace: &'a Workspace) -> Result<Self, Failure> {
+    pub fn new(workspace: &'a Workspace) -> Result<Self> {
         let repo = &workspace.repo;
         let (_, snapshot) = workspace.current()?;
         Ok(Self {
@@ -68,7 +67,7 @@ impl<'a> Again<'a> {
         before: Option<&Snapshot>,
         event: &Event,
         facts: &Facts,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         let Some(head) = &facts.head else {
             return Ok(None);
         };
@@ -140,7 +139,7 @@ impl<'a> Again<'a> {
         commit: &str,
         facts: &Facts,
         asked: &Asked,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         if self.find_tree(commit)?.is_none() {
             return Ok(Some(not_here(commit)));
         }
@@ -198,7 +197,7 @@ impl<'a> Again<'a> {
         Some(finding.at(format!("transition {last}")))
     }
 
-    fn find_tree(&self, commit: &str) -> Result<Option<String>, Failure> {
+    fn find_tree(&self, commit: &str) -> Result<Option<String>> {
         let repo = &self.workspace.repo;
         match repo.resolve(commit)?.as_deref() == Some(commit) {
             true => repo.find_tree(commit).map(Some),
@@ -213,7 +212,7 @@ impl<'a> Again<'a> {
         from: &str,
         said: &Range,
         with_paths: bool,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         let repo = &self.workspace.repo;
         if !said.resolves || repo.resolve(from)?.is_none() {
             return Ok(None);
@@ -238,7 +237,7 @@ impl<'a> Again<'a> {
         head: &Head,
         facts: &Facts,
         asked: &BTreeSet<AnchorQuestion>,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         let in_files = asked.iter().filter(|asked| is_in_files(asked));
         let asked: BTreeSet<AnchorQuestion> = in_files.cloned().collect();
         if asked.is_empty() {
@@ -316,7 +315,7 @@ fn contradict_commit(
     head: &Head,
     facts: &Facts,
     asked: &Asked,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let (Some(question), Some(said)) = (&asked.commit, &facts.commit) else {
         return Ok(None);
     };
@@ -351,7 +350,7 @@ fn contradict_commit(
 }
 
 /// Every commit that the answer is found by.
-fn is_here(workspace: &Workspace, question: &CommitQuestion, id: &str) -> Result<bool, Failure> {
+fn is_here(workspace: &Workspace, question: &CommitQuestion, id: &str) -> Result<bool> {
     let named = [id, &question.basis].into_iter();
     let named = named.chain(question.since.as_deref());
     for commit in named.chain(question.claimed.iter().map(String::as_str)) {

@@ -6,12 +6,11 @@ use crate::prelude::*;
 use crate::service;
 use crate::signature::{self, Blob, NAMESPACE, Signer};
 use crate::workspace::{LogSource, Workspace};
-use cook_protocol::machine;
 use cook_protocol::model::Subject;
 use cook_repo::git::{Entry, MergedFrom};
 use cook_repo::remote::{FORMER, Remote, Side};
 use cook_repo::store::Signed;
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 
 /// A question, and what was found out.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -63,7 +62,7 @@ impl Answered {
     }
 
     /// What is wrong with the criteria, and whose word it is what the log only records.
-    pub(super) fn finish(mut self, workspace: &Workspace) -> Result<Self, Failure> {
+    pub(super) fn finish(mut self, workspace: &Workspace) -> Result<Self> {
         let is_shallow = workspace.repo.is_shallow();
         let wrong = self.criteria.iter();
         let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
@@ -188,7 +187,7 @@ pub(super) fn find_standing(
     workspace: &Workspace,
     snapshot: &Snapshot,
     outcome: &mut Outcome,
-) -> Result<CommitStanding, Failure> {
+) -> Result<CommitStanding> {
     let head = workspace.repo.head()?;
     let done = find_done_commit(snapshot);
     let how = match (&head.commit, &done) {
@@ -211,7 +210,7 @@ fn how(
     head: &str,
     done: &str,
     outcome: &mut Outcome,
-) -> Result<Option<Recognised>, Failure> {
+) -> Result<Option<Recognised>> {
     let repo = &workspace.repo;
     let (shown, of) = (short(head), short(done));
     if head != done && repo.resolve(done)?.is_none() {
@@ -252,11 +251,7 @@ fn how(
 type Recognised = (Proven, Option<MergedFrom>);
 
 /// How a commit is the done one (full ids, both here); none = it is not.
-pub(super) fn recognise(
-    repo: &Repo,
-    head: &str,
-    done: &str,
-) -> Result<Option<Recognised>, Failure> {
+pub(super) fn recognise(repo: &Repo, head: &str, done: &str) -> Result<Option<Recognised>> {
     if head == done {
         return Ok(Some((Proven::Itself, None)));
     }
@@ -323,11 +318,7 @@ impl Word {
 
 /// Says of a log that came from a remote whose word it is. Of one that was pulled it is asked where
 /// there is a list: what this clone recorded afterwards is its own.
-fn tell_word(
-    workspace: &Workspace,
-    answer: &mut String,
-    outcome: &mut Outcome,
-) -> Result<(), Failure> {
+fn tell_word(workspace: &Workspace, answer: &mut String, outcome: &mut Outcome) -> Result<()> {
     let sources = match (&workspace.log_from, &workspace.judging) {
         (Some(source), _) => vec![source.clone()],
         (None, Some(judging)) => {
@@ -359,13 +350,13 @@ fn tell_word(
 }
 
 /// Somebody whom the base lists signed the tip of a log that was fetched.
-pub(super) fn is_signed(workspace: &Workspace, source: &LogSource) -> Result<bool, Failure> {
+pub(super) fn is_signed(workspace: &Workspace, source: &LogSource) -> Result<bool> {
     Ok(matches!(find_word(workspace, source)?, Word::Signer(_)))
 }
 
 /// Looks at the signature of the tip, where the base lists signers: the one that was named, else the
 /// default branch of the remote.
-fn find_word(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
+fn find_word(workspace: &Workspace, source: &LogSource) -> Result<Word> {
     let tracked = service::find_tracked_default(workspace, &source.remote)?;
     let judging = workspace.judging.as_ref().map(|judging| &judging.commit);
     let known = || source.base.as_ref().or(tracked.as_ref());
@@ -398,7 +389,7 @@ enum List {
 const UNREADABLE: &str =
     "`.agent/allowed_signers` of the base branch is not a file that can be read";
 
-fn read_list(workspace: &Workspace, base: Option<&String>) -> Result<List, Failure> {
+fn read_list(workspace: &Workspace, base: Option<&String>) -> Result<List> {
     let Some(base) = base else {
         return Ok(List::Nothing);
     };
@@ -418,7 +409,7 @@ pub(crate) fn check_signature(
     workspace: &Workspace,
     base: Option<&String>,
     signed: &Signed,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let word = match read_list(workspace, base)? {
         List::Nothing => return Ok(()),
         List::Of(bytes) => judge(&bytes, signed)?,
@@ -450,7 +441,7 @@ pub(crate) fn find_signing_base(
     workspace: &Workspace,
     to: &Remote,
     branch: &str,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     Ok(ask_base(workspace, to, branch)?.1)
 }
 
@@ -460,7 +451,7 @@ fn ask_base(
     workspace: &Workspace,
     of: &Remote,
     branch: &str,
-) -> Result<(String, Option<String>, bool), Failure> {
+) -> Result<(String, Option<String>, bool)> {
     let lister = of.find_lister(branch)?;
     let tracked = match &lister {
         Some(name) => service::find_tracked_default(workspace, name)?,
@@ -496,7 +487,7 @@ pub(crate) fn tell_signer(
     workspace: &Workspace,
     from: &Remote,
     branch: &str,
-) -> Result<(Option<String>, Option<Finding>), Failure> {
+) -> Result<(Option<String>, Option<Finding>)> {
     let Some((tip, _)) = workspace.store()?.current()? else {
         return Ok((None, None));
     };
@@ -527,7 +518,7 @@ fn from_unsigned(why: &str) -> Word {
 }
 
 /// Whose signature it is by the list, or why it counts for nothing.
-fn judge(list: &[u8], signed: &Signed) -> Result<Word, Failure> {
+fn judge(list: &[u8], signed: &Signed) -> Result<Word> {
     let Some(blob) = Blob::read(signed.signature.as_bytes()) else {
         return Ok(from_unsigned(
             "the signature of the log's tip is not an SSH signature",

@@ -3,15 +3,12 @@
 use super::results::Weight;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
+use crate::prelude::*;
 use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
 use cook_agents::tokens;
-use cook_protocol::diagnostic::{Code, Finding, Severity, count_noun};
-use cook_protocol::machine::{Dispatch, Head, list_votes};
-use cook_protocol::model::{ActiveSlice, ActiveStatus, Policy, SchemaVersion, Snapshot};
-use cook_repo::session::CallRecord;
-use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
-use std::time::Duration;
+use cook_protocol::machine::list_votes;
+use cook_protocol::model::ActiveSlice;
+use serde::Serializer;
 
 /// What was looked at and what was found.
 #[derive(Serialize, schemars::JsonSchema)]

@@ -7,7 +7,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cook_protocol::diagnostic::{count_noun, without_tokens};
+use cook_protocol::diagnostic::{count_noun, shorten, without_tokens};
 use cook_protocol::model::{Plan, Slice, is_hidden};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
@@ -73,7 +73,7 @@ pub(crate) fn write_page(page: &HtmlPage) -> String {
                 meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
-                title { (page.word) ": " (split_off(&show(page.mission, 80, false).replace('`', ""), 80)) }
+                title { (page.word) ": " (shorten(&show(page.mission, 80, false).replace('`', ""), 80)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -223,14 +223,6 @@ fn show(text: &str, longest: usize, keeps_lines: bool) -> String {
     shown
 }
 
-/// So many characters of a label, and a sign that more stood there.
-fn split_off(text: &str, longest: usize) -> String {
-    match split(text, longest) {
-        (_, 0) => text.to_owned(),
-        (beginning, _) => format!("{beginning}…"),
-    }
-}
-
 /// So many characters, and how many bytes come after them.
 fn split(text: &str, longest: usize) -> (&str, usize) {
     match text.char_indices().nth(longest) {
@@ -291,7 +283,7 @@ pub(crate) fn draw_plan(plan: &Plan) -> Markup {
                 @for one in &placed {
                     g class=(one.slice.status.id()) {
                         rect x=(one.x) y=(one.y) width=(WIDTH) height=(HEIGHT) rx="6" {}
-                        text x=(one.x + 10) y=(one.y + 19) { (split_off(&show(&one.slice.slice_id, LETTERS, false), LETTERS)) }
+                        text x=(one.x + 10) y=(one.y + 19) { (shorten(&show(&one.slice.slice_id, LETTERS, false), LETTERS)) }
                         text.word x=(one.x + 10) y=(one.y + 36) { (one.slice.status.id().replace('_', " ")) }
                     }
                 }

@@ -16,7 +16,6 @@ pub(crate) use results::{Format, Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
 pub(crate) use {answers::Verified, screen::Failed};
 
-use cook_protocol::diagnostic::Finding;
 use cook_protocol::model::SchemaVersion;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -52,7 +51,7 @@ impl<T: Show + Serialize> Answer for T {
 
 /// How an answer is shown.
 pub trait Show {
-    /// For people.
+    /// For people; what was noticed on the way is told on stderr.
     fn human(&self, page: &mut Page);
 
     /// False for answers that are one format by nature (man pages, completions).
@@ -63,11 +62,6 @@ pub trait Show {
     /// What it came to, where other formats than text and JSON are made from it.
     fn results(&self) -> Option<Results> {
         None
-    }
-
-    /// What was noticed on the way; people see it on stderr.
-    fn findings(&self) -> &[Finding] {
-        &[]
     }
 
     /// A line for stderr that is no finding; told even to the quiet, because it

@@ -1,9 +1,8 @@
 //! Text on its way to a terminal: whatever comes from a repository is cleaned,
 //! colour is added here and nowhere else. And the exit codes.
 
-use cook_protocol::diagnostic::{FailureKind, Lines, clean, harmless_json, without_tags};
-use cook_protocol::model::Policy;
-use serde_json::Value;
+use crate::prelude::*;
+use cook_protocol::diagnostic::harmless_json;
 use std::process::ExitCode;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -29,6 +28,8 @@ pub struct Page {
     /// Where the line in work begins.
     begun: usize,
     surface: Surface,
+    /// What is told beside the text.
+    pub(super) findings: Vec<Finding>,
 }
 
 /// What a page is shown on.
@@ -45,7 +46,13 @@ impl Page {
             text: String::new(),
             begun: 0,
             surface,
+            findings: Vec::new(),
         }
+    }
+
+    /// Has findings told beside the text.
+    pub fn find(&mut self, findings: &[Finding]) {
+        self.findings.extend_from_slice(findings);
     }
 
     pub(super) fn into_text(self) -> String {
@@ -105,6 +112,20 @@ impl Page {
     pub fn row(&mut self, label: &str, value: &str) {
         self.add_toned(Tone::Dim, &format!("{label:<10} "));
         self.line(&clean(value, Lines::Fold));
+    }
+
+    /// The same where there is a value.
+    pub fn row_of(&mut self, label: &str, value: Option<&String>) {
+        if let Some(value) = value {
+            self.row(label, value);
+        }
+    }
+
+    /// A line for each, behind its lead.
+    pub fn list(&mut self, lead: &str, lines: &[impl std::fmt::Display]) {
+        for line in lines {
+            self.line(&format!("{lead}{line}"));
+        }
     }
 
     /// The same of a command, which stays on one line for whoever copies it.
@@ -348,10 +369,7 @@ pub enum Exit {
 impl Exit {
     /// Of a check.
     pub fn of_check(passed: bool) -> Self {
-        match passed {
-            true => Exit::Ok,
-            false => Exit::CheckFailed,
-        }
+        if passed { Exit::Ok } else { Exit::CheckFailed }
     }
 
     /// What `cook next --exit-code` answers for a policy.

@@ -6,18 +6,13 @@
 use super::page::json_text;
 use crate::anchor::Anchor;
 use crate::check::{FilePlace, Line};
+use crate::prelude::*;
 use crate::verify::{Criterion, ProofVerdict};
 use clap::ValueEnum;
-use cook_protocol::diagnostic::{
-    Code, Failure, FailureKind, Finding, Lines, Severity, clean, count_noun, without_tags,
-};
-use cook_protocol::digest::sha256;
 use cook_repo::disk::open_to_append;
 use maud::{Markup, PreEscaped, html};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 
 /// Characters of one text.
 const LONGEST: usize = 2000;
@@ -247,14 +242,6 @@ pub(crate) fn plain(text: &str) -> String {
     shorten(&text, LONGEST)
 }
 
-/// The text, or its beginning with a sign that more stood there.
-pub(crate) fn shorten(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
 /// How a command answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
@@ -443,7 +430,7 @@ pub fn harmless(text: &str) -> String {
 
 /// Writes what a job on GitHub shows and hands on, its summary and the step's outputs, where the runner wants
 /// them; nothing without a runner. It is written when the last gate is over.
-pub fn write_down(results: &Results) -> Result<(), Failure> {
+pub fn write_down(results: &Results) -> Result<()> {
     let head = results.head.as_deref().unwrap_or_default();
     // One line each: no text in the results holds a line end.
     let outputs = format!(

@@ -3,10 +3,8 @@
 use super::page::{Exit, Page, Surface, Tone, json_text};
 use super::results::{Format, harmless, write_down};
 use super::{Answer, Results, to_json};
-use cook_protocol::diagnostic::{
-    Code, Failure, Finding, Lines, PriorRefs, Severity, clean, without_tags,
-};
-use serde::Serialize;
+use crate::prelude::*;
+use cook_protocol::diagnostic::PriorRefs;
 use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -89,10 +87,15 @@ impl Screen {
         let as_json = self.json && answer.has_json();
         let results = answer.results();
         let rendered = results.as_ref().and_then(|it| self.format.render(it));
+        let mut page = Page::new(self.out);
+        if !as_json {
+            answer.human(&mut page);
+        }
+        let findings = std::mem::take(&mut page.findings);
         let text = match (rendered, as_json) {
             (Some(text), _) => text,
             (None, true) => json_text(&answer.json()),
-            (None, false) => self.text(answer),
+            (None, false) => page.into_text(),
         };
         let written = match (self.format, &results) {
             (Format::Github, Some(results)) => write_down(results),
@@ -107,7 +110,7 @@ impl Screen {
             // The verdict and what was found are told above.
             return self.tell(&failure);
         }
-        if !as_json && !self.quiet {
+        if !self.quiet {
             // Findings that are not the answer itself.
             let mut page = Page::new(self.err);
             // What the person at the terminal reads above is not said again.
@@ -116,10 +119,11 @@ impl Screen {
                 answer.human(&mut above);
             }
             let above = above.into_text();
-            let findings = answer.findings().iter();
-            findings
-                .filter(|finding| !above.contains(&clean(&finding.message, Lines::Fold)))
-                .for_each(|finding| finding_line(&mut page, finding));
+            for finding in findings {
+                if !above.contains(&clean(&finding.message, Lines::Fold)) {
+                    finding_line(&mut page, &finding);
+                }
+            }
             write_err(&page.into_text());
         }
         if let Some(aside) = answer.aside() {

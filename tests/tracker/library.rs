@@ -55,7 +55,7 @@ fn every_operation_works_in_every_shape() {
         assert_eq!(tracker.comments("x-a").unwrap()[0].author, "fake");
 
         let closed = tracker.close("x-a", "--done\nit is").unwrap();
-        assert!(!closed.already && closed.issue.status == IssueStatus::Closed);
+        assert!(!closed.1 && closed.0.status == IssueStatus::Closed);
         assert_eq!(desk.issues.get("x-a", "reason"), "--done\nit is");
         let free = list_unblocked_by(tracker, "x-a").unwrap();
         let free: Vec<&str> = free.iter().map(|brief| brief.id.as_str()).collect();
@@ -339,7 +339,7 @@ fn a_close_is_seen_and_not_believed() {
             assert_eq!(closed.is_ok(), fault != "silent", "{fault}");
         }
         desk.issues.set("x-a", "status", "closed");
-        assert!(desk.tracker.close("x-a", "done").unwrap().already);
+        assert!(desk.tracker.close("x-a", "done").unwrap().1);
         let error = desk.tracker.close("x-9", "done").unwrap_err();
         assert_eq!(error.to_string(), "unknown issue `x-9`");
     }

@@ -1,7 +1,7 @@
 //! Reading documents by their serde types, no more freely than their JSON Schemas in
 //! `protocol/schema/` say: both give the same verdict on every document (a test draws them).
 
-use crate::diagnostic::{Code, Finding, Lines, clean, finding};
+use crate::diagnostic::{Code, Finding, Lines, clean, finding, shorten};
 use crate::model::{
     ActiveSlice, BriefDocument, BriefRecord, Plan, Profile, Receipt, SliceRecord, State,
     StopRecord, VerificationEvidence,
@@ -84,11 +84,7 @@ pub fn value(bytes: &[u8]) -> serde_json::Result<Value> {
 
 /// Text from a document as a message shows it: one harmless line, cut.
 fn show(text: &str, max: usize) -> String {
-    let line = clean(text, Lines::Fold);
-    if line.chars().count() <= max {
-        return line;
-    }
-    line.chars().take(max).chain(['…']).collect()
+    shorten(&clean(text, Lines::Fold), max)
 }
 
 // Reading a document's bytes: capped, typed, never a panic, linear in its size.

@@ -1,13 +1,9 @@
 //! The tools: each is a command, and each of its arguments a word of that command's line. One table, from
 //! which their schemas and the command lines are made.
 
-use cook_protocol::diagnostic::{Lines, clean};
-use cook_protocol::model::Role;
-use cook_repo::process::{Captured, ProcessError, Short, capture_until};
+use crate::prelude::*;
+use cook_repo::process::{Captured, capture_until};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, JsonObject, Tool, ToolAnnotations};
-use serde_json::{Value, json};
-use std::path::Path;
-use std::time::Duration;
 
 /// A command that an agent may call. What is the user's alone is not among them.
 pub(super) struct Command {

@@ -6,11 +6,10 @@
 //! [docs/mcp.md]: ../../../docs/mcp.md
 
 use super::context::{Answer, Context, PromptAnswer, answer};
+use crate::prelude::*;
 use crate::service::{self, DEFAULT_BYTES};
 use crate::view::{ColorChoice, Format, Screen};
-use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::KnownAgent;
-use cook_repo::disk::{self, Links};
 use pipe::Pipe;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult,
@@ -19,11 +18,6 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
-use serde::Serialize;
-use serde_json::json;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Semaphore;
 
 mod mcp_tools;
@@ -250,10 +244,7 @@ pub(super) fn list_documents() -> Vec<Resource> {
 }
 
 /// One of them; none when there is none of that URI.
-pub(super) fn read_document(
-    context: &Context,
-    uri: &str,
-) -> Result<Option<ResourceContents>, Failure> {
+pub(super) fn read_document(context: &Context, uri: &str) -> Result<Option<ResourceContents>> {
     let Some((uri, name, kind, _)) = DOCUMENTS.iter().find(|(known, ..)| *known == uri) else {
         return Ok(None);
     };
@@ -263,11 +254,8 @@ pub(super) fn read_document(
         "mission" => {
             let path = workspace.repo.root().join(".agent/mission.md");
             let text = disk::read_text(&path, MAX_MISSION, Links::Refuse);
-            text.map_err(|error| {
-                let what = "`.agent/mission.md` cannot be read";
-                Failure::state(Code::InputUnreadable, what).with_cause(&error)
-            })?
-            .unwrap_or_default()
+            text.or_fail(Code::InputUnreadable, "`.agent/mission.md` cannot be read")?
+                .unwrap_or_default()
         }
         "plan" => pretty(&snapshot.plan),
         "criteria" => {

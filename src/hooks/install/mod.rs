@@ -12,9 +12,6 @@ use cook_agents::hooks::toml_tables::{self, TablesError};
 use cook_agents::hooks::{Agent, Kind, SessionState, StateDir};
 use cook_protocol::model::StateDirectory;
 use cook_repo::disk::Mode;
-use cook_repo::process::{Short, capture};
-use serde_json::{Value, json};
-use std::ffi::OsString;
 
 /// Beginning and end of a block in a text of others.
 const BEGIN: &str = "<!-- >>> cook-hooks";
@@ -29,19 +26,14 @@ pub fn changes(
     agent: Agent,
     (shared, purpose): (bool, Purpose),
     install: bool,
-) -> Result<Vec<Change>, Failure> {
+) -> Result<Vec<Change>> {
     layout::plans(agent, shared, purpose)
         .iter()
         .map(|plan| change(workspace, agent, plan, install))
         .collect()
 }
 
-fn change(
-    workspace: &Workspace,
-    agent: Agent,
-    plan: &Plan,
-    install: bool,
-) -> Result<Change, Failure> {
+fn change(workspace: &Workspace, agent: Agent, plan: &Plan, install: bool) -> Result<Change> {
     let path = locate(workspace, agent, plan)?;
     let before = read(&path)?;
     let told = |error: &dyn std::fmt::Display| {
@@ -298,7 +290,7 @@ fn block(before: Option<&str>, text: &str, install: bool) -> Merged {
     (standing, after, None)
 }
 
-fn locate(workspace: &Workspace, agent: Agent, plan: &Plan) -> Result<PathBuf, Failure> {
+fn locate(workspace: &Workspace, agent: Agent, plan: &Plan) -> Result<PathBuf> {
     match plan.base {
         Base::Worktree => {
             let root = workspace.repo.root();
@@ -390,7 +382,7 @@ impl Written {
     ///
     /// # Errors
     /// A file that cannot be changed.
-    pub fn take_out(&self, workspace: &Workspace) -> Result<(), Failure> {
+    pub fn take_out(&self, workspace: &Workspace) -> Result<()> {
         let changes = [change(workspace, self.agent, &self.plan, false)?];
         write(&changes, false)?;
         match self.is_shared {
@@ -496,7 +488,7 @@ const MAX_FILE: u64 = 4 << 20;
 /// How long a file is waited for that another cook is writing.
 const WAIT: Duration = Duration::from_secs(5);
 
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+fn read(path: &Path) -> Result<Option<String>> {
     let failed = |why: String| {
         Failure::state(
             Code::HooksFile,
@@ -510,7 +502,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
 ///
 /// # Errors
 /// A place that cannot be written.
-pub fn write(changes: &[Change], is_program: bool) -> Result<(), Failure> {
+pub fn write(changes: &[Change], is_program: bool) -> Result<()> {
     let mode = match is_program {
         true => Mode::Masked(0o777),
         false => Mode::Kept(0o644),
@@ -534,20 +526,17 @@ pub fn write(changes: &[Change], is_program: bool) -> Result<(), Failure> {
                 Failure::state(Code::HooksFile, what).replace_hints(["run the command again"])
             );
         }
-        put(path, change.after.as_deref(), mode).map_err(|error| {
-            Failure::state(
-                Code::NotWritable,
-                format!("`{}` cannot be written", path.display()),
-            )
-            .with_cause(&error)
-        })?;
+        put(path, change.after.as_deref(), mode).or_fail(
+            Code::NotWritable,
+            format!("`{}` cannot be written", path.display()),
+        )?;
     }
     Ok(())
 }
 
 /// Keeps other calls of cook from the file's directory, so that none undoes what another wrote. One
 /// that is not there yet, or that cannot be held, shows when the file is written.
-fn hold(path: &Path) -> Result<Option<std::fs::File>, Failure> {
+fn hold(path: &Path) -> Result<Option<std::fs::File>> {
     let held = path.parent().map(|dir| disk::hold_directory(dir, WAIT));
     match held {
         Some(Ok(None)) => {
@@ -560,7 +549,7 @@ fn hold(path: &Path) -> Result<Option<std::fs::File>, Failure> {
 }
 
 /// A file is replaced, which needs no right to write it: whoever closed it, or another user, is asked.
-fn may_be_changed(path: &Path) -> Result<(), Failure> {
+fn may_be_changed(path: &Path) -> Result<()> {
     let Ok(found) = std::fs::metadata(path) else {
         return Ok(());
     };
@@ -599,11 +588,7 @@ const HIDDEN: &str = "# cook: hooks of one's own, until `cook hooks remove`";
 ///
 /// # Errors
 /// When the list cannot be written.
-pub fn hide_from_status(
-    workspace: &Workspace,
-    changes: &[Change],
-    hides: bool,
-) -> Result<(), Failure> {
+pub fn hide_from_status(workspace: &Workspace, changes: &[Change], hides: bool) -> Result<()> {
     let root = workspace.repo.root();
     let info = workspace.repo.common_dir().join("info");
     if info.exists() && !disk::is_directory(&info) {
@@ -627,9 +612,8 @@ pub fn hide_from_status(
             false if held.contains(&own) => held.replacen(&own, "", 1),
             _ => continue,
         };
-        put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
-            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").with_cause(&error)
-        })?;
+        put(&exclude, Some(&text), Mode::Kept(0o644))
+            .or_fail(Code::NotWritable, "`info/exclude` cannot be written")?;
     }
     Ok(())
 }
@@ -744,7 +728,7 @@ fn pre_push_text() -> String {
 ///
 /// # Errors
 /// `hooks_file` where the hook is the user's own, or would be other repositories' too.
-pub fn change_pre_push(workspace: &Workspace, install: bool) -> Result<Change, Failure> {
+pub fn change_pre_push(workspace: &Workspace, install: bool) -> Result<Change> {
     let path = locate_pre_push(workspace, install)?;
     let before = read(&path)?;
     let text = pre_push_text();
@@ -777,7 +761,7 @@ fn theirs(what: String) -> Failure {
 }
 
 /// Where git looks for the hook, by `core.hooksPath` too.
-fn locate_pre_push(workspace: &Workspace, install: bool) -> Result<PathBuf, Failure> {
+fn locate_pre_push(workspace: &Workspace, install: bool) -> Result<PathBuf> {
     let repo = &workspace.repo;
     let dir = repo.hooks_dir()?;
     let own = [repo.root(), repo.git_dir(), repo.common_dir()];

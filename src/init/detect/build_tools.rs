@@ -1,13 +1,12 @@
 //! What each language and each build tool proposes: gates, caches, and what comes before the gates.
 
 use super::manifests::{Check, Files, Proposed};
-use cook_protocol::diagnostic::Failure;
-use serde_json::Value;
+use crate::prelude::*;
 use toml::Table;
 
 /// What all of them propose. A task runner's targets are taken only where no build tool brought a test of its own, since they
 /// mostly call it.
-pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed, Failure> {
+pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed> {
     let mut found = Proposed::default();
     detect_rust(files, &mut found)?;
     detect_native(files, &mut found)?;
@@ -19,7 +18,7 @@ pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed, Failure> {
     Ok(found)
 }
 
-fn detect_native(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn detect_native(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     go(files, found);
     mix(files, found);
     simple(files, found);
@@ -123,7 +122,7 @@ fn dotnet(files: &Files<'_>, found: &mut Proposed) {
     }
 }
 
-fn ruby(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn ruby(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let rakefile = files.text("Rakefile")?.unwrap_or_default();
     let says = |words: &[&str]| words.iter().any(|word| rakefile.contains(word));
     let bundled = files.has("Gemfile");
@@ -159,7 +158,7 @@ fn ruby(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
     Ok(())
 }
 
-fn php(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn php(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let Some(text) = files.text("composer.json")? else {
         return Ok(());
     };
@@ -183,7 +182,7 @@ fn php(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
 /// One command, because a gate is answered by its receipt alone: a test of its own would find what
 /// another commit built. The build directory is in `.agent/tmp/`, where it cannot make the worktree
 /// dirty.
-fn cmake(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn cmake(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let source = "CMakeLists.txt";
     let Some(text) = files.text(source)? else {
         return Ok(());
@@ -261,7 +260,7 @@ const MANAGERS: [Manager; 4] = [
     ),
 ];
 
-fn detect_javascript(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn detect_javascript(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     if let Some(text) = files.text(PACKAGE)? {
         package(files, &text, found)?;
     }
@@ -278,7 +277,7 @@ fn detect_javascript(files: &Files<'_>, found: &mut Proposed) -> Result<(), Fail
     Ok(())
 }
 
-fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<(), Failure> {
+fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<()> {
     let manifest: Value = serde_json::from_str(text).unwrap_or_default();
     let has_lock = MANAGERS
         .iter()
@@ -307,7 +306,7 @@ fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<(), Fa
 }
 
 /// The nearest folder above whose package has others as parts: what they need is installed there.
-fn find_workspace<'a>(files: &Files<'a>) -> Result<Option<(Files<'a>, Value)>, Failure> {
+fn find_workspace<'a>(files: &Files<'a>) -> Result<Option<(Files<'a>, Value)>> {
     for above in files.above() {
         let text = above.text(PACKAGE)?.unwrap_or_default();
         let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -324,7 +323,7 @@ fn install(
     (tool, locks, exact, loose): Manager,
     manifest: &Value,
     found: &mut Proposed,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let names_something = ["dependencies", "devDependencies", "optionalDependencies"]
         .iter()
         .filter_map(|name| manifest[name].as_object())
@@ -344,7 +343,7 @@ fn install(
 }
 
 /// Yarn 2 and later know other words than Yarn 1.
-fn is_later_yarn(files: &Files<'_>, manifest: &Value) -> Result<bool, Failure> {
+fn is_later_yarn(files: &Files<'_>, manifest: &Value) -> Result<bool> {
     let declared = manifest["packageManager"].as_str().unwrap_or_default();
     if let Some(version) = declared.strip_prefix("yarn@") {
         return Ok(!version.starts_with("1."));
@@ -390,7 +389,7 @@ const REQUIREMENTS: [&str; 6] = [
     "test-requirements.txt",
 ];
 
-fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     if files.has("noxfile.py") {
         let nox = Check::new("nox", "test", "noxfile.py", "nox -r");
         found.add(nox.with_network(true));
@@ -484,7 +483,7 @@ struct Project {
 }
 
 impl Project {
-    fn read(files: &Files<'_>, text: &str) -> Result<Self, Failure> {
+    fn read(files: &Files<'_>, text: &str) -> Result<Self> {
         let manifest: Table = toml::from_str(text).unwrap_or_default();
         let project = manifest.get("project").and_then(toml::Value::as_table);
         let part = |name: &str| project.and_then(|project| project.get(name));
@@ -561,7 +560,7 @@ fn find_named(names: &[&'static str], table: Option<&Table>) -> Option<&'static 
 }
 
 /// The file that shows that pytest is used.
-fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>, Failure> {
+fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>> {
     if let Some(source) = files.first(&["pytest.ini", "conftest.py"]) {
         return Ok(Some(source));
     }
@@ -602,7 +601,7 @@ fn unittest(files: &Files<'_>) -> Option<(&'static str, &'static str)> {
 
 // Cargo.
 
-fn detect_rust(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn detect_rust(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let source = "Cargo.toml";
     let Some(text) = files.text(source)? else {
         return Ok(());
@@ -664,7 +663,7 @@ fn fetches(manifest: &Table) -> bool {
 
 // Targets of make and just, for repositories whose build tool brings no test.
 
-fn detect_runner(files: &Files<'_>, found: &mut Proposed) -> Result<(), Failure> {
+fn detect_runner(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let justfiles = ["justfile", "Justfile", ".justfile"];
     if let Some(source) = files.first(&justfiles) {
         let text = files.text(source)?.unwrap_or_default();

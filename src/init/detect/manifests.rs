@@ -1,12 +1,9 @@
 //! The files of a folder, in a worktree or in a commit, read up to a cap.
 
 use crate::init::text_files::Tree;
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::model::TreeEntry;
-use cook_repo::git::{Entry, Repo};
+use crate::prelude::*;
+use cook_repo::git::Entry;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Bytes of a file that are looked at; a larger one counts as there, but empty.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -87,7 +84,7 @@ impl<'a> Files<'a> {
     }
 
     /// A file's text, with what is not UTF-8 replaced; none when no plain file is there.
-    pub(in crate::init) fn text(&self, path: &str) -> Result<Option<String>, Failure> {
+    pub(in crate::init) fn text(&self, path: &str) -> Result<Option<String>> {
         let place = self.place(path);
         let bytes = match self.from {
             From::Worktree { tree, .. } => match tree.bytes(&place, MAX_BYTES) {
@@ -111,7 +108,7 @@ impl<'a> Files<'a> {
     }
 
     /// The same of a file that commits hold: what git ignores is in no clone.
-    pub(super) fn read_committed(&self, path: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn read_committed(&self, path: &str) -> Result<Option<String>> {
         match self.list_ignored(&[path]).is_empty() {
             true => self.text(path),
             false => Ok(None),
@@ -205,7 +202,7 @@ impl<'a> Files<'a> {
     }
 
     /// The texts of the repository's workflows, by their names.
-    pub(super) fn read_workflows(&self) -> Result<Vec<String>, Failure> {
+    pub(super) fn read_workflows(&self) -> Result<Vec<String>> {
         let root = self.at("");
         let mut names = root.list_names(WORKFLOWS);
         names.retain(|name| name.ends_with(".yml") || name.ends_with(".yaml"));

@@ -12,20 +12,16 @@ mod manifests;
 pub(super) use manifests::Files;
 pub(crate) use manifests::Proposed;
 
+use crate::prelude::*;
 use build_tools::detect_in;
-use cook_protocol::diagnostic::Failure;
-use cook_protocol::model::TreeEntry;
 use cook_protocol::trials::is_among_tests;
-use cook_repo::git::Repo;
 use manifests::list_folders;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// What the settings of a repository could be; nothing in an empty one.
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub fn detect(root: &Path) -> Result<Proposed, Failure> {
+pub fn detect(root: &Path) -> Result<Proposed> {
     detect_in(&Files::new(root))
 }
 
@@ -38,7 +34,7 @@ pub(crate) fn detect_around(
     repo: &Repo,
     (id, all): (&str, &BTreeMap<String, TreeEntry>),
     paths: &BTreeSet<String>,
-) -> Result<BTreeMap<String, Proposed>, Failure> {
+) -> Result<BTreeMap<String, Proposed>> {
     let top = Files::of_commit(repo, id, all);
     let mut looked_at: BTreeMap<&str, Proposed> = BTreeMap::new();
     let mut chosen = BTreeMap::new();

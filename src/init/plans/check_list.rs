@@ -1,8 +1,7 @@
 //! Markdown check lists: items with a box, what is nested below each, and the heading they stand under.
 
 use super::task::{At, Faults, Task};
-use cook_protocol::diagnostic::{Failure, Lines, clean};
-use std::collections::BTreeMap;
+use crate::prelude::*;
 use std::ops::Range;
 
 /// One item with a box.
@@ -37,7 +36,7 @@ struct Box<'a> {
 }
 
 /// The items of the outermost level of a text, in order. Code, comments and what stands in neither list are passed over.
-pub(super) fn items(path: &str, whole: &str) -> Result<Vec<Item>, Failure> {
+pub(super) fn items(path: &str, whole: &str) -> Result<Vec<Item>> {
     let mut items: Vec<Item> = Vec::new();
     let mut faults = Faults::new(path);
     let mut section = String::new();
@@ -245,7 +244,7 @@ pub(super) fn detail(line: &str) -> String {
 // Tasks of a check list that follows no tool, of OpenSpec's and of Kiro's.
 
 /// A task for each item.
-pub(super) fn read_list(path: &str, text: &str) -> Result<Vec<Task>, Failure> {
+pub(super) fn read_list(path: &str, text: &str) -> Result<Vec<Task>> {
     Ok(items(path, text)?.iter().map(make_task).collect())
 }
 
@@ -263,7 +262,7 @@ pub(super) fn make_task(item: &Item) -> Task {
 
 /// Tasks with the number that their words begin with as id. A list may count wrongly: the second of a number gets
 /// another id.
-pub(super) fn read_numbered(path: &str, text: &str) -> Result<Vec<Task>, Failure> {
+pub(super) fn read_numbered(path: &str, text: &str) -> Result<Vec<Task>> {
     let mut tasks = read_list(path, text)?;
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for task in &mut tasks {

@@ -2,15 +2,13 @@
 
 use super::check_list::items;
 use super::task::{At, Faults, Task, Tasks, note_left_out};
-use cook_protocol::diagnostic::{Code, Failure, Lines, clean, count_noun};
-use cook_protocol::refusal::Refusal;
+use crate::prelude::*;
+use serde::Deserializer;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// The value of a whole file.
-fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| {
         let mut faults = Faults::new(path);
         note_fault(&mut faults, &error, 0);
@@ -19,7 +17,7 @@ fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, Failure> {
 }
 
 /// The values of a file of one value a line, with the line of each.
-fn parse_lines<T: DeserializeOwned>(path: &str, text: &str) -> Result<Vec<(usize, T)>, Failure> {
+fn parse_lines<T: DeserializeOwned>(path: &str, text: &str) -> Result<Vec<(usize, T)>> {
     let mut values = Vec::new();
     let mut faults = Faults::new(path);
     for (number, line) in text.lines().enumerate() {
@@ -88,7 +86,7 @@ struct Story {
     notes: Option<String>,
 }
 
-pub(super) fn read_prd(path: &str, text: &str) -> Result<Tasks, Failure> {
+pub(super) fn read_prd(path: &str, text: &str) -> Result<Tasks> {
     let prd: Prd = parse(path, text)?;
     let mut mission = [prd.project, prd.description].map(line).to_vec();
     mission.retain(|text| !text.is_empty());
@@ -129,7 +127,7 @@ struct Issue {
 }
 
 /// The boxes of an issue are its criteria; without any, its title is.
-pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks, Failure> {
+pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks> {
     let mut issues: Vec<Issue> = parse(path, text)?;
     issues.sort_by_key(|issue| issue.number);
     let mut read = Tasks::default();
@@ -194,7 +192,7 @@ struct Dependency {
     kind: Option<String>,
 }
 
-pub(super) fn read_beads(path: &str, text: &str) -> Result<Tasks, Failure> {
+pub(super) fn read_beads(path: &str, text: &str) -> Result<Tasks> {
     let mut beads: Vec<(usize, Bead)> = parse_lines(path, text)?;
     for (_, bead) in &mut beads {
         bead.id = clean(&bead.id, Lines::Fold);
@@ -312,11 +310,7 @@ impl<'de> Deserialize<'de> for File {
 }
 
 /// The tasks of that tag; without one, of the only list that holds any.
-pub(super) fn read_task_master(
-    path: &str,
-    text: &str,
-    tag: Option<&str>,
-) -> Result<Tasks, Failure> {
+pub(super) fn read_task_master(path: &str, text: &str, tag: Option<&str>) -> Result<Tasks> {
     let File(mut lists) = parse(path, text)?;
     match tag {
         Some(tag) => lists.retain(|(name, _)| name == tag),

@@ -10,13 +10,10 @@ use super::task::{TakenPlan, Task, Tasks, take};
 use crate::init::contract_files::opening;
 use crate::init::text_files::Tree;
 use crate::init::{read_text_file, write_text_file};
-use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::model::{PlanSource, Snapshot, mission_anchor};
-use cook_protocol::refusal::Refusal;
-use serde_json::Value;
-use std::collections::BTreeMap;
+use crate::prelude::*;
+use cook_protocol::model::{PlanSource, mission_anchor};
 use std::fs;
-use std::path::{Component, Path};
+use std::path::Component;
 
 /// The formats that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +117,7 @@ pub fn list_plans(root: &Path) -> Vec<(String, TakenPlan)> {
 /// # Errors
 /// No plan is there, several are, one breaks its format (with line and column), its tasks wait in a
 /// circle or share an id.
-pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
+pub fn read(root: &Path, path: &str) -> Result<TakenPlan> {
     let (path, tag) = match path.split_once('#') {
         Some((file, tag)) => (file, Some(tag)),
         None => (path, None),
@@ -141,7 +138,7 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
         let what = format!("`{path}` has no lists with names, so no `{tag}`");
         return Err(Refusal::new(Code::PlanUnknown, what).into());
     }
-    let near = |name: &str| -> Result<String, Failure> {
+    let near = |name: &str| -> Result<String> {
         let path = beside(Path::new(path), name);
         Ok(Tree::new(root)
             .text(&path, MAX_PLAN_BYTES)?
@@ -201,7 +198,7 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
 ///
 /// # Errors
 /// It has no words.
-pub fn read_mission(path: &str, mission: &str) -> Result<TakenPlan, Failure> {
+pub fn read_mission(path: &str, mission: &str) -> Result<TakenPlan> {
     let goal = mission_anchor(mission).unwrap_or_default();
     let listed = lines(mission).filter(|(_, line)| measure_bullet(line.trim_start()).is_some());
     let task = Task {
@@ -306,7 +303,7 @@ fn names(root: &Path, directory: &str) -> Vec<String> {
 }
 
 /// The file that a path of the worktree means: itself, or the only plan in that directory.
-pub(super) fn read_file_at(root: &Path, path: &str) -> Result<String, Failure> {
+pub(super) fn read_file_at(root: &Path, path: &str) -> Result<String> {
     let refuse = |code, what: String| Failure::from(Refusal::new(code, what));
     let shown = path.trim_start_matches("./").trim_end_matches('/');
     let shown = if shown == "." { "" } else { shown };
@@ -392,11 +389,7 @@ pub struct Ticked {
 ///
 /// # Errors
 /// The plan was not taken from a Markdown list, or the file is gone.
-pub fn tick(
-    root: &Path,
-    snapshot: &Snapshot,
-    worths: &BTreeMap<String, Worth>,
-) -> Result<Ticked, Failure> {
+pub fn tick(root: &Path, snapshot: &Snapshot, worths: &BTreeMap<String, Worth>) -> Result<Ticked> {
     let refuse = |what: String, hint: &str| {
         Failure::from(Refusal::new(Code::PlanUnknown, what).replace_hints([hint]))
     };
@@ -485,7 +478,7 @@ pub fn tick(
 }
 
 /// The item of the outermost level with these words. Of several alike nobody can say which is meant: lines move.
-fn find_place(path: &str, text: &str, words: &str) -> Result<Option<Item>, Failure> {
+fn find_place(path: &str, text: &str, words: &str) -> Result<Option<Item>> {
     let mut alike = items(path, text)?.into_iter();
     let mut alike = alike.by_ref().filter(|known| known.text == words);
     let only = alike.next();

@@ -2,8 +2,7 @@
 
 use super::check_list::{Item, detail, heading, items, lines, make_task, split_number};
 use super::task::Task;
-use cook_protocol::diagnostic::{Failure, Lines, clean};
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 /// What stands under a heading, up to the next one.
 struct Section<'a> {
@@ -152,7 +151,7 @@ fn read_stories(spec: &str) -> BTreeMap<String, Task> {
 
 /// A slice for each story, and for each heading over tasks of no story: a test that must fail first is never green
 /// alone. Where nothing says what must hold, the tasks do.
-pub(super) fn read_spec_kit(path: &str, text: &str, spec: &str) -> Result<Vec<Task>, Failure> {
+pub(super) fn read_spec_kit(path: &str, text: &str, spec: &str) -> Result<Vec<Task>> {
     let mut stories = read_stories(spec);
     let mut groups: Vec<(String, Task, Vec<Item>)> = Vec::new();
     for item in items(path, text)? {
@@ -250,7 +249,7 @@ fn is_spec_kit_id(word: &str) -> bool {
 
 // `.kiro/specs/NAME/`: `tasks.md`, with the criteria of `requirements.md` that each task names.
 
-pub(super) fn read_kiro(path: &str, text: &str, requirements: &str) -> Result<Vec<Task>, Failure> {
+pub(super) fn read_kiro(path: &str, text: &str, requirements: &str) -> Result<Vec<Task>> {
     let criteria = read_kiro_criteria(requirements);
     let items = items(path, text)?;
     Ok(items.iter().map(|it| make_kiro(it, &criteria)).collect())

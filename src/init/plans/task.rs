@@ -1,10 +1,8 @@
 //! What a source states of a task, and the plan it makes.
 
-use cook_protocol::diagnostic::{Code, Failure, Finding};
+use crate::prelude::*;
 use cook_protocol::machine::{MAX_SLICES, SliceGraph, id_is_valid};
-use cook_protocol::model::{Import, Plan, Priority, SchemaVersion, Slice, SliceStatus, TaskSource};
-use cook_protocol::refusal::Refusal;
-use std::collections::{BTreeMap, BTreeSet};
+use cook_protocol::model::{Import, Priority, TaskSource};
 use std::fmt;
 
 /// Characters of a made id.
@@ -109,7 +107,7 @@ impl<'a> Faults<'a> {
     }
 
     /// That value, if nothing was found.
-    pub(super) fn end<T>(self, value: T) -> Result<T, Failure> {
+    pub(super) fn end<T>(self, value: T) -> Result<T> {
         match self.found.is_empty() {
             true => Ok(value),
             false => Err(self.into_failure()),
@@ -131,7 +129,7 @@ pub(super) fn note_left_out(path: &str, what: &str) -> Finding {
 }
 
 /// The plan that these tasks make.
-pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, Failure> {
+pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan> {
     let Tasks {
         tasks,
         mission,
@@ -254,7 +252,7 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
 }
 
 /// An id for each task, in order: the source's, else one made of its words.
-fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>, Failure> {
+fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>> {
     let mut stated: BTreeMap<&str, &Task> = BTreeMap::new();
     let mut faults = Faults {
         code: Code::SliceDuplicated,

@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 pub use text::{
-    Attribution, Lines, REDACTED, attributions, clean, count_noun, find_tokens, harmless_json,
-    list_with_verb, redact, texts, with_plain_marks, without_attribution, without_escapes,
-    without_tags, without_tokens,
+    Attribution, Lines, REDACTED, and_more, attributions, clean, count_noun, find_tokens,
+    harmless_json, list_with_verb, redact, shorten, texts, with_plain_marks, without_attribution,
+    without_escapes, without_tags, without_tokens,
 };
 
 /// A finding in words that are put together.
@@ -97,6 +97,24 @@ pub struct PriorRefs {
     pub episode: Option<String>,
     /// The newest chain of windows.
     pub series: Option<String>,
+}
+
+/// What can end a command: its error, unless another is named, is the one that reaches the command line.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// An error of the system or of a library, as the failure of a command.
+pub trait OrFail<T> {
+    /// The value; or a failure of the state that says what did not work, and why.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn or_fail(self, code: Code, what: impl Into<String>) -> Result<T>;
+}
+
+impl<T, E: std::error::Error> OrFail<T> for Result<T, E> {
+    fn or_fail(self, code: Code, what: impl Into<String>) -> Result<T> {
+        self.map_err(|error| Failure::state(code, what).with_cause(&error))
+    }
 }
 
 /// The one error that reaches the command line.

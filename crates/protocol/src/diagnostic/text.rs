@@ -219,6 +219,22 @@ pub fn harmless_json(json: &str) -> String {
     text
 }
 
+/// The text, or its beginning with a sign that more stood there.
+pub fn shorten(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// What stands behind the first of many: ` and 2 more`, or nothing.
+pub fn and_more(left: usize) -> String {
+    match left {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    }
+}
+
 /// A count with its noun: `1 commit`, `2 commits`.
 pub fn count_noun(count: u64, noun: &str) -> String {
     match count {

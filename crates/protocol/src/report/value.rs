@@ -76,10 +76,9 @@ pub(super) fn word(text: &str, words: &[&'static str]) -> Option<&'static str> {
 pub(super) fn show_held(value: &str) -> String {
     const MAX_CHARS: usize = 80;
     let value = clean(value, Lines::Fold);
-    match value.chars().count() {
-        0 => "nothing".to_owned(),
-        1..=MAX_CHARS => format!("`{value}`"),
-        _ => format!("`{}…`", value.chars().take(MAX_CHARS).collect::<String>()),
+    match value.as_str() {
+        "" => "nothing".to_owned(),
+        value => format!("`{}`", shorten(value, MAX_CHARS)),
     }
 }
 

@@ -17,7 +17,7 @@ use super::session_values::{
     Action, Answer, Capability, ContentHash, Continuation, Entry, Episode, Exchange, Kind, Native,
     Object, On, Prior, Ref, RefKind, Supplier, SupplierError, Transport, Turn, combine, estimate,
 };
-use cook_protocol::diagnostic::{Failure, Lines, clean, redact};
+use cook_protocol::diagnostic::{Failure, Lines, clean, redact, shorten};
 use cook_protocol::schema::{GivenSchema, find_json, without_thoughts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -624,11 +624,7 @@ impl Talk<'_> {
 
 /// The beginning of what was said, on one line, without secrets.
 fn first_words(say: &str) -> String {
-    let line = redact(&clean(say, Lines::Fold));
-    match line.char_indices().nth(FIRST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    shorten(&redact(&clean(say, Lines::Fold)), FIRST)
 }
 
 /// What an answer says is changed: paths, and commits that came.
