@@ -91,18 +91,17 @@ impl Sources<'_> {
     /// The receipt of a gate at HEAD's tree, with what its output says.
     pub(super) fn find_run(&self, command: &String) -> Result<Option<Rc<(Receipt, Outcomes)>>> {
         let tree = self.head.tree.as_deref().unwrap_or_default();
-        let known = self.known.runs.borrow().get(command).cloned();
-        match known {
-            Some(run) => Ok(Some(run)),
-            None => match self.receipts.find(command, tree)? {
-                Some(receipt) => {
-                    let outcomes = self.receipts.outcomes(&receipt)?;
-                    let made = || Ok((receipt, outcomes));
-                    recall(&self.known.runs, command.clone(), made).map(Some)
-                }
-                None => Ok(None),
-            },
+        if let Some(run) = self.known.runs.borrow().get(command) {
+            return Ok(Some(Rc::clone(run)));
         }
+        let Some(receipt) = self.receipts.find(command, tree)? else {
+            return Ok(None);
+        };
+        let outcomes = self.receipts.outcomes(&receipt)?;
+        recall(&self.known.runs, command.clone(), || {
+            Ok((receipt, outcomes))
+        })
+        .map(Some)
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>> {

@@ -51,11 +51,7 @@ pub(crate) struct Log {
 }
 
 /// Objects by name, and their bytes together.
-#[derive(Default)]
-struct Known {
-    objects: HashMap<Oid, (ObjectType, Vec<u8>)>,
-    bytes: usize,
-}
+type Known = (HashMap<Oid, (ObjectType, Vec<u8>)>, usize);
 
 /// Bytes of an object that is kept, and of all.
 const MAX_KNOWN: usize = 32 << 10;
@@ -328,14 +324,14 @@ impl Log {
         let Some(known) = self.known.get() else {
             return self.read_file(id);
         };
-        if let Some(known) = known.borrow().objects.get(&id) {
+        if let Some(known) = known.borrow().0.get(&id) {
             return Ok(known.clone());
         }
         let (kind, bytes) = self.read_file(id)?;
-        let mut known = known.borrow_mut();
-        if bytes.len() <= MAX_KNOWN && known.bytes + bytes.len() <= MAX_KNOWN_TOGETHER {
-            known.bytes += bytes.len();
-            known.objects.insert(id, (kind, bytes.clone()));
+        let (objects, together) = &mut *known.borrow_mut();
+        if bytes.len() <= MAX_KNOWN && *together + bytes.len() <= MAX_KNOWN_TOGETHER {
+            *together += bytes.len();
+            objects.insert(id, (kind, bytes.clone()));
         }
         Ok((kind, bytes))
     }

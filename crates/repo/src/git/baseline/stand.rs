@@ -243,6 +243,8 @@ pub(super) const STASH_LOG: &str = "stash-log";
 
 /// Submodules that are looked at.
 const MAX_SUBMODULES: usize = 200;
+/// Bytes of an index that is compared with another; a larger one is listed.
+const MAX_INDEX: u64 = 64 << 20;
 /// What lets git look at a file again.
 pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
 
@@ -313,7 +315,8 @@ pub(super) fn stand(
     let git = &repo.program;
     let linked = worktrees(repo)?;
     let own = repo.git_dir.join("index");
-    let is_own = from == own || std::fs::read(from).ok() == std::fs::read(&own).ok();
+    let bytes = |path: &Path| disk::read(path, MAX_INDEX, Links::Refuse).ok().flatten();
+    let is_own = from == own || bytes(from).is_some_and(|from| bytes(&own) == Some(from));
     let taken = take_tree(repo, dir, from, index)?;
     // Where the tree's index began as a copy of the user's, what it listed then is the user's.
     let listed = match is_own {
