@@ -287,15 +287,8 @@ fn show_report(page: &mut Page, report: &ReportRecord) {
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
-        let Self {
-            seq,
-            operation,
-            actor,
-            time,
-            rule,
-            subject,
-            ..
-        } = self;
+        let (seq, actor, time, rule) = (self.seq, &self.actor, &self.time, &self.rule);
+        let (subject, operation) = (&self.subject, &self.operation);
         let event = self.event.get("event").and_then(Value::as_str);
         let title = format!("#{seq} {}", event.unwrap_or_default());
         page.add_toned(Tone::Strong, &title);

@@ -231,10 +231,8 @@ fn make_line(meta: &Meta) -> String {
         true => String::new(),
         false => format!(" about {}", meta.subject),
     };
-    let (time, event) = (
-        Clock::of_epoch(meta.epoch_seconds),
-        meta.event.replace('_', " "),
-    );
+    let time = Clock::of_epoch(meta.epoch_seconds);
+    let event = meta.event.replace('_', " ");
     let line = format!("#{} {time} {event} by {}{about}", meta.seq, meta.actor);
     clean(&line, Lines::Fold)
 }

@@ -441,13 +441,13 @@ impl<'a> Judge<'a> {
             let Some(basis) = basis else { continue };
             match self.workspace.repo.resolve(&basis)? {
                 Some(commit) => by_commit.entry(commit).or_default()[1].push(at),
-                None => missing(
-                    &basis,
-                    format!(
-                        "the slice's basis {} is not in this clone, so it is unknown whether it is new",
-                        short(&basis)
-                    ),
-                ),
+                None => {
+                    let of = short(&basis);
+                    let why = format!(
+                        "the slice's basis {of} is not in this clone, so it is unknown whether it is new"
+                    );
+                    missing(&basis, why);
+                }
             }
         }
         let mut old = BTreeSet::new();
