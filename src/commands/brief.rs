@@ -506,10 +506,7 @@ fn write_down(
             };
             format!("kept; quote it as `user@{}: '…'`{more}", record.id)
         }
-        Some(_) => format!(
-            "{} of the brief",
-            count_noun(records.len() as u64, "change")
-        ),
+        Some(_) => format!("{} of the brief", count_noun(records.len(), "change")),
         None => "the proposed agent guide is kept".to_owned(),
     };
     let written = follow(workspace, &mut findings);
@@ -733,7 +730,7 @@ impl Show for BriefCheckAnswer {
         let mut counts: Vec<(&str, &usize)> = counts.map(|(it, n)| (it.id(), n)).collect();
         counts.sort_unstable();
         let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
-        let anchors = count_noun(self.anchors.len() as u64, "anchor");
+        let anchors = count_noun(self.anchors.len(), "anchor");
         let what = format!("{anchors}: {}", counts.join(", "));
         match (self.anchors.is_empty(), self.holds) {
             (true, _) => page.line("the brief has no anchors"),

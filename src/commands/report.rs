@@ -628,7 +628,7 @@ fn list_checks(verified: &VerifyAnswer, branch: Option<&str>) -> Markup {
     let errors = verified.findings.iter();
     let errors = errors.filter(|found| found.severity() == Severity::Error);
     html! {
-        p { (count_noun(verified.checked.len() as u64, "check")) ", " (count_noun(errors.count() as u64, "error"))
+        p { (count_noun(verified.checked.len(), "check")) ", " (count_noun(errors.count(), "error"))
             @if let Some(branch) = branch { ", branch " (sign(branch)) } "." }
         (table.of(&verified.checked, |one| html! { td { (line(one)) } }))
     }

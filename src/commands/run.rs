@@ -417,7 +417,7 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             (Tone::Warn, "  ", text)
         }
         RunEvent::Repairs(findings) => {
-            let rules = count_noun(findings.len() as u64, "rule");
+            let rules = count_noun(findings.len(), "rule");
             let text = format!("the report breaks {rules}, so cook asks for it once more");
             (Tone::Warn, "  ", text)
         }
@@ -660,7 +660,7 @@ impl LiveLine {
     fn together(&self, many: usize, now: Duration) -> Option<String> {
         let longest = self.at_work().min_by_key(|held| held.heard)?;
         let began = self.at_work().map(|held| held.began).min()?;
-        let (judges, silence) = (count_noun(many as u64, "judge"), longest.silence(now));
+        let (judges, silence) = (count_noun(many, "judge"), longest.silence(now));
         Some(format!("{judges}, {}, {silence}", span(now, began)))
     }
 

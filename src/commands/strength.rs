@@ -186,7 +186,7 @@ impl StrengthAnswer {
         let mut line = format!(
             "  {} of {} noticed",
             self.killed,
-            count_noun(self.planted as u64, "planted defect")
+            count_noun(self.planted, "planted defect")
         );
         if let Some(timed_out) = self.timed_out.filter(|count| *count > 0) {
             line.push_str(&format!(" ({timed_out} timed out)"));

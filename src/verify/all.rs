@@ -280,7 +280,7 @@ pub(super) fn run_judging(
         is_trusted(workspace, outcome)?;
     }
     let runs = workspace.run_judging_gates(judging, &head)?;
-    let count = count_noun(runs.len() as u64, "gate");
+    let count = count_noun(runs.len(), "gate");
     let from = match judging.files.is_empty() {
         true => "",
         false => ", with its files under `.agent/`",
@@ -482,7 +482,7 @@ fn check_acceptance(
         ));
     }
     let audit = audit.map_or("", |_| ", the audit");
-    let receipts = count_noun(ids.len() as u64, "receipt");
+    let receipts = count_noun(ids.len(), "receipt");
     outcome.add_checked(format!(
         "the review{audit} and {receipts} that it was accepted with"
     ));
@@ -573,7 +573,7 @@ fn answer_goal(
     let words = clean(&snapshot.state.mission_anchor, Lines::Fold);
     let mut answer = format!("{how}: {words}");
     if let Some(goal) = goal {
-        let count = count_noun(goal.checks.len() as u64, "check");
+        let count = count_noun(goal.checks.len(), "check");
         answer.push_str(&format!("; {count}, goal {}", goal.digest()));
         for check in goal.checks.iter().filter(|check| check.green_at_base) {
             let run = clean(&check.run, Lines::Fold);

@@ -98,7 +98,7 @@ impl Compared {
             }
         }
         if count > MOST_NAMED && !decided {
-            let rest = count_noun((count - MOST_NAMED) as u64, "file");
+            let rest = count_noun(count - MOST_NAMED, "file");
             outcome.find(Code::ContractChanged, format!("{rest} more"));
         }
         if self.alone && !self.accepted {
@@ -138,7 +138,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared> 
         commit,
         digest,
     };
-    let count = count_noun(own.files.len() as u64, "file");
+    let count = count_noun(own.files.len(), "file");
     let digest = &compared.digest;
     compared.outcome.add_checked(format!(
         "the contract of HEAD, {count}: its digest is {digest}"

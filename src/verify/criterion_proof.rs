@@ -728,7 +728,7 @@ pub(super) fn count_ticks(
         false => format!("; {} without proof", bare.join(", ")),
     };
     let held = ticked - bare.len();
-    let count = count_noun(ticked as u64, "tick");
+    let count = count_noun(ticked, "tick");
     outcome.add_checked(format!("{held} of {count} in {} hold{rest}", source.path));
     Ok(())
 }

@@ -189,7 +189,7 @@ impl Show for VerifyAnswer {
         };
         page.line(&format!(
             "  {word}: {}",
-            count_noun(self.findings.len() as u64, "finding")
+            count_noun(self.findings.len(), "finding")
         ));
     }
 
