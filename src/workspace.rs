@@ -9,7 +9,7 @@ use cook_protocol::model::{
 };
 use cook_protocol::schema;
 use cook_repo::disk::AtPath;
-use cook_repo::receipt::TakenBack;
+use cook_repo::receipt::{TakenBack, plan_gate};
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place};
 
@@ -658,15 +658,10 @@ impl Judging {
     /// Its stop verifier's checks, as one command.
     pub(crate) fn verifier(&self) -> GateSpec {
         GateSpec {
-            name: "stop verifier".to_owned(),
             run: format!("{STOP_VERIFIER} --checks"),
             timeout_ms: PATIENCE.as_millis() as u64,
-            required: true,
-            must_fail_at_basis: false,
             network: self.gates(false).iter().any(|gate| gate.network),
-            place: model::Place::CleanRoom,
-            dir: String::new(),
-            paths: Vec::new(),
+            ..plan_gate("stop verifier")
         }
     }
 }

@@ -205,7 +205,7 @@ fn show(store: &Store, operation: &str) -> Answer {
         operation: entry.commit,
         time: entry.time,
         rule: entry.rule,
-        actor: format!("{:?}", entry.actor).to_lowercase(),
+        actor: entry.actor.id().to_owned(),
         subject: entry.subject,
     })
 }

@@ -76,7 +76,7 @@ impl World<'_> {
             }
             None => Ok(gates
                 .into_iter()
-                .map(|gate| make_run(gate, None, Some("there is no such commit to run it at")))
+                .map(|gate| GateRun::new(gate, None, Some("there is no such commit to run it at")))
                 .collect()),
         }
     }
@@ -106,11 +106,11 @@ impl World<'_> {
                         && receipt.preparation_sha256 == runner.preparation()
             });
             if let Some(why) = explain_untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
-                done.insert(place, make_run(gate, None, Some(&why)));
+                done.insert(place, GateRun::new(gate, None, Some(&why)));
             } else if let Some(receipt) = known.filter(|_| !gate.must_fail_at_basis) {
                 let told = runner.tell_chance(&receipt)?.into_iter();
                 let remarks = told.chain(runner.remark_on(&receipt)?).collect();
-                let mut run = make_run(gate, Some(receipt), None);
+                let mut run = GateRun::new(gate, Some(receipt), None);
                 run.remarks = remarks;
                 done.insert(place, run);
             } else {
@@ -143,7 +143,7 @@ impl World<'_> {
             match known {
                 Some(receipt) => {
                     let remarks = runner.remark_on(&receipt)?.into_iter().collect();
-                    let run = make_run(gate, Some(receipt), None);
+                    let run = GateRun::new(gate, Some(receipt), None);
                     runs.push(GateRun { remarks, ..run });
                 }
                 None => runs.extend(self.run_trusted(commit, None, vec![gate])?),
@@ -270,17 +270,6 @@ pub(super) fn explain_untrusted(trust: &Trust, command: &str) -> Option<String> 
     let hint = || format!("run `cook trust {}`", shell_words::quote(command));
     (!trust.is_trusted(command))
         .then(|| format!("`{command}` is not trusted on this machine: {}", hint()))
-}
-
-pub(super) fn make_run(gate: GateSpec, receipt: Option<Receipt>, problem: Option<&str>) -> GateRun {
-    GateRun {
-        gate,
-        receipt,
-        problem: problem.map(str::to_owned),
-        remarks: Vec::new(),
-        at_basis: None,
-        failed: Vec::new(),
-    }
 }
 
 // What a red command may have lacked in the clean room: what its output names, and only this machine or

@@ -4,7 +4,7 @@
 //! Invariants: nothing runs that this machine does not trust; hidden files are laid down in rooms of their own, whose caches go with them; nothing that a run
 //! over them printed is kept.
 
-use super::gates::{explain_untrusted, make_run};
+use super::gates::explain_untrusted;
 use super::planted::{Field, Green, plant_defects};
 use super::world::World;
 use crate::prelude::*;
@@ -92,7 +92,7 @@ impl World<'_> {
                     told = not_known(why, format!("git diff {}", goal.base));
                 }
                 let receipt = told.receipt.clone();
-                runs.extend(receipt.map(|receipt| make_run(gate.clone(), Some(receipt), None)));
+                runs.extend(receipt.map(|receipt| GateRun::new(gate.clone(), Some(receipt), None)));
             }
             found.checks.push(told);
         }
@@ -165,7 +165,7 @@ impl World<'_> {
         let dir = self.workspace.find_hidden()?;
         for hidden in &goal.hidden {
             let Some(bytes) = find_hidden(&dir, &hidden.sha256) else {
-                return Ok(make_run(
+                return Ok(GateRun::new(
                     gate.clone(),
                     None,
                     Some("a hidden file is not here"),
@@ -183,7 +183,7 @@ impl World<'_> {
             .run_without(commit, &files, gates, Caches::Empty)?;
         Ok(runs
             .pop()
-            .unwrap_or_else(|| make_run(gate.clone(), None, None)))
+            .unwrap_or_else(|| GateRun::new(gate.clone(), None, None)))
     }
 
     /// A test that came with the work, where no test that was red at the base is green now: it is green by what the

@@ -9,7 +9,7 @@ use cook_mutants::{
     Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, classify_texts,
     is_in_tests, plant, subject, with_comment, without_change,
 };
-use cook_protocol::diagnostic::list_with_verb;
+use cook_protocol::diagnostic::{last_line, list_with_verb};
 use cook_protocol::model::{StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_protocol::question::GateQuestion;
 use cook_repo::git::{ChangeKind, Entry, MAX_EDITS, MAX_TEXT};
@@ -708,7 +708,7 @@ pub(super) fn try_files(
                 return Ok(Tried::Told {
                     outcome: find_outcome(files, green, &receipt.tail),
                     timed_out: receipt.timed_out,
-                    said: find_last_line(&receipt.tail),
+                    said: clean(last_line(&receipt.tail).unwrap_or("nothing"), Lines::Fold),
                 });
             }
         }
@@ -718,12 +718,6 @@ pub(super) fn try_files(
         timed_out: false,
         said: String::new(),
     })
-}
-
-fn find_last_line(tail: &str) -> String {
-    let mut lines = tail.lines().rev();
-    let last = lines.find(|line| !line.trim().is_empty());
-    clean(last.unwrap_or("nothing").trim(), Lines::Fold)
 }
 
 /// How long a gate may take with a defect: its own limit, and never much longer than without.

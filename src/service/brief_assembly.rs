@@ -11,6 +11,7 @@ use cook_protocol::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
     Weight, mentions,
 };
+use cook_protocol::diagnostic::last_line;
 use cook_protocol::machine::BriefFacts;
 use cook_protocol::model::{
     Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, EvidenceRecord, SliceRecord,
@@ -101,7 +102,7 @@ pub fn put_together(
 ) -> Result<WholeBrief> {
     let stored = snapshot.brief.clone().unwrap_or_default();
     let measured = standings(workspace, snapshot, &stored)?;
-    let reconciled = brief::close(&stored, &measured, &reader(snapshot))?;
+    let reconciled = brief::reconcile(&stored, &Default::default(), &measured, &reader(snapshot))?;
     let (reopened, attempts) = read_past(workspace, snapshot)?;
     let proofs = proofs(workspace, snapshot)?;
     let commits = commits(workspace, snapshot)?;
@@ -319,7 +320,9 @@ fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
             let red = runs.filter(|run| run.gate.required && !run.has_passed());
             let tell = |run: &GateRun| {
                 let said = match (&run.receipt, &run.problem) {
-                    (Some(receipt), None) => brief::last_line(&receipt.tail),
+                    (Some(receipt), None) => {
+                        last_line(&receipt.tail).unwrap_or("nothing").to_owned()
+                    }
                     (_, Some(problem)) => problem.clone(),
                     (None, None) => "it was not run".to_owned(),
                 };

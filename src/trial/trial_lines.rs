@@ -185,9 +185,8 @@ impl Teller<'_> {
 
 /// The last line of an output that says something.
 pub(crate) fn last_line(tail: &str) -> String {
-    let text = without_escapes(tail);
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    last.unwrap_or("no output").trim().to_owned()
+    let last = cook_protocol::diagnostic::last_line(&without_escapes(tail)).map(str::to_owned);
+    last.unwrap_or_else(|| "no output".to_owned())
 }
 
 /// The line of `.agent/cook.toml` that names a gate.

@@ -7,9 +7,9 @@
 //! code of a process whose input cook has closed.
 
 use super::agent_supplier::AgentSupplier;
-use super::listen::{AgentFailure, FailureClass, classify, moment};
 use super::listen::{
-    MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
+    AgentFailure, FailureClass, MAX_ANSWER, Progress, StreamResult, classify, is_session_id,
+    last_words, line, moment, says_nothing, strongest,
 };
 use super::usage::Meter;
 use cook_protocol::diagnostic::{Lines, clean};

@@ -1,10 +1,8 @@
 //! One run of an agent program: command line, environment, listening, judging, keeping.
 
 use super::acp::Conversation;
-use super::agent_supplier::{AgentSupplier, Report};
-use super::agent_supplier::{redact_answer, redact_data};
-use super::listen::{AgentFailure, FailureClass};
-use super::listen::{Progress, Reader, StreamResult};
+use super::agent_supplier::{AgentSupplier, Report, redact_answer, redact_data};
+use super::listen::{AgentFailure, FailureClass, Progress, Reader, StreamResult};
 use super::preset::{file_failure, invalid};
 use super::{Directories, Preset, Surroundings, redact, usage};
 use cook_protocol::diagnostic::Failure;

@@ -14,6 +14,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
+use strum::IntoStaticStr;
 
 /// Longest answer that is taken, in bytes.
 pub(super) const MAX_ANSWER: usize = 4 * 1024 * 1024;
@@ -418,7 +419,8 @@ pub(super) fn last_words(outcome: &Outcome) -> String {
 // Why a run gave no result, by whose fault: only an agent's own spends an attempt.
 
 /// Whose fault it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
     /// Not installed, no login, no network, a rate limit: waiting may help.
@@ -453,12 +455,7 @@ pub fn describe_error(error: &SupplierErrorKind) -> &str {
 
 impl FailureClass {
     pub(super) fn id(self) -> &'static str {
-        match self {
-            Self::Environment => "environment",
-            Self::Agent => "agent",
-            Self::Config => "config",
-            Self::Interrupted => "interrupted",
-        }
+        self.into()
     }
 }
 

@@ -9,12 +9,9 @@ use crate::model::{
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use regex::Regex;
-use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny,
-    IntoDeserializer, MapAccess, SeqAccess, Visitor,
-};
-use serde_json::Value;
-use std::collections::HashSet;
+use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
@@ -22,7 +19,7 @@ use std::sync::{LazyLock, OnceLock};
 pub const MAX_FINDINGS: usize = 50;
 
 /// A type that has a schema.
-pub trait Documented: DeserializeOwned {
+pub trait Documented: Serialize + DeserializeOwned {
     /// Which.
     const DOCUMENT: Document;
     /// Its JSON Schema, as it is published.
@@ -79,7 +76,7 @@ documents! {
 /// # Errors
 /// When it is not valid JSON, or a key stands twice.
 pub fn value(bytes: &[u8]) -> serde_json::Result<Value> {
-    from_slice(bytes)
+    serde_json::from_slice(bytes).map(|Unique(value)| value)
 }
 
 /// Text from a document as a message shows it: one harmless line, cut.
@@ -257,183 +254,98 @@ fn describe(error: &ValidationError<'_>) -> String {
 }
 
 // Serde reads JSON more freely than JSON Schema does: a struct also from an
-// array, an enum also from `{"word": null}`, a map with the last of two equal
-// keys. [`Strict`] wraps a self-describing deserializer and takes these away.
+// array, an enum also from `{"word": null}`, a map with the last of two equal keys.
 
-/// The wrapper: around deserializers, visitors, seeds and accessors alike.
-struct Strict<T>(T);
+/// JSON in which no object gives a key twice.
+struct Unique(Value);
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
-    type Error = D::Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_any(Strict(visitor))
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_option(Strict(visitor))
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_newtype_struct(name, Strict(visitor))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Strict(visitor))
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_str(Word(visitor))
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map identifier ignored_any
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(UniqueVisitor).map(Self)
     }
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<V> {
-    type Value = V::Value;
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        self.0.expecting(f)
+        f.write_str("any JSON")
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<V::Value, E> {
-        self.0.visit_bool(value)
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        self.0.visit_i64(value)
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        self.0.visit_u64(value)
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
-        self.0.visit_f64(value)
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<V::Value, E> {
-        self.0.visit_str(value)
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
-        self.0.visit_unit()
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
     }
 
-    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
-        self.0.visit_none()
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.0.visit_some(Strict(inner))
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.0.visit_newtype_struct(Strict(inner))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        self.0.visit_seq(Strict(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
-        self.0.visit_map(Entries {
-            entries,
-            seen: HashSet::new(),
-        })
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<V::Value, A::Error> {
-        self.0.visit_enum(data)
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<S> {
-    type Value = S::Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
-        self.0.deserialize(Strict(deserializer))
-    }
-}
-
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Strict<A> {
-    type Error = A::Error;
-
-    fn next_element_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, A::Error> {
-        self.0.next_element_seed(Strict(seed))
-    }
-}
-
-/// The entries of an object, each key once.
-struct Entries<A> {
-    entries: A,
-    seen: HashSet<String>,
-}
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, A::Error> {
-        let Some(key) = self.entries.next_key::<String>()? else {
-            return Ok(None);
-        };
-        if !self.seen.insert(key.clone()) {
-            return Err(A::Error::custom(format!("`{key}` is given twice")));
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Unique(item)) = items.next_element()? {
+            list.push(item);
         }
-        seed.deserialize(IntoDeserializer::<A::Error>::into_deserializer(key))
-            .map(Some)
+        Ok(list.into())
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.entries.next_value_seed(Strict(seed))
-    }
-}
-
-/// Reads an enum from its word alone.
-struct Word<V>(V);
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for Word<V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a word")
-    }
-
-    fn visit_str<E: Error>(self, word: &str) -> Result<V::Value, E> {
-        self.0
-            .visit_enum(IntoDeserializer::<E>::into_deserializer(word))
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, Unique(value))) = entries.next_entry::<String, _>()? {
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format!("`{key}` is given twice")));
+            }
+            map.insert(key, value);
+        }
+        Ok(map.into())
     }
 }
 
-/// Reads one whole JSON text.
-fn from_slice<T: de::DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = T::deserialize(Strict(&mut deserializer))?;
-    deserializer.end()?;
-    Ok(value)
+/// Where serde took a value of another kind for what was read of it, and how: it writes it in its own.
+pub(crate) fn find_misread(given: &Value, read: &Value) -> Option<(String, &'static str)> {
+    let inside = |place: String, (path, what): (String, _)| (format!("{place}{path}"), what);
+    match (given, read) {
+        (Value::Array(_), Value::Object(_)) => {
+            Some((String::new(), "a list stands where an object belongs"))
+        }
+        (Value::Object(_), Value::String(_)) => {
+            Some((String::new(), "an object stands where a text belongs"))
+        }
+        (Value::Array(given), Value::Array(read)) => {
+            let mut pairs = given.iter().zip(read).enumerate();
+            pairs.find_map(|(at, (a, b))| Some(inside(format!("[{at}]"), find_misread(a, b)?)))
+        }
+        (Value::Object(given), Value::Object(read)) => given
+            .iter()
+            .find_map(|(key, a)| Some(inside(format!(".{key}"), find_misread(a, read.get(key)?)?))),
+        _ => None,
+    }
+}
+
+fn from_slice<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    let given = value(bytes)?;
+    let read = T::deserialize(&given)?;
+    match find_misread(&given, &serde_json::to_value(&read)?) {
+        Some((path, what)) => Err(Error::custom(format!("{what}: `{path}`"))),
+        None => Ok(read),
+    }
 }
 
 // The thoughts in what a model says.

@@ -244,15 +244,13 @@ pub fn seconds(kind: Kind, purpose: Purpose) -> u64 {
 
 fn entries(agent: Agent, purpose: Purpose) -> Vec<Entry> {
     let install = &agent.hooks().install;
-    let mut entries = Vec::new();
-    for row in purpose.rows(agent) {
-        entries.push(Entry {
-            path: vec!["hooks", &row.native],
-            value: entry(agent, row, purpose),
-            listed: true,
-            if_theirs: None,
-        });
-    }
+    let of_events = purpose.rows(agent).map(|row| Entry {
+        path: vec!["hooks", &row.native],
+        value: entry(agent, row, purpose),
+        listed: true,
+        if_theirs: None,
+    });
+    let mut entries: Vec<Entry> = of_events.collect();
     // Last in and first out: so the text shows whose the object is that holds it.
     if install.form == SettingsForm::Flat {
         entries.push(Entry {

@@ -11,9 +11,9 @@ use super::command_line::{issue_call, segments};
 use super::hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool};
 use super::recovery::{data, shorten};
 use super::session_state::{
-    BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, SessionState, Since, Stop, remember,
+    BLOCKS, CONTEXT_LIMIT, ClosedIssue, Due, GoOn, HeadSeen, NUDGE_AFTER, SessionState, Since,
+    Situation, Stop, begins, goes_on, has_shrunk, remember,
 };
-use super::session_state::{ClosedIssue, Due, Situation, begins, goes_on, has_shrunk};
 use cook_protocol::diagnostic::{Lines, clean, redact};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::hook_table::{Gate, Kind, Row, SendOn};

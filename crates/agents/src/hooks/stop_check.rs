@@ -5,8 +5,7 @@
 
 use super::hook_event::{Agent, Event};
 use super::recovery::data;
-use super::session_state::Situation;
-use super::session_state::{BLOCKS, SessionState, Stop};
+use super::session_state::{BLOCKS, SessionState, Situation, Stop};
 use super::step::{Outcome, Step};
 use cook_protocol::model::hook_table::Kind;
 

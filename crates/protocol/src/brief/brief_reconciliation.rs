@@ -2,13 +2,14 @@
 //! earlier entry is kept, followed, superseded, demoted or retired, each with a
 //! cause. Anything else is a `silent_drop`.
 
-use super::artifact::Artifact;
-use super::entry::{Brief, entry_id, is_users, line_text, settle};
+use super::artifact::read_line_from_value;
+use super::entry::{FieldError, entry_id, is_users, line_text, settle};
 use crate::model::{
     BriefChange, BriefDocument, BriefEntry, BriefFacts, BriefOutcome, BriefRecord, BriefStanding,
     BriefVerdict, Cause, GuideUpdate, MAX_ENTRIES, Stamp, Timestamp, Verdict,
 };
 use crate::prelude::*;
+use serde_json::json;
 
 /// Lays a change against the brief.
 ///
@@ -23,15 +24,7 @@ pub fn reconcile(
     author: &Author,
 ) -> Result<Reconciled, Refusal> {
     let lines = normalise_lines(&change.entries)?;
-    let mut next = Next {
-        prior,
-        incoming,
-        author,
-        live: Vec::new(),
-        matched: BTreeSet::new(),
-        records: Vec::new(),
-        findings: Vec::new(),
-    };
+    let mut next = Next::new(prior, incoming, author);
     let outcomes = by_entry(prior, &change.reconciliation)?;
     next.begin(&outcomes)?;
     for (number, line) in lines.into_iter().enumerate() {
@@ -47,48 +40,23 @@ pub fn reconcile(
     next.finish(change)
 }
 
-/// The brief as it would be if nothing were added: what a reader is shown before the
-/// next change writes it down. Causes that only concern the log are not kept.
-pub fn close(
-    prior: &BriefDocument,
-    incoming: &BriefFacts,
-    author: &Author,
-) -> Result<Reconciled, Refusal> {
-    reconcile(prior, &BriefChange::default(), incoming, author)
-}
-
 /// The entries as one artifact would hold them, each field checked.
 fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
-    let artifact = Artifact {
-        brief: Brief {
-            task: "t".to_owned(),
-            done_when: "d".to_owned(),
-            lines: lines.to_vec(),
-        },
-        ..Artifact::default()
-    };
-    // Through the same reader as an artifact, so that none takes more than another. It
-    // sorts by slot; the order of the change is found again by place within the slot.
-    let mut artifact = artifact;
-    for line in &mut artifact.brief.lines {
+    let mut numbers = [0_usize; 5];
+    // Through the same reader as an artifact, so that none takes more than another.
+    let read = lines.iter().map(|line| {
+        let mut line = line.clone();
         for (_, text) in line.texts_mut() {
             *text = settle(text);
         }
-    }
-    let mut ignored = Vec::new();
-    let read = Artifact::from_value(&artifact.to_json(), &mut ignored)
-        .map_err(|breach| Refusal::new(Code::BriefInvalid, breach.to_string()))?;
-    let mut by_slot: BTreeMap<Slot, std::vec::IntoIter<BriefLine>> = Slot::ALL
-        .into_iter()
-        .map(|slot| {
-            let own: Vec<BriefLine> = read.brief.of(slot).cloned().collect();
-            (slot, own.into_iter())
-        })
-        .collect();
-    Ok(lines
-        .iter()
-        .filter_map(|line| by_slot.get_mut(&line.slot)?.next())
-        .collect())
+        let number = &mut numbers[line.slot as usize];
+        let path = format!("brief.{}[{number}]", line.slot.id());
+        *number += 1;
+        let fields: BTreeMap<&str, &str> = line.fields().into_iter().collect();
+        read_line_from_value(line.slot, &json!(fields), &path, &mut Vec::new())
+    });
+    let read: Result<_, FieldError> = read.collect();
+    read.map_err(|breach| Refusal::new(Code::BriefInvalid, breach.to_string()))
 }
 
 /// Each cause beside the entry it speaks of.
@@ -171,7 +139,19 @@ pub(super) struct Next<'a> {
     pub findings: Vec<Finding>,
 }
 
-impl Next<'_> {
+impl<'a> Next<'a> {
+    fn new(prior: &'a BriefDocument, incoming: &'a BriefFacts, author: &'a Author) -> Self {
+        Self {
+            prior,
+            incoming,
+            author,
+            live: Vec::new(),
+            matched: BTreeSet::new(),
+            records: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
     pub(super) fn entry(
         &self,
         id: String,
@@ -266,9 +246,7 @@ impl Next<'_> {
             findings: self.findings,
         })
     }
-}
 
-impl Next<'_> {
     /// Everything that is not given an outcome goes on; a forbid is given one by the user alone.
     pub(super) fn begin(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for entry in &self.prior.entries {
@@ -369,9 +347,7 @@ impl Next<'_> {
         }
         followed == *line
     }
-}
 
-impl Next<'_> {
     /// A whole brief names every entry that goes on.
     fn refuse_drops(&self, outcomes: &Outcomes) -> Result<(), Refusal> {
         let lost: Vec<Finding> = self
@@ -587,15 +563,8 @@ pub fn undo(
         return (then.cloned(), Vec::new());
     };
     let then = then.cloned().unwrap_or_default();
-    let mut next = Next {
-        prior: current,
-        incoming: &BriefFacts::default(),
-        author,
-        live: Vec::new(),
-        matched: BTreeSet::new(),
-        records: Vec::new(),
-        findings: Vec::new(),
-    };
+    let incoming = BriefFacts::default();
+    let mut next = Next::new(current, &incoming, author);
     let why = |entry: &BriefEntry| Some(format!("#{} was taken back", entry.seq.0));
     for entry in current
         .entries

@@ -2,7 +2,7 @@
 //! entries that were added. No model, no memory: the same state gives the same brief.
 
 use super::entry::{Brief, Weight, is_users, line_digest, normalise, settle};
-use crate::diagnostic::{Severity, without_attribution, without_tags};
+use crate::diagnostic::{Severity, last_line, without_attribution, without_tags};
 use crate::model::{BriefDocument, BriefStanding, MAX_ENTRIES, Pattern, SliceRecord, Verdict};
 use crate::prelude::*;
 
@@ -182,7 +182,10 @@ fn fill_open(material: &Material, slots: &mut Slots) {
         (snapshot.evidence.runs.iter()).partition(|run| run.has_passed());
     for run in red {
         let question = format!("Why is gate `{}` red?", run.command);
-        let verifies = format!("It exits 0. It last said: {}", last_line(&run.tail));
+        let verifies = format!(
+            "It exits 0. It last said: {}",
+            last_line(&run.tail).unwrap_or("nothing")
+        );
         slots.ask(question, verifies, Weight::Failed);
     }
     let is_stale = |run: &&&Receipt| run.tree_oid.as_deref() != material.tree;
@@ -234,12 +237,6 @@ fn fill_unproved(material: &Material, slots: &mut Slots) {
             slots.ask(question, verifies, Weight::Open);
         }
     }
-}
-
-/// The last line of an output that says something.
-pub fn last_line(text: &str) -> String {
-    let line = text.lines().rev().find(|line| !line.trim().is_empty());
-    line.map_or_else(|| "nothing".to_owned(), |line| line.trim().to_owned())
 }
 
 /// The entries that agents and the user added.

@@ -15,12 +15,11 @@ pub use artifact::{
     Artifact, Guide, MAX_BYTES, Reading, VERSION, mentions, quotes, read, read_line_from_value,
     read_lines_from_value, read_reconciliation,
 };
-pub use brief_reconciliation::{Author, Reconciled, close, reconcile, undo};
+pub use brief_reconciliation::{Author, Reconciled, reconcile, undo};
 pub use entry::{
     Brief, Budgeted, FieldError, Weight, entry_id, is_users, line_digest, line_text, name_user,
     normalise, not_user, render, within,
 };
 pub use fill::{
-    Attempt, Due, Filled, Here, LastCheckpoint, Material, Origin, Proof, fill, last_line,
-    split_checkpoint,
+    Attempt, Due, Filled, Here, LastCheckpoint, Material, Origin, Proof, fill, split_checkpoint,
 };

@@ -213,6 +213,14 @@ pub fn harmless_json(json: &str) -> String {
     text
 }
 
+/// The last line of an output that says something.
+pub fn last_line(text: &str) -> Option<&str> {
+    text.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+}
+
 /// The text, or its beginning with a sign that more stood there.
 pub fn shorten(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
@@ -282,12 +290,10 @@ fn collect(text: &str, depth: usize, found: &mut Vec<String>) {
         found.push(text.to_owned());
         return;
     }
-    let mut plain = String::new();
-    for line in text.split_inclusive('\n') {
-        if !collect_json(line, depth, found) {
-            plain.push_str(line);
-        }
-    }
+    let lines = text.split_inclusive('\n');
+    let plain = lines
+        .filter(|line| !collect_json(line, depth, found))
+        .collect();
     found.push(plain);
 }
 

@@ -99,42 +99,7 @@ impl Work<'_> {
             self.go_idle();
         }
     }
-}
 
-/// The active document of a plan entry.
-pub(super) fn active_from(slice: &Slice, status: ActiveStatus, anchor: &str) -> ActiveSlice {
-    ActiveSlice {
-        schema_version: SchemaVersion,
-        revision: None,
-        status,
-        slice_id: Some(slice.slice_id.clone()),
-        goal: Some(slice.goal.clone()),
-        contract_ids: slice.contract_ids.clone(),
-        mission_anchor: anchor.to_owned(),
-        handoff: Some(Handoff {
-            acceptance_criteria: slice.acceptance_criteria.clone(),
-            priority: slice.priority.clone(),
-            why_now: slice.why_now.clone(),
-            blocked_on: slice.blocked_on.clone(),
-            locked_notes: slice.locked_notes.clone().unwrap_or_default(),
-            must_fix_findings: slice.must_fix_findings.clone().unwrap_or_default(),
-            basis_commit: slice.basis_commit.clone().unwrap_or_default(),
-            remaining_contract_ids_before: slice
-                .remaining_contract_ids_before
-                .clone()
-                .unwrap_or_default(),
-            release_blocker_count_before: slice.release_blocker_count_before.unwrap_or_default(),
-            high_value_gap_count_before: slice.high_value_gap_count_before.unwrap_or_default(),
-            implementation_surfaces: slice.implementation_surfaces.clone(),
-            verification_commands: slice.verification_commands.clone(),
-        }),
-    }
-}
-
-// What the next attempt at a slice must fix. It adds up until a review has seen an attempt, and a
-// review that says no adds what it asks for.
-
-impl Work<'_> {
     /// The audit no longer counts; what it names is shown until the slice is reconciled.
     pub fn set_audit_aside(&mut self, id: &str) {
         let ledger = self.ledger(id);
@@ -194,6 +159,13 @@ impl Work<'_> {
         }
     }
 
+    /// The review counts no more; what it asked for is added to what was fixed.
+    pub fn void_review(&mut self, id: &str) {
+        let mut fixed = self.ledger(id).fixed.clone();
+        add_new(&mut fixed, self.take_review(id));
+        self.ledger(id).fixed = fixed;
+    }
+
     /// Keeps what a report says of the things that its attempt had to fix. What an attempt with red
     /// gates said holds until one says otherwise: no review has seen it.
     pub fn note_fixes(&mut self, id: &str, report: &ReportRecord) {
@@ -244,6 +216,39 @@ impl Work<'_> {
         }
     }
 }
+
+/// The active document of a plan entry.
+pub(super) fn active_from(slice: &Slice, status: ActiveStatus, anchor: &str) -> ActiveSlice {
+    ActiveSlice {
+        schema_version: SchemaVersion,
+        revision: None,
+        status,
+        slice_id: Some(slice.slice_id.clone()),
+        goal: Some(slice.goal.clone()),
+        contract_ids: slice.contract_ids.clone(),
+        mission_anchor: anchor.to_owned(),
+        handoff: Some(Handoff {
+            acceptance_criteria: slice.acceptance_criteria.clone(),
+            priority: slice.priority.clone(),
+            why_now: slice.why_now.clone(),
+            blocked_on: slice.blocked_on.clone(),
+            locked_notes: slice.locked_notes.clone().unwrap_or_default(),
+            must_fix_findings: slice.must_fix_findings.clone().unwrap_or_default(),
+            basis_commit: slice.basis_commit.clone().unwrap_or_default(),
+            remaining_contract_ids_before: slice
+                .remaining_contract_ids_before
+                .clone()
+                .unwrap_or_default(),
+            release_blocker_count_before: slice.release_blocker_count_before.unwrap_or_default(),
+            high_value_gap_count_before: slice.high_value_gap_count_before.unwrap_or_default(),
+            implementation_surfaces: slice.implementation_surfaces.clone(),
+            verification_commands: slice.verification_commands.clone(),
+        }),
+    }
+}
+
+// What the next attempt at a slice must fix. It adds up until a review has seen an attempt, and a
+// review that says no adds what it asks for.
 
 /// The text stands in the other, as whole lines.
 fn is_among(text: &str, other: &str) -> bool {

@@ -408,16 +408,7 @@ impl Walk<'_> {
         };
         Ok(self.fire(Rule::Reconcile, Policy::Continue, answer))
     }
-}
 
-/// Rule 3 is the one to answer between slices.
-fn selects(snapshot: &Snapshot) -> bool {
-    !snapshot.ledger.regrounded || snapshot.plan.open_slices().next().is_some()
-}
-
-// Rule S: the work is stopped, or the place is not the one it was left in.
-
-impl Walk<'_> {
     /// Rule S.
     fn decide_stopped(&mut self, snapshot: &Snapshot) -> Result<Option<Dispatch>, Refusal> {
         let head = self.facts.head()?;
@@ -542,6 +533,13 @@ impl Walk<'_> {
         self.facts.contract_differs.first().cloned()
     }
 }
+
+/// Rule 3 is the one to answer between slices.
+fn selects(snapshot: &Snapshot) -> bool {
+    !snapshot.ledger.regrounded || snapshot.plan.open_slices().next().is_some()
+}
+
+// Rule S: the work is stopped, or the place is not the one it was left in.
 
 /// Settings files that are not as the user left them, but for those that the slice in work
 /// names as its own. Where contract files are missing, rule 1 comes first.

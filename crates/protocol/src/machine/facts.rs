@@ -55,7 +55,7 @@ pub struct CommitSeen {
 }
 
 /// What came on HEAD since some commit.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
     /// The commit exists in this repository.
@@ -73,7 +73,7 @@ pub struct Range {
 pub const MAX_COMMITS: usize = 500;
 
 /// A reported commit.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommitFacts {
     /// Full id; none = no such commit, or the abbreviation is ambiguous.
@@ -117,6 +117,18 @@ pub struct GateRun {
 }
 
 impl GateRun {
+    /// A run with its receipt, or why it has none.
+    pub fn new(gate: GateSpec, receipt: Option<Receipt>, problem: Option<&str>) -> Self {
+        Self {
+            gate,
+            receipt,
+            problem: problem.map(str::to_owned),
+            remarks: Vec::new(),
+            at_basis: None,
+            failed: Vec::new(),
+        }
+    }
+
     /// Green, and red at the basis where that is asked for.
     pub fn has_passed(&self) -> bool {
         self.problem.is_none()

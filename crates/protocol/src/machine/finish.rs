@@ -125,8 +125,7 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<
     let nothing_new = Range {
         resolves: true,
         ancestor: true,
-        merge_base: None,
-        commits: Vec::new(),
+        ..Range::default()
     };
     if marks || facts.since.is_none() {
         facts.since = Some(nothing_new.clone());
@@ -144,10 +143,8 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<
                 .values()
                 .find(|range| range.merge_base.as_ref() == Some(basis))
                 .map(|range| Range {
-                    resolves: true,
-                    ancestor: true,
-                    merge_base: None,
                     commits: range.commits.clone(),
+                    ..nothing_new.clone()
                 });
             let range = match rebased {
                 Some(range) => Some(range),

@@ -6,6 +6,7 @@ use super::work::Work;
 use crate::model::{EvidenceClaim, EvidenceRecord};
 use crate::prelude::*;
 use crate::question::{AnchorQuestion, Question, Required};
+use std::ops::RangeInclusive;
 
 // Which anchors must be looked at, and which claim speaks for which criterion.
 
@@ -183,11 +184,7 @@ pub(super) fn list_dropping_anchors(
 /// Where a proof stands. Two are one when they are the same place, or lines of one file that
 /// overlap: a range that is one line longer shows nothing new.
 enum Place {
-    Lines {
-        path: String,
-        first: usize,
-        last: usize,
-    },
+    Lines(String, RangeInclusive<usize>),
     Other(String),
 }
 
@@ -196,11 +193,8 @@ impl Place {
         let lines = || {
             let (path, range) = target.rsplit_once('#')?;
             let (first, last) = range.split_once('-')?;
-            Some(Self::Lines {
-                path: path.to_owned(),
-                first: first.parse().ok()?,
-                last: last.parse().ok()?,
-            })
+            let lines = first.parse().ok()?..=last.parse().ok()?;
+            Some(Self::Lines(path.to_owned(), lines))
         };
         lines().unwrap_or_else(|| Self::Other(target.to_owned()))
     }
@@ -208,20 +202,11 @@ impl Place {
     fn is_one_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Other(one), Self::Other(other)) => one == other,
-            _ => self.overlaps(other),
+            (Self::Lines(path, lines), Self::Lines(other, others)) => {
+                path == other && lines.start() <= others.end() && others.start() <= lines.end()
+            }
+            _ => false,
         }
-    }
-
-    /// Both are lines of one file, and some of them are the same.
-    fn overlaps(&self, other: &Self) -> bool {
-        let lines = |place: &Self| match place {
-            Self::Lines { path, first, last } => Some((path.clone(), *first, *last)),
-            Self::Other(_) => None,
-        };
-        let (Some((path, first, last)), Some((of, from, to))) = (lines(self), lines(other)) else {
-            return false;
-        };
-        path == of && first <= to && from <= last
     }
 }
 

@@ -250,9 +250,7 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
         if work.ledger(&id).review.is_none() {
             return Err(refusal(format!("slice `{id}` has no review to void")));
         }
-        let mut fixed = work.ledger(&id).fixed.clone();
-        add_new(&mut fixed, work.take_review(&id));
-        work.ledger(&id).fixed = fixed;
+        work.void_review(&id);
         work.set_audit_aside(&id);
         keep_voided(work, &id);
         return Ok(());

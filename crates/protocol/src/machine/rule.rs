@@ -1,14 +1,25 @@
 //! The dispatch rules by name, and what one answer holds.
 
-use crate::model::Phase;
+use crate::model::{Phase, all};
 use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use strum::VariantArray;
 
 /// The dispatch rule: one of the answers of `protocol/completion.md#who-is-next`, in order.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    VariantArray,
 )]
 #[allow(missing_docs)]
 pub enum Rule {
@@ -39,33 +50,11 @@ pub const VERIFY_STOP: &str = "cook verify stop";
 
 impl Rule {
     /// All, first match first.
-    pub const ALL: [Rule; 10] = [
-        Rule::Stopped,
-        Rule::Bootstrap,
-        Rule::Recover,
-        Rule::Select,
-        Rule::Implement,
-        Rule::Review,
-        Rule::Audit,
-        Rule::Reconcile,
-        Rule::Judge,
-        Rule::Conclude,
-    ];
+    pub const ALL: [Rule; 10] = all();
 
     /// `S`, `1` … `9`.
     pub fn id(self) -> &'static str {
-        match self {
-            Rule::Stopped => "S",
-            Rule::Bootstrap => "1",
-            Rule::Recover => "2",
-            Rule::Select => "3",
-            Rule::Implement => "4",
-            Rule::Review => "5",
-            Rule::Audit => "6",
-            Rule::Reconcile => "7",
-            Rule::Judge => "8",
-            Rule::Conclude => "9",
-        }
+        ["S", "1", "2", "3", "4", "5", "6", "7", "8", "9"][self as usize]
     }
 
     /// The role it names.

@@ -37,16 +37,13 @@ pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refu
 /// What a role or the user said that no re-ground has decided on, and that ends with the plan: the next
 /// one is told.
 fn find_unheard(before: &Snapshot) -> Vec<String> {
-    let mut unheard = Vec::new();
-    for slice in before.plan.open_slices() {
-        let ledger = before.find_ledger(&slice.slice_id);
-        if let Some(said) = ledger.and_then(|ledger| ledger.remarked.as_ref()) {
-            unheard.push(format!(
-                "of slice `{}`, which is gone with the plan, its implementer said: {said}",
-                slice.slice_id
-            ));
-        }
-    }
+    let remarked = before.plan.open_slices().filter_map(|slice| {
+        let id = &slice.slice_id;
+        let said = before.find_ledger(id)?.remarked.as_ref()?;
+        Some(format!(
+            "of slice `{id}`, which is gone with the plan, its implementer said: {said}"
+        ))
+    });
     let waiting = before.ledger.waiting.as_ref();
     let stopped = waiting.and_then(|waiting| match waiting.kind {
         WaitingKind::Question => Some(format!("nobody answered the question: {}", waiting.what)),
@@ -59,8 +56,7 @@ fn find_unheard(before: &Snapshot) -> Vec<String> {
         )),
         _ => None,
     });
-    unheard.extend(stopped);
-    unheard
+    remarked.chain(stopped).collect()
 }
 
 /// The user gave words of their own: those bind whoever goes on.
@@ -332,18 +328,12 @@ fn user_submission(work: &Work) -> Submission {
 
 fn as_planned(slice: &Slice) -> PlannedSlice {
     PlannedSlice {
-        slice_id: slice.slice_id.clone(),
-        goal: slice.goal.clone(),
-        acceptance_criteria: slice.acceptance_criteria.clone(),
-        contract_ids: Some(slice.contract_ids.clone()),
-        priority: slice.priority.clone(),
         status: Some(slice.status),
-        why_now: slice.why_now.clone(),
-        blocked_on: Some(slice.blocked_on.clone()),
         implementation_surfaces: Some(slice.implementation_surfaces.clone().unwrap_or_default()),
         verification_commands: Some(slice.verification_commands.clone().unwrap_or_default()),
         locked_notes: Some(slice.locked_notes.clone().unwrap_or_default()),
         reason: Some("the user edited the plan".to_owned()),
+        ..slice.restate()
     }
 }
 
@@ -422,27 +412,14 @@ pub(super) fn amend(
             slice.status.id()
         ));
     }
-    let index = usize::try_from(number)
-        .ok()
-        .and_then(|number| number.checked_sub(1));
-    let count = slice.acceptance_criteria.len();
-    if slice
-        .acceptance_criteria
-        .iter()
-        .any(|criterion| criterion == text)
-    {
+    if slice.acceptance_criteria.iter().any(|known| known == text) {
         return Err(Refusal::new(
             Code::CriterionDuplicated,
             "the slice already has that criterion",
         ));
     }
-    let Some(place) = index.and_then(|index| slice.acceptance_criteria.get_mut(index)) else {
-        return Err(refusal!(
-            Code::SliceUnknown,
-            "slice `{slice_id}` has {count} criteria; criterion {number} does not exist"
-        ));
-    };
-    let old = std::mem::replace(place, text.to_owned());
+    let place = find_criterion(slice, number)?;
+    let old = std::mem::replace(&mut slice.acceptance_criteria[place], text.to_owned());
     slice
         .evidence
         .retain(|entry| !matches!(entry, Evidence::Record(record) if record.criterion == old));
@@ -454,6 +431,18 @@ pub(super) fn amend(
     });
     work.sync_handoff();
     Ok(())
+}
+
+fn find_criterion(slice: &Slice, number: u64) -> Result<usize, Refusal> {
+    let (id, count) = (&slice.slice_id, slice.acceptance_criteria.len());
+    let place = usize::try_from(number.wrapping_sub(1)).unwrap_or(usize::MAX);
+    if place >= count {
+        return Err(refusal!(
+            Code::SliceUnknown,
+            "slice `{id}` has {count} criteria; criterion {number} does not exist"
+        ));
+    }
+    Ok(place)
 }
 
 /// The user gives up the proof of a criterion of a closed slice, which stays closed.
@@ -476,19 +465,9 @@ pub(super) fn retire(
             "correct the criterion with `cook plan criteria amend`, or cancel the slice in a re-ground",
         ]));
     }
-    let index = usize::try_from(number)
-        .ok()
-        .and_then(|it| it.checked_sub(1));
-    let criteria = &slice.acceptance_criteria;
-    let count = criteria.len();
-    let Some(criterion) = index.and_then(|index| criteria.get(index)) else {
-        return Err(refusal!(
-            Code::SliceUnknown,
-            "slice `{slice_id}` has {count} criteria; criterion {number} does not exist"
-        ));
-    };
+    let criterion = slice.acceptance_criteria[find_criterion(slice, number)?].clone();
     let mut records = slice.evidence.iter_mut().filter_map(|entry| match entry {
-        Evidence::Record(record) if record.criterion == *criterion => Some(record),
+        Evidence::Record(record) if record.criterion == criterion => Some(record),
         _ => None,
     });
     match records.next() {

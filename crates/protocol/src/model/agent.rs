@@ -294,52 +294,53 @@ pub struct StateDirectory {
 
 /// As a file writes it.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 enum Written {
     Text(String),
-    Table(WrittenTable),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenTable {
-    home: String,
-    #[serde(default)]
-    variable: Option<String>,
-    #[serde(default)]
-    under: String,
-    #[serde(default)]
-    settings: Vec<String>,
+    Table {
+        home: String,
+        variable: Option<String>,
+        #[serde(default)]
+        under: String,
+        #[serde(default)]
+        settings: Vec<String>,
+    },
 }
 
 impl TryFrom<Written> for StateDirectory {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
+        let text = match written {
+            Written::Table {
+                home,
+                variable,
+                under,
+                settings,
+            } => {
+                return Ok(Self {
+                    home,
+                    variable,
+                    under,
+                    settings,
+                });
+            }
+            Written::Text(text) => text,
+        };
         let of = |home: &str, variable: Option<&str>| Self {
             home: home.to_owned(),
             variable: variable.map(str::to_owned),
             under: String::new(),
             settings: Vec::new(),
         };
-        let text = match &written {
-            Written::Table(table) => {
-                return Ok(Self {
-                    under: table.under.clone(),
-                    settings: table.settings.clone(),
-                    ..of(&table.home, table.variable.as_deref())
-                });
-            }
-            Written::Text(text) => text.as_str(),
-        };
-        let leads_out = Path::new(text)
+        let leads_out = Path::new(&text)
             .components()
             .any(|part| part.as_os_str() == "..");
         let directory = match (text.strip_prefix("~/"), text.strip_prefix('$')) {
             _ if leads_out => None,
             (Some(rest), _) if !rest.is_empty() => Some(of(rest, None)),
             (_, Some(name)) if !name.is_empty() => Some(of("", Some(name))),
-            _ if text.len() > 1 && text.starts_with('/') => Some(of(text, None)),
+            _ if text.len() > 1 && text.starts_with('/') => Some(of(&text, None)),
             _ => None,
         };
         directory.ok_or_else(|| {

@@ -1,13 +1,14 @@
 //! The continuation brief as the log keeps it: what agents and the user added,
 //! and what became of each entry. What cook fills in by itself is not stored.
 
+use super::all;
 use super::evidence::{Basis, Stamp, Verdict};
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
-use strum::IntoStaticStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Characters a field may have.
 pub const MAX_FIELD_CHARS: usize = 4_000;
@@ -28,6 +29,7 @@ pub const MAX_ENTRIES: usize = 500;
     Deserialize,
     IntoStaticStr,
     JsonSchema,
+    VariantArray,
 )]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -42,13 +44,7 @@ pub enum Slot {
 
 impl Slot {
     /// All, in order.
-    pub const ALL: [Slot; 5] = [
-        Slot::Forbid,
-        Slot::Established,
-        Slot::Learned,
-        Slot::Open,
-        Slot::Next,
-    ];
+    pub const ALL: [Slot; 5] = all();
 
     /// The fields of an entry, the one it is known by first.
     pub fn fields(self) -> &'static [&'static str] {

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use strum::{IntoStaticStr, VariantNames};
 
 /// Who caused an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
     /// A person at a terminal.
@@ -59,7 +60,7 @@ pub struct Submission {
 }
 
 /// What a verdict-giving report concludes. Fields that a role is not asked for are empty.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdicts {
     /// Reviewer: acceptable as-is. Auditor: nothing open, 0 blockers, 0 gaps. Judge: can stop.
@@ -120,7 +121,7 @@ pub struct Reopen {
     #[serde(with = "Text", alias = "slice")]
     pub slice_id: String,
     /// What is wrong with it; a list is one text a line.
-    #[serde(with = "Lines")]
+    #[serde(deserialize_with = "Lines::deserialize")]
     pub why: String,
     /// A commit on HEAD that holds its work: it can be reported as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,12 +1,13 @@
 //! Proof: receipts, the anchor grammar, evidence entries and claims, `verification-evidence.json`.
 
+use super::all;
 use super::contract::Offer;
-use super::scalar::{Count, OptionalI32, SchemaVersion, Text, Texts, Timestamp, nullable};
+use super::scalar::{Count, OptionalI32, SchemaVersion, Text, Texts, Timestamp};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use strum::IntoStaticStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// What kind of proof an anchor is.
 #[derive(
@@ -22,6 +23,7 @@ use strum::IntoStaticStr;
     Deserialize,
     IntoStaticStr,
     JsonSchema,
+    VariantArray,
 )]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -36,13 +38,7 @@ pub enum Basis {
 
 impl Basis {
     /// All of them.
-    pub const ALL: [Basis; 5] = [
-        Basis::Observed,
-        Basis::Test,
-        Basis::Output,
-        Basis::User,
-        Basis::Doc,
-    ];
+    pub const ALL: [Basis; 5] = all();
 
     /// The basis of that word.
     pub fn parse(word: &str) -> Option<Self> {
@@ -237,10 +233,10 @@ pub struct Receipt {
     /// The last lines of its output.
     pub tail: String,
     /// HEAD it ran at; null on an unborn branch.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub head_sha: Option<String>,
     /// Tree it ran on; null on an unborn branch.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub tree_oid: Option<String>,
     /// Digest of what of that tree its gate says something about, where that is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -252,7 +248,7 @@ pub struct Receipt {
     /// What kept its processes.
     pub sandbox: SandboxKind,
     /// The program; null for one of the repository itself.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub program: Option<Program>,
     /// Digest of the settings that prepared the place.
     #[serde(with = "Text")]
@@ -329,19 +325,19 @@ pub struct VerificationEvidence {
     /// What it speaks of.
     pub subject_type: Subject,
     /// The slice, when it speaks of one.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub slice_id: Option<String>,
     /// What the slice is for.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub goal: Option<String>,
     /// Contracts the slice serves.
     #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
     /// The commit the slice started from.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub basis_commit: Option<String>,
     /// The commit that was verified.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub head_sha: Option<String>,
     /// What was run.
     #[serde(with = "Texts")]
@@ -349,7 +345,7 @@ pub struct VerificationEvidence {
     /// How it went.
     pub outcome: Outcome,
     /// When.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub recorded_at: Option<Timestamp>,
     /// One line for people.
     pub summary: String,

@@ -22,17 +22,6 @@ pub enum SliceRecordType {
     Reopened,
 }
 
-impl SliceRecordType {
-    /// All five.
-    pub const ALL: [SliceRecordType; 5] = [
-        Self::Implemented,
-        Self::Reviewed,
-        Self::Audited,
-        Self::Accepted,
-        Self::Reopened,
-    ];
-}
-
 /// What happened to a slice: a line of `slice-history.jsonl`, which is only ever appended
 /// to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -136,7 +125,8 @@ pub struct StopRecord {
 }
 
 /// One dimension's verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, JsonSchema)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum RubricVerdict {

@@ -33,23 +33,6 @@ pub enum Kind {
     SessionEnd,
 }
 
-impl Kind {
-    /// All of them, in the order of a session.
-    pub const ALL: [Kind; 11] = [
-        Kind::SessionStart,
-        Kind::Prompt,
-        Kind::BeforeTool,
-        Kind::AfterTool,
-        Kind::TurnEnd,
-        Kind::Usage,
-        Kind::BeforeCompact,
-        Kind::AfterCompact,
-        Kind::Stop,
-        Kind::SubagentStop,
-        Kind::SessionEnd,
-    ];
-}
-
 /// How an agent can be kept from doing something at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -22,6 +22,8 @@ mod snapshot;
 mod state;
 mod strength_note;
 
+use strum::VariantArray;
+
 pub use agent::{
     Access, AccessArgs, AgentKind, AgentTable, Capability, Continuation, Counting, EndSignal,
     EventFormat, Identify, KnownAgent, Markers, Rule, SessionNaming, StateDirectory, Taken,
@@ -81,6 +83,14 @@ pub use strength_note::{
     Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver, read_waivers,
 };
 
+/// Every value of an enum, in its order.
+pub(crate) const fn all<T: VariantArray + Copy, const N: usize>() -> [T; N] {
+    match T::VARIANTS.split_first_chunk() {
+        Some((all, [])) => *all,
+        _ => panic!("the list is as long as the enum"),
+    }
+}
+
 /// Values that documents write as a word.
 macro_rules! words {
     ($($value:ident)*) => {$(
@@ -93,4 +103,4 @@ macro_rules! words {
     )*};
 }
 
-words! { ActiveStatus Assurance Basis BriefVerdict ByCook CheckpointKind SliceRecordType SliceStatus Slot Verdict }
+words! { ActiveStatus Actor Assurance Basis BriefVerdict ByCook CheckpointKind Role RubricVerdict SliceRecordType SliceStatus Slot Verdict }

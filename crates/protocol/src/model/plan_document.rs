@@ -3,7 +3,7 @@
 
 use super::evidence::Evidence;
 use super::scalar::{
-    Count, MaybeText, MaybeTexts, Priority, SchemaVersion, Text, Texts, Timestamp, nullable,
+    Count, MaybeText, MaybeTexts, Priority, SchemaVersion, Text, Texts, Timestamp,
 };
 use super::state::Policy;
 use super::{SliceRecord, StopRecord};
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
 
 // `plan.json`: the ordered backlog of slices.
@@ -141,45 +141,7 @@ impl Plan {
         }
         tally
     }
-}
 
-impl Slice {
-    /// What shows it to be there is measured to the end.
-    pub fn rests_on_proof(&self) -> bool {
-        self.status == SliceStatus::Done || self.is_satisfied()
-    }
-
-    /// Nobody has to build it: it was cancelled with proof of each criterion.
-    pub fn is_satisfied(&self) -> bool {
-        let is_proven = |criterion: &String| {
-            let mut records = self.evidence.iter().filter_map(Evidence::record);
-            records.any(|record| record.criterion == *criterion)
-        };
-        self.status == SliceStatus::Cancelled
-            && !self.acceptance_criteria.is_empty()
-            && self.acceptance_criteria.iter().all(is_proven)
-    }
-}
-
-/// The backlog of slices, in plan order: `plan.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Plan {
-    /// Version of this document's shape.
-    pub schema_version: SchemaVersion,
-    /// The one line that names the mission.
-    #[serde(with = "Text")]
-    pub mission_anchor: String,
-    /// When the plan was last re-grounded.
-    #[serde(deserialize_with = "nullable")]
-    pub last_reground_at: Option<Timestamp>,
-    /// What the plan was made from.
-    pub plan_basis: String,
-    /// The slices.
-    pub candidate_slices: Vec<Slice>,
-}
-
-impl Plan {
     /// The slice of that name.
     pub fn slice(&self, id: &str) -> Option<&Slice> {
         self.candidate_slices
@@ -214,13 +176,9 @@ impl Plan {
 
     /// The contracts that open slices serve, each once, in plan order.
     pub fn list_open_contracts(&self) -> Vec<String> {
-        let mut ids: Vec<String> = Vec::new();
-        for id in self.open_slices().flat_map(|slice| &slice.contract_ids) {
-            if !ids.contains(id) {
-                ids.push(id.clone());
-            }
-        }
-        ids
+        let mut seen = BTreeSet::new();
+        let ids = self.open_slices().flat_map(|slice| &slice.contract_ids);
+        ids.filter(|id| seen.insert(*id)).cloned().collect()
     }
 
     /// Slices that are neither done nor cancelled.
@@ -229,6 +187,56 @@ impl Plan {
             .iter()
             .filter(|slice| slice.status.is_open())
     }
+}
+
+impl Slice {
+    /// It as it would be planned again; what is left out stays.
+    pub(crate) fn restate(&self) -> PlannedSlice {
+        PlannedSlice {
+            slice_id: self.slice_id.clone(),
+            goal: self.goal.clone(),
+            acceptance_criteria: self.acceptance_criteria.clone(),
+            contract_ids: Some(self.contract_ids.clone()),
+            priority: self.priority.clone(),
+            why_now: self.why_now.clone(),
+            blocked_on: Some(self.blocked_on.clone()),
+            ..PlannedSlice::default()
+        }
+    }
+
+    /// What shows it to be there is measured to the end.
+    pub fn rests_on_proof(&self) -> bool {
+        self.status == SliceStatus::Done || self.is_satisfied()
+    }
+
+    /// Nobody has to build it: it was cancelled with proof of each criterion.
+    pub fn is_satisfied(&self) -> bool {
+        let is_proven = |criterion: &String| {
+            let mut records = self.evidence.iter().filter_map(Evidence::record);
+            records.any(|record| record.criterion == *criterion)
+        };
+        self.status == SliceStatus::Cancelled
+            && !self.acceptance_criteria.is_empty()
+            && self.acceptance_criteria.iter().all(is_proven)
+    }
+}
+
+/// The backlog of slices, in plan order: `plan.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Version of this document's shape.
+    pub schema_version: SchemaVersion,
+    /// The one line that names the mission.
+    #[serde(with = "Text")]
+    pub mission_anchor: String,
+    /// When the plan was last re-grounded.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub last_reground_at: Option<Timestamp>,
+    /// What the plan was made from.
+    pub plan_basis: String,
+    /// The slices.
+    pub candidate_slices: Vec<Slice>,
 }
 
 // `active-slice.json`: the one slice in work, with the exact handoff.
@@ -404,7 +412,7 @@ impl ActiveSlice {
 
 /// One slice as a regrounder plans it. cook sets the rest; of a slice that is in the plan, what is
 /// left out stays.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedSlice {
     /// Its name.

@@ -140,10 +140,6 @@ checked! {
 pub(super) struct Lines;
 
 impl Lines {
-    pub(super) fn serialize<S: Serializer>(value: &String, to: S) -> Result<S::Ok, S::Error> {
-        value.serialize(to)
-    }
-
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "neither a text nor a list of texts")]
@@ -179,14 +175,4 @@ impl OptionalI32 {
             .map(Some)
             .ok_or_else(|| de::Error::custom("not a whole number of 32 bits"))
     }
-}
-
-/// A field that must be written, and may be null. (Serde reads a missing
-/// `Option` as null unless told otherwise.)
-pub(super) fn nullable<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    Option::<T>::deserialize(deserializer)
 }

@@ -1,14 +1,18 @@
 //! `state.json`, the authoritative summary, and the anchor by which every document names the mission.
 
-use super::scalar::{Count, SchemaVersion, Text, Texts, Timestamp, nullable};
+use super::all;
+use super::scalar::{Count, SchemaVersion, Text, Texts, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 // `state.json`: the authoritative summary.
 
 /// Whether work goes on, and if not, what it waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Display, Serialize, Deserialize, JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// A role is due.
@@ -26,8 +30,20 @@ pub enum Policy {
 
 /// Where in the protocol the work stands; derived from the dispatch rule.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Display,
 )]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Phase {
@@ -45,8 +61,22 @@ pub enum Phase {
 
 /// The six roles.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    VariantArray,
+    Display,
+    IntoStaticStr,
 )]
+#[strum(prefix = "completion-", serialize_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum Role {
     #[serde(rename = "completion-bootstrapper")]
@@ -65,26 +95,7 @@ pub enum Role {
 
 impl Role {
     /// All six, in the order of the protocol.
-    pub const ALL: [Role; 6] = [
-        Role::Bootstrapper,
-        Role::Regrounder,
-        Role::Implementer,
-        Role::Reviewer,
-        Role::Auditor,
-        Role::StopJudge,
-    ];
-
-    /// The name in documents: `completion-reviewer`.
-    pub fn id(self) -> &'static str {
-        match self {
-            Role::Bootstrapper => "completion-bootstrapper",
-            Role::Regrounder => "completion-regrounder",
-            Role::Implementer => "completion-implementer",
-            Role::Reviewer => "completion-reviewer",
-            Role::Auditor => "completion-auditor",
-            Role::StopJudge => "completion-stop-judge",
-        }
-    }
+    pub const ALL: [Role; 6] = all();
 
     /// It judges work, and must not be who did it.
     pub fn is_independent(self) -> bool {
@@ -109,24 +120,6 @@ impl Role {
             self,
             Role::Regrounder | Role::Reviewer | Role::Auditor | Role::StopJudge
         )
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.id())
-    }
-}
-
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        self.serialize(f)
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        self.serialize(f)
     }
 }
 
@@ -187,10 +180,10 @@ pub struct State {
     /// `implemented` records since the last re-ground.
     pub slices_since_last_reground: Count,
     /// Release blockers; null while not known.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub remaining_release_blockers: Option<Count>,
     /// High-value gaps; null while not known.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub remaining_high_value_gaps: Option<Count>,
     /// Contracts that open slices serve.
     #[serde(with = "Texts")]
@@ -201,24 +194,24 @@ pub struct State {
     /// What the next role has to do.
     pub next_mandatory_action: String,
     /// The role that is due. The text "null" is read as null.
-    #[serde(deserialize_with = "role_slot")]
+    #[serde(deserialize_with = "RoleSlot::deserialize")]
     pub next_mandatory_role: RoleSlot,
     /// Votes still missing for this HEAD and wave.
     pub remaining_stop_judges: Count,
     /// When the last re-ground was accepted.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub last_reground_at: Option<Timestamp>,
     /// Whether the last audit named anything open.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub last_auditor_verdict: Option<AuditorVerdict>,
     /// A short word for where things stand.
     #[serde(with = "Text")]
     pub contract_status: String,
     /// Slice of the newest `accepted` record.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub latest_completed_slice: Option<String>,
     /// Slice whose gates last passed.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub latest_verified_slice: Option<String>,
     /// What kind of work this is.
     #[serde(default = "super::contract::task_type", with = "Text")]
@@ -229,10 +222,6 @@ pub struct State {
     /// Stop wave; 0 before the first.
     #[serde(default)]
     pub current_stop_wave_id: Count,
-}
-
-fn role_slot<'de, D: serde::Deserializer<'de>>(d: D) -> Result<RoleSlot, D::Error> {
-    RoleSlot::deserialize(d)
 }
 
 // The mission anchor: the one line by which every document and every report

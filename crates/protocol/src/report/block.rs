@@ -194,29 +194,13 @@ fn read_as<T: Serialize + DeserializeOwned>(role: Role, value: &Value) -> Result
     let refuse = |path: &str, error: &Error| refuse_at(path, &error.to_string(), value, role);
     let typed: T = serde_path_to_error::deserialize(value)
         .map_err(|error| refuse(&error.path().to_string(), error.inner()))?;
-    let shape = serde_json::to_value(&typed).map_err(|error| refuse(".", &error))?;
-    match find_list(value, &shape, "") {
-        Some(path) => {
-            let error: Error = de::Error::custom("a list stands where an object belongs");
+    let written = serde_json::to_value(&typed).map_err(|error| refuse(".", &error))?;
+    match schema::find_misread(value, &written) {
+        Some((path, what)) => {
+            let error: Error = de::Error::custom(what);
             Err(refuse(path.trim_start_matches('.'), &error))
         }
         None => Ok(typed),
-    }
-}
-
-/// Where a list stands for an object: serde also takes a list of its values.
-fn find_list(given: &Value, shape: &Value, path: &str) -> Option<String> {
-    match (given, shape) {
-        (Value::Array(_), Value::Object(_)) => Some(path.to_owned()),
-        (Value::Array(given), Value::Array(shape)) => {
-            let mut pairs = given.iter().zip(shape).enumerate();
-            pairs.find_map(|(place, (a, b))| find_list(a, b, &format!("{path}[{place}]")))
-        }
-        (Value::Object(given), Value::Object(shape)) => {
-            let mut pairs = given.iter();
-            pairs.find_map(|(key, a)| find_list(a, shape.get(key)?, &format!("{path}.{key}")))
-        }
-        _ => None,
     }
 }
 

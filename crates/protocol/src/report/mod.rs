@@ -189,18 +189,10 @@ fn rubric(record: &ReportRecord, out: &mut String) {
     out.push_str("Rubric:\n");
     for dimension in &DIMENSIONS {
         if let Some(entry) = rubric.get(dimension.key) {
-            let verdict = word(entry.verdict);
+            let verdict = entry.verdict.id();
             let label = dimension.label;
             out.push_str(&format!("- {label}: {verdict} - {}\n", entry.why));
         }
-    }
-}
-
-fn word(verdict: RubricVerdict) -> &'static str {
-    match verdict {
-        RubricVerdict::Pass => "pass",
-        RubricVerdict::Concern => "concern",
-        RubricVerdict::Fail => "fail",
     }
 }
 

@@ -126,12 +126,9 @@ fn verdicts(report: &Report, positive: bool, findings: Vec<String>) -> Verdicts 
         fails,
         concerns: concerns.collect(),
         findings,
-        follow_up: None,
-        open_contract_ids: Vec::new(),
         blocker_count: Count(report.count("blocker_count").unwrap_or_default()),
         high_value_gap_count: Count(report.count("high_value_gap_count").unwrap_or_default()),
-        commit: None,
-        weighs_plan: false,
+        ..Verdicts::default()
     }
 }
 

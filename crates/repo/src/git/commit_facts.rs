@@ -24,12 +24,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn range(&self, head: &Head, commit: &str, with_paths: bool) -> Result<Range, Failure> {
-        let mut range = Range {
-            resolves: false,
-            ancestor: false,
-            merge_base: None,
-            commits: Vec::new(),
-        };
+        let mut range = Range::default();
         let Some(from) = self.resolve(commit)? else {
             return Ok(range);
         };
@@ -152,13 +147,7 @@ impl Repo {
     ) -> Result<CommitFacts, Failure> {
         let mut facts = CommitFacts {
             id: self.resolve(&question.commit)?,
-            tree: None,
-            on_head: false,
-            after_basis: false,
-            paths: Vec::new(),
-            protected: Vec::new(),
-            claimed: Vec::new(),
-            merged: Vec::new(),
+            ..CommitFacts::default()
         };
         let Some(id) = facts.id.clone() else {
             return Ok(facts);
@@ -235,72 +224,7 @@ impl Repo {
         let listed = self.list(Some(from), to, MAX_COMMITS)?;
         Ok(listed.into_iter().rev().map(|commit| commit.id).collect())
     }
-}
 
-/// A file of the contract or of the settings, whose gates and limits bind its author as
-/// well, or a path of `[rules] protected`.
-pub(super) fn is_protected(path: &str, protected: &[Pattern]) -> bool {
-    path.starts_with(".agent/")
-        || protected
-            .iter()
-            .any(|pattern| surface_matches(pattern, path))
-}
-
-/// How much of the record's end is read.
-const TAIL: u64 = 256 << 10;
-
-/// Commits that one look may find.
-pub const MAX_MADE: usize = 100;
-
-/// A commit that was made while nobody looked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MadeCommit {
-    /// Full id.
-    pub id: String,
-    /// First line of its message, as it stands.
-    pub subject: String,
-    /// Value of its last `Cook-Slice` trailer.
-    pub slice: Option<String>,
-    /// Paths it changes against its first parent, at most [`MAX_PATHS`].
-    pub paths: Vec<String>,
-}
-
-/// One line of the record.
-struct Move {
-    to: String,
-    what: String,
-}
-
-/// What git writes for moves that lead to commits which were there before.
-const LEADS_ELSEWHERE: [&str; 9] = [
-    "checkout:",
-    "switch:",
-    "reset:",
-    "clone:",
-    "branch:",
-    "fetch:",
-    "update:",
-    "Branch:",
-    "worktree:",
-];
-
-impl Move {
-    /// Whether it made a commit. A fast-forward, and the begin and end of a rebase, did not.
-    fn is_new_commit(&self) -> bool {
-        let action = self.what.split(':').next().unwrap_or_default();
-        let elsewhere = LEADS_ELSEWHERE
-            .iter()
-            .any(|beginning| self.what.starts_with(beginning));
-        let pulled = ["merge ", "pull"].iter().any(|how| action.starts_with(how));
-        let forward = pulled && self.what.ends_with("Fast-forward");
-        let edge = ["(start)", "(finish)", "(abort)", "finished"]
-            .iter()
-            .any(|end| action.ends_with(end));
-        !(self.what.is_empty() || elsewhere || forward || edge)
-    }
-}
-
-impl Repo {
     /// Commits made since HEAD was `seen`, oldest first, as far as HEAD still
     /// contains them; at most [`MAX_MADE`], the newest kept. A branch switch, a
     /// reset and a fast-forward make none, an amend makes one, a merge one, a
@@ -370,21 +294,7 @@ impl Repo {
         };
         Ok(from.map(|from| moves.into_iter().skip(from).collect()))
     }
-}
 
-/// `<old> <new> <who> <when> <zone>\t<what>`.
-fn parse(line: &str) -> Option<Move> {
-    let (facts, what) = line.split_once('\t').unwrap_or((line, ""));
-    let mut ids = facts.split(' ');
-    let is_id = |id: &&str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    ids.next().filter(is_id)?;
-    Some(Move {
-        to: ids.next().filter(is_id)?.to_owned(),
-        what: what.to_owned(),
-    })
-}
-
-impl Repo {
     /// Without a record: what HEAD has gained on its first parents, when it still
     /// contains what was seen. Anything else cannot be told from a switch.
     fn list_gained(&self, seen: Option<&str>, now: &str) -> Result<Vec<String>, Failure> {
@@ -397,49 +307,7 @@ impl Repo {
         ids.reverse();
         Ok(ids)
     }
-}
 
-/// `(token, value)` of each trailer in the final trailer block, in order;
-/// continuation lines are joined with one space.
-fn trailers(message: &str) -> Vec<(String, String)> {
-    // A commit's message has no patch below it, so a `---` line divides nothing.
-    let lines = message.lines();
-    let lines = lines.map(|line| {
-        line.strip_prefix('-')
-            .filter(|_| line.starts_with("---"))
-            .unwrap_or(line)
-    });
-    let message = lines.collect::<Vec<_>>().join("\n");
-    let Ok(found) = git2::message_trailers_strs(&message) else {
-        return Vec::new();
-    };
-    let found = found.iter().map(|(token, value)| {
-        let parts: Vec<&str> = value.lines().map(str::trim).collect();
-        (token.trim().to_owned(), parts.join(" ").trim().to_owned())
-    });
-    found.collect()
-}
-
-/// The value of the last trailer of that name (in any case), if it has one.
-pub fn last_trailer(message: &str, name: &str) -> Option<String> {
-    let mut found = trailers(message).into_iter().rev();
-    let (_, value) = found.find(|(token, _)| token.eq_ignore_ascii_case(name))?;
-    Some(value).filter(|value| !value.is_empty())
-}
-
-/// What names author and committer to git: variables and their values.
-pub type Identity = Vec<(&'static str, String)>;
-
-/// git's words for each, and the variables that say the same to another git.
-const NAMES: [(&str, [&str; 2]); 2] = [
-    ("GIT_AUTHOR_IDENT", ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"]),
-    (
-        "GIT_COMMITTER_IDENT",
-        ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"],
-    ),
-];
-
-impl Repo {
     /// Whom a commit made here would name, by the user's settings and variables; none where git
     /// would refuse to make one.
     ///
@@ -518,6 +386,121 @@ impl Repo {
         Ok((captured.code == Some(0) && !line.is_empty()).then(|| line.to_owned()))
     }
 }
+
+/// A file of the contract or of the settings, whose gates and limits bind its author as
+/// well, or a path of `[rules] protected`.
+pub(super) fn is_protected(path: &str, protected: &[Pattern]) -> bool {
+    path.starts_with(".agent/")
+        || protected
+            .iter()
+            .any(|pattern| surface_matches(pattern, path))
+}
+
+/// How much of the record's end is read.
+const TAIL: u64 = 256 << 10;
+
+/// Commits that one look may find.
+pub const MAX_MADE: usize = 100;
+
+/// A commit that was made while nobody looked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeCommit {
+    /// Full id.
+    pub id: String,
+    /// First line of its message, as it stands.
+    pub subject: String,
+    /// Value of its last `Cook-Slice` trailer.
+    pub slice: Option<String>,
+    /// Paths it changes against its first parent, at most [`MAX_PATHS`].
+    pub paths: Vec<String>,
+}
+
+/// One line of the record.
+struct Move {
+    to: String,
+    what: String,
+}
+
+/// What git writes for moves that lead to commits which were there before.
+const LEADS_ELSEWHERE: [&str; 9] = [
+    "checkout:",
+    "switch:",
+    "reset:",
+    "clone:",
+    "branch:",
+    "fetch:",
+    "update:",
+    "Branch:",
+    "worktree:",
+];
+
+impl Move {
+    /// Whether it made a commit. A fast-forward, and the begin and end of a rebase, did not.
+    fn is_new_commit(&self) -> bool {
+        let action = self.what.split(':').next().unwrap_or_default();
+        let elsewhere = LEADS_ELSEWHERE
+            .iter()
+            .any(|beginning| self.what.starts_with(beginning));
+        let pulled = ["merge ", "pull"].iter().any(|how| action.starts_with(how));
+        let forward = pulled && self.what.ends_with("Fast-forward");
+        let edge = ["(start)", "(finish)", "(abort)", "finished"]
+            .iter()
+            .any(|end| action.ends_with(end));
+        !(self.what.is_empty() || elsewhere || forward || edge)
+    }
+}
+
+/// `<old> <new> <who> <when> <zone>\t<what>`.
+fn parse(line: &str) -> Option<Move> {
+    let (facts, what) = line.split_once('\t').unwrap_or((line, ""));
+    let mut ids = facts.split(' ');
+    let is_id = |id: &&str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    ids.next().filter(is_id)?;
+    Some(Move {
+        to: ids.next().filter(is_id)?.to_owned(),
+        what: what.to_owned(),
+    })
+}
+
+/// `(token, value)` of each trailer in the final trailer block, in order;
+/// continuation lines are joined with one space.
+fn trailers(message: &str) -> Vec<(String, String)> {
+    // A commit's message has no patch below it, so a `---` line divides nothing.
+    let lines = message.lines();
+    let lines = lines.map(|line| {
+        line.strip_prefix('-')
+            .filter(|_| line.starts_with("---"))
+            .unwrap_or(line)
+    });
+    let message = lines.collect::<Vec<_>>().join("\n");
+    let Ok(found) = git2::message_trailers_strs(&message) else {
+        return Vec::new();
+    };
+    let found = found.iter().map(|(token, value)| {
+        let parts: Vec<&str> = value.lines().map(str::trim).collect();
+        (token.trim().to_owned(), parts.join(" ").trim().to_owned())
+    });
+    found.collect()
+}
+
+/// The value of the last trailer of that name (in any case), if it has one.
+pub fn last_trailer(message: &str, name: &str) -> Option<String> {
+    let mut found = trailers(message).into_iter().rev();
+    let (_, value) = found.find(|(token, _)| token.eq_ignore_ascii_case(name))?;
+    Some(value).filter(|value| !value.is_empty())
+}
+
+/// What names author and committer to git: variables and their values.
+pub type Identity = Vec<(&'static str, String)>;
+
+/// git's words for each, and the variables that say the same to another git.
+const NAMES: [(&str, [&str; 2]); 2] = [
+    ("GIT_AUTHOR_IDENT", ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"]),
+    (
+        "GIT_COMMITTER_IDENT",
+        ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"],
+    ),
+];
 
 /// `Name <address> seconds zone`.
 fn name_and_address(text: &str) -> Option<(String, String)> {

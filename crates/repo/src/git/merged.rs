@@ -15,6 +15,7 @@ use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::TreeEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use strum::IntoStaticStr;
 
 /// git's exit code for words that it does not know.
 const USAGE: i32 = 129;
@@ -22,7 +23,8 @@ const USAGE: i32 = 129;
 const MAX_REBASED: usize = 250;
 
 /// How a finished commit came to be another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum MergedAs {
     /// A commit with both as its parents.
     Merge,
@@ -35,11 +37,7 @@ pub enum MergedAs {
 impl MergedAs {
     /// The word in answers.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Merge => "merge",
-            Self::Squash => "squash",
-            Self::Rebase => "rebase",
-        }
+        self.into()
     }
 }
 
@@ -166,67 +164,7 @@ impl Repo {
         let shallow = self.common_dir.join("shallow");
         shallow.metadata().is_ok_and(|found| found.len() > 0)
     }
-}
 
-/// A git dir of cook's own that reads the user's objects.
-struct Again {
-    dir: TemporaryDir,
-    program: Program,
-}
-
-impl Again {
-    fn new(repo: &Repo) -> Result<Self, Failure> {
-        let dir = TemporaryDir::make().at("make a directory in", &std::env::temp_dir())?;
-        let program = Program::at(dir.path());
-        let format = repo
-            .program
-            .text(Call::new("rev-parse --show-object-format"))?;
-        let init = Call::new("init --quiet --bare --template=");
-        program.answer(alone(init).arg(format!("--object-format={format}")))?;
-        Ok(Self { program, dir })
-    }
-
-    /// Whether git merges both into this tree, without a conflict. Git finds what they have in common
-    /// as `git merge` does.
-    fn makes(&self, repo: &Repo, base: &str, done: &str, tree: &str) -> Result<bool, Failure> {
-        let mut sources = vec![None];
-        if !matches!(repo.entry(base, ".gitattributes")?, Entry::Nothing) {
-            sources.push(Some(format!("--attr-source={base}")));
-        }
-        for source in sources {
-            let mut call = alone(Call::default()).env("GIT_DIR", self.dir.path());
-            call = call.lend(&[repo.common_dir.join("objects")]);
-            let with_attributes = source.is_some();
-            call.arguments.extend(source.map(OsString::from));
-            call = call.arg("merge-tree").arg("--write-tree");
-            let captured = self.program.ask(call.arg(base).arg(done))?;
-            let said = String::from_utf8_lossy(&captured.stdout);
-            match captured.code {
-                Some(0) if said.lines().next() == Some(tree) => return Ok(true),
-                Some(0 | 1) => {}
-                // Before 2.41 git reads no attributes without a worktree.
-                Some(USAGE) if with_attributes => {}
-                Some(USAGE) => {
-                    let what = "this git cannot make a merge again";
-                    let failure = Failure::state(Code::GitFailed, what);
-                    return Err(failure.replace_hints(["update git to 2.38 or later"]));
-                }
-                _ => return Err(refusal("merge-tree", &captured)),
-            }
-        }
-        Ok(false)
-    }
-}
-
-/// A call by nobody's settings.
-fn alone(call: Call) -> Call {
-    call.env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_ATTR_NOSYSTEM", "1")
-        .env("GIT_NO_REPLACE_OBJECTS", "1")
-}
-
-impl Repo {
     /// The remote that a partial clone left objects at; none where the repository is whole.
     ///
     /// # Errors
@@ -311,9 +249,7 @@ impl Repo {
             .answer(fetch.arg(remote).stdin(ids.into_bytes()))?;
         Ok(())
     }
-}
 
-impl Repo {
     /// The files of a commit (full id) at or below these paths, links and submodules among them.
     ///
     /// # Errors
@@ -392,4 +328,62 @@ impl Repo {
             _ => Err(refusal("merge-base", &told)),
         }
     }
+}
+
+/// A git dir of cook's own that reads the user's objects.
+struct Again {
+    dir: TemporaryDir,
+    program: Program,
+}
+
+impl Again {
+    fn new(repo: &Repo) -> Result<Self, Failure> {
+        let dir = TemporaryDir::make().at("make a directory in", &std::env::temp_dir())?;
+        let program = Program::at(dir.path());
+        let format = repo
+            .program
+            .text(Call::new("rev-parse --show-object-format"))?;
+        let init = Call::new("init --quiet --bare --template=");
+        program.answer(alone(init).arg(format!("--object-format={format}")))?;
+        Ok(Self { program, dir })
+    }
+
+    /// Whether git merges both into this tree, without a conflict. Git finds what they have in common
+    /// as `git merge` does.
+    fn makes(&self, repo: &Repo, base: &str, done: &str, tree: &str) -> Result<bool, Failure> {
+        let mut sources = vec![None];
+        if !matches!(repo.entry(base, ".gitattributes")?, Entry::Nothing) {
+            sources.push(Some(format!("--attr-source={base}")));
+        }
+        for source in sources {
+            let mut call = alone(Call::default()).env("GIT_DIR", self.dir.path());
+            call = call.lend(&[repo.common_dir.join("objects")]);
+            let with_attributes = source.is_some();
+            call.arguments.extend(source.map(OsString::from));
+            call = call.arg("merge-tree").arg("--write-tree");
+            let captured = self.program.ask(call.arg(base).arg(done))?;
+            let said = String::from_utf8_lossy(&captured.stdout);
+            match captured.code {
+                Some(0) if said.lines().next() == Some(tree) => return Ok(true),
+                Some(0 | 1) => {}
+                // Before 2.41 git reads no attributes without a worktree.
+                Some(USAGE) if with_attributes => {}
+                Some(USAGE) => {
+                    let what = "this git cannot make a merge again";
+                    let failure = Failure::state(Code::GitFailed, what);
+                    return Err(failure.replace_hints(["update git to 2.38 or later"]));
+                }
+                _ => return Err(refusal("merge-tree", &captured)),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A call by nobody's settings.
+fn alone(call: Call) -> Call {
+    call.env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_ATTR_NOSYSTEM", "1")
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
 }

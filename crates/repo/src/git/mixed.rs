@@ -342,9 +342,7 @@ impl Repo {
         });
         Ok(found.collect())
     }
-}
 
-impl Repo {
     /// Commits the worktree's content of `paths` on top of HEAD, on an unborn branch
     /// too; the commit's full id. None when HEAD already holds them so.
     ///
@@ -384,75 +382,7 @@ impl Repo {
         )?;
         Ok(Some(id))
     }
-}
 
-/// A tree as git writes it: a directory is ordered as if its name ended in a slash.
-fn write_tree_bytes(entries: BTreeMap<Vec<u8>, (String, Oid)>) -> Vec<u8> {
-    let mut entries: Vec<(Vec<u8>, (String, Oid))> = entries.into_iter().collect();
-    entries.sort_by_cached_key(|(name, (mode, _))| {
-        let mut key = name.clone();
-        if mode == FOLDER {
-            key.push(b'/');
-        }
-        key
-    });
-    let mut bytes = Vec::new();
-    for (name, (mode, id)) in entries {
-        bytes.extend_from_slice(mode.as_bytes());
-        bytes.push(b' ');
-        bytes.extend_from_slice(&name);
-        bytes.push(0);
-        bytes.extend_from_slice(id.as_bytes());
-    }
-    bytes
-}
-
-/// The tree of `parent` with the worktree's content of the listed paths.
-fn write_tree_with(
-    git: &Program,
-    index: &Path,
-    parent: Option<&str>,
-    list: &[u8],
-) -> Result<String, Failure> {
-    let with = |call: Call| call.env("GIT_INDEX_FILE", index);
-    let read = match parent {
-        Some(parent) => Call::new("read-tree").arg(parent),
-        None => Call::new("read-tree --empty"),
-    };
-    git.answer(with(read))?;
-    let add = Call::new("update-index --add -z --stdin").stdin(list);
-    git.answer(with(add))?;
-    // A partial clone lacks contents that stay as they are.
-    git.text(with(Call::new("write-tree --missing-ok")))
-}
-
-fn encode_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, Failure> {
-    for path in paths {
-        let inside = !path.contains('\0')
-            && Path::new(path)
-                .components()
-                .all(|part| matches!(part, Component::Normal(_)));
-        if !inside || path.is_empty() {
-            return Err(refuse_path(path));
-        }
-        let place = root.join(path);
-        place.symlink_metadata().at("read", &place)?;
-    }
-    Ok(path_list(paths.iter().map(|path| path.as_bytes())))
-}
-
-/// What a copied commit says of who made it and when, in the order of the variables.
-const WHO: &str = "--format=%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd";
-const VARIABLES: [&str; 6] = [
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_AUTHOR_DATE",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_COMMITTER_DATE",
-];
-
-impl Repo {
     /// Copies the repository into a directory that is not there yet, with a commit (full id) checked out
     /// on a branch; none = on none. No remote, no other branch, no tag, no log of refs leads further.
     ///
@@ -534,3 +464,69 @@ impl Repo {
         Ok(id)
     }
 }
+
+/// A tree as git writes it: a directory is ordered as if its name ended in a slash.
+fn write_tree_bytes(entries: BTreeMap<Vec<u8>, (String, Oid)>) -> Vec<u8> {
+    let mut entries: Vec<(Vec<u8>, (String, Oid))> = entries.into_iter().collect();
+    entries.sort_by_cached_key(|(name, (mode, _))| {
+        let mut key = name.clone();
+        if mode == FOLDER {
+            key.push(b'/');
+        }
+        key
+    });
+    let mut bytes = Vec::new();
+    for (name, (mode, id)) in entries {
+        bytes.extend_from_slice(mode.as_bytes());
+        bytes.push(b' ');
+        bytes.extend_from_slice(&name);
+        bytes.push(0);
+        bytes.extend_from_slice(id.as_bytes());
+    }
+    bytes
+}
+
+/// The tree of `parent` with the worktree's content of the listed paths.
+fn write_tree_with(
+    git: &Program,
+    index: &Path,
+    parent: Option<&str>,
+    list: &[u8],
+) -> Result<String, Failure> {
+    let with = |call: Call| call.env("GIT_INDEX_FILE", index);
+    let read = match parent {
+        Some(parent) => Call::new("read-tree").arg(parent),
+        None => Call::new("read-tree --empty"),
+    };
+    git.answer(with(read))?;
+    let add = Call::new("update-index --add -z --stdin").stdin(list);
+    git.answer(with(add))?;
+    // A partial clone lacks contents that stay as they are.
+    git.text(with(Call::new("write-tree --missing-ok")))
+}
+
+fn encode_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, Failure> {
+    for path in paths {
+        let inside = !path.contains('\0')
+            && Path::new(path)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)));
+        if !inside || path.is_empty() {
+            return Err(refuse_path(path));
+        }
+        let place = root.join(path);
+        place.symlink_metadata().at("read", &place)?;
+    }
+    Ok(path_list(paths.iter().map(|path| path.as_bytes())))
+}
+
+/// What a copied commit says of who made it and when, in the order of the variables.
+const WHO: &str = "--format=%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd";
+const VARIABLES: [&str; 6] = [
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+];

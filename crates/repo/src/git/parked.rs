@@ -165,9 +165,7 @@ impl Repo {
     fn list_paths(&self, call: Call) -> Result<BTreeSet<Vec<u8>>, Failure> {
         Ok(self.program.entries(call)?.into_iter().collect())
     }
-}
 
-impl Repo {
     /// Keeps a commit of a branch that goes on without it; the ref.
     ///
     /// # Errors
@@ -205,15 +203,7 @@ impl Repo {
             false => Err(fail_git(format!("HEAD is not at {commit}"))),
         }
     }
-}
 
-/// Bytes of a path, at most.
-const MAX_LINE: u64 = 64 << 10;
-
-/// How deep refs are looked through.
-const DEPTH: usize = 16;
-
-impl Repo {
     /// The lock files that are there now.
     ///
     /// # Errors
@@ -250,16 +240,12 @@ impl Repo {
         if gits.iter().any(works_here) {
             return Ok(Vec::new());
         }
-        let mut removed = Vec::new();
-        for path in new {
-            disk::remove_file(&path).at("remove", &path)?;
-            removed.push(path);
+        for path in &new {
+            disk::remove_file(path).at("remove", path)?;
         }
-        Ok(removed)
+        Ok(new)
     }
-}
 
-impl Repo {
     /// Where a git that works on this repository may be at work.
     fn worktrees(&self) -> Vec<PathBuf> {
         let mut places = vec![
@@ -281,62 +267,7 @@ impl Repo {
         let plain = places.iter().filter_map(|place| place.canonicalize().ok());
         plain.collect()
     }
-}
 
-fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
-    for name in disk::list_names(dir).at("read", dir)? {
-        let path = dir.join(name);
-        if disk::is_directory(&path) && depth < DEPTH {
-            list_locks(&path, depth + 1, found)?;
-        } else if path.extension().is_some_and(|end| end == "lock") && path.is_file() {
-            found.insert(path);
-        }
-    }
-    Ok(())
-}
-
-/// Bytes of a path, at most.
-const MAX_NOTE: u64 = 64 << 10;
-
-/// In git's own directory of a throwaway worktree: the root of the one it stands for.
-const STANDS_FOR: &str = "cook-stands-for";
-
-/// A worktree that is removed when this value goes.
-#[derive(Debug)]
-pub struct Throwaway {
-    /// It goes last: what cannot be removed now is found by the next sweep.
-    _dir: TemporaryDir,
-    path: PathBuf,
-    /// Where git keeps its side of it.
-    admin: PathBuf,
-}
-
-impl Throwaway {
-    /// Where it is checked out.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Lets whoever asks about the work in there be answered for the worktree of `repo`.
-    ///
-    /// # Errors
-    /// When that cannot be written down.
-    pub fn stand_for(&self, repo: &Repo) -> Result<(), Failure> {
-        let note = self.admin.join(STANDS_FOR);
-        std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes()).at("write", &note)?;
-        Ok(())
-    }
-}
-
-impl Drop for Throwaway {
-    fn drop(&mut self) {
-        if remove_tree(&self.path).is_ok() {
-            let _ = remove_tree(&self.admin);
-        }
-    }
-}
-
-impl Repo {
     /// Checks a commit (full id) out where nobody else works. Hooks do not run, and
     /// submodules are not filled in.
     ///
@@ -391,5 +322,64 @@ impl Repo {
         });
         let removed = left.filter(|name| remove_tree(&admins.join(name)).is_ok());
         Ok(removed.count())
+    }
+}
+
+/// Bytes of a path, at most.
+const MAX_LINE: u64 = 64 << 10;
+
+/// How deep refs are looked through.
+const DEPTH: usize = 16;
+
+fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
+    for name in disk::list_names(dir).at("read", dir)? {
+        let path = dir.join(name);
+        if disk::is_directory(&path) && depth < DEPTH {
+            list_locks(&path, depth + 1, found)?;
+        } else if path.extension().is_some_and(|end| end == "lock") && path.is_file() {
+            found.insert(path);
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a path, at most.
+const MAX_NOTE: u64 = 64 << 10;
+
+/// In git's own directory of a throwaway worktree: the root of the one it stands for.
+const STANDS_FOR: &str = "cook-stands-for";
+
+/// A worktree that is removed when this value goes.
+#[derive(Debug)]
+pub struct Throwaway {
+    /// It goes last: what cannot be removed now is found by the next sweep.
+    _dir: TemporaryDir,
+    path: PathBuf,
+    /// Where git keeps its side of it.
+    admin: PathBuf,
+}
+
+impl Throwaway {
+    /// Where it is checked out.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Lets whoever asks about the work in there be answered for the worktree of `repo`.
+    ///
+    /// # Errors
+    /// When that cannot be written down.
+    pub fn stand_for(&self, repo: &Repo) -> Result<(), Failure> {
+        let note = self.admin.join(STANDS_FOR);
+        std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes()).at("write", &note)?;
+        Ok(())
+    }
+}
+
+impl Drop for Throwaway {
+    fn drop(&mut self) {
+        if remove_tree(&self.path).is_ok() {
+            let _ = remove_tree(&self.admin);
+        }
     }
 }

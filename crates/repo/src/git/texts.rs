@@ -260,26 +260,7 @@ impl Repo {
         let renamed = pairs.find(|(old, new)| old == path && new != old);
         Ok(renamed.map(|(_, new)| new))
     }
-}
 
-/// Files whose texts are read.
-pub const MAX_EDITS: usize = 3_000;
-/// Bytes of a text that is looked at; larger files are only named.
-pub const MAX_TEXT: usize = 1024 * 1024;
-/// Bytes of all of them.
-const MAX_TEXTS: usize = 64 << 20;
-
-/// A file that differs between two commits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// Its path, and what became of it.
-    pub change: Change,
-    /// Text before and after, none where the file was not there; nothing at all for what is no
-    /// text, or too much of it.
-    pub texts: Option<(Option<String>, Option<String>)>,
-}
-
-impl Repo {
     /// The texts of what differs between two commits (full ids), sorted by path. Beyond the
     /// first [`MAX_EDITS`], and 64 MiB of text, the paths alone.
     ///
@@ -318,6 +299,23 @@ impl Repo {
             _ => None,
         })
     }
+}
+
+/// Files whose texts are read.
+pub const MAX_EDITS: usize = 3_000;
+/// Bytes of a text that is looked at; larger files are only named.
+pub const MAX_TEXT: usize = 1024 * 1024;
+/// Bytes of all of them.
+const MAX_TEXTS: usize = 64 << 20;
+
+/// A file that differs between two commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Its path, and what became of it.
+    pub change: Change,
+    /// Text before and after, none where the file was not there; nothing at all for what is no
+    /// text, or too much of it.
+    pub texts: Option<(Option<String>, Option<String>)>,
 }
 
 #[cfg(test)]

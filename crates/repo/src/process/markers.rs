@@ -4,7 +4,6 @@
 #[cfg(target_os = "linux")]
 use super::process_tree::find_parent;
 use cook_protocol::model::KnownAgent;
-#[cfg(target_os = "linux")]
 use std::ffi::OsStr;
 
 /// Variables that several agent programs set in their children; those of one alone stand in its
@@ -40,13 +39,13 @@ pub fn is_agent_marker(name: &str) -> bool {
 
 /// The first agent marker in this process's own environment.
 pub fn agent_marker() -> Option<String> {
-    let mut names: Vec<String> = std::env::vars_os()
-        .filter(|(_, value)| !value.is_empty())
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| is_agent_marker(name))
-        .collect();
-    names.sort();
-    names.into_iter().next()
+    list_set().filter(|name| is_agent_marker(name)).min()
+}
+
+/// The variables of this process's environment that hold something.
+fn list_set() -> impl Iterator<Item = String> {
+    let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
+    set.filter_map(|(name, _)| name.into_string().ok())
 }
 
 /// Which of cook's own markers stands in this process's environment, or
@@ -74,10 +73,7 @@ pub fn session_around() -> Option<(&'static str, String)> {
 /// The agent around this process, by the variables that it alone sets, else by its process. Of several
 /// the first by name.
 pub fn agent_around() -> Option<&'static str> {
-    let set: Vec<String> = std::env::vars_os()
-        .filter(|(_, value)| !value.is_empty())
-        .filter_map(|(name, _)| name.into_string().ok())
-        .collect();
+    let set: Vec<String> = list_set().collect();
     KnownAgent::all()
         .filter(|known| set.iter().any(|name| known.markers.include(name)))
         .map(KnownAgent::name)
@@ -87,69 +83,51 @@ pub fn agent_around() -> Option<&'static str> {
 
 /// The nearest process that this one descends from and that is an agent which sets no variable, with
 /// the agent's name.
-#[cfg(target_os = "linux")]
 pub fn agent_process() -> Option<(&'static str, u32)> {
-    let mut pid = find_parent(std::process::id())?;
-    for _ in 0..256 {
-        if pid <= 1 {
-            return None;
-        }
+    list_ancestors().find_map(|pid| {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         let is_it = |known: &&KnownAgent| known.markers.program.as_deref() == Some(name.trim_end());
-        if let Some(known) = KnownAgent::all().find(is_it) {
-            return Some((known.name(), pid));
-        }
-        pid = find_parent(pid)?;
-    }
-    None
+        Some((KnownAgent::all().find(is_it)?.name(), pid))
+    })
+}
+
+/// The processes that this one descends from, nearest first.
+#[cfg(target_os = "linux")]
+fn list_ancestors() -> impl Iterator<Item = u32> {
+    let all = std::iter::successors(find_parent(std::process::id()), |pid| find_parent(*pid));
+    all.take_while(|pid| *pid > 1).take(256)
 }
 
 /// No other system says so.
 #[cfg(not(target_os = "linux"))]
-pub fn agent_process() -> Option<(&'static str, u32)> {
-    None
+fn list_ancestors() -> impl Iterator<Item = u32> {
+    std::iter::empty()
 }
 
 /// Looks through `/proc`; a process whose environment cannot be read is passed over. Whatever
 /// another cook started is no user's: a gate, or an agent that has cleared its environment.
-#[cfg(target_os = "linux")]
 fn ancestor_marker() -> Option<String> {
     let own = std::env::current_exe().ok();
-    let mut pid = find_parent(std::process::id())?;
-    for _ in 0..256 {
-        if pid <= 1 {
-            return None;
-        }
+    list_ancestors().find_map(|pid| {
         let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
         if program.is_some_and(|program| {
             own.as_ref() == Some(&program) || program.file_name() == Some(OsStr::new("cook"))
         }) {
             return Some(format!("process {pid}, a cook, started it"));
         }
-        if let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) {
-            for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let name = [ROLE_VARIABLE, INVOCATION_VARIABLE]
+            .into_iter()
+            .find(|name| {
                 let begin = format!("{name}=");
                 let mut entries = environment.split(|byte| *byte == 0);
-                let found = entries.any(|entry| {
-                    entry
-                        .strip_prefix(begin.as_bytes())
-                        .is_some_and(|value| !value.is_empty())
-                });
-                if found {
-                    return Some(format!(
-                        "`{name}` is set for process {pid}, which this one descends from"
-                    ));
-                }
-            }
-        }
-        pid = find_parent(pid)?;
-    }
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ancestor_marker() -> Option<String> {
-    None
+                entries
+                    .any(|entry| entry.len() > begin.len() && entry.starts_with(begin.as_bytes()))
+            })?;
+        Some(format!(
+            "`{name}` is set for process {pid}, which this one descends from"
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -186,7 +186,7 @@ pub(super) fn end_all() {
 
 /// No group has the id 0: to the system it would mean cook's own.
 #[cfg(unix)]
-fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
+pub(super) fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
     if let Ok(group) = i32::try_from(leader)
         && group > 1
     {

@@ -3,6 +3,8 @@
 //! Nothing is waited for that has to be heard of: the child is asked whether it has ended, so a
 //! wake-up that is lost costs a moment and never hangs.
 
+#[cfg(unix)]
+use super::process_tree::signal_group;
 use super::starting::start_child;
 use super::{ProcessError, check_directory, list_inherited, on_path};
 use crate::thread;
@@ -253,9 +255,8 @@ impl Running {
     /// Ends the child, and its group where it leads one, while its id is still its own.
     fn end(&mut self, group: bool) {
         #[cfg(unix)]
-        if group && let Ok(pid) = i32::try_from(self.child.id()) {
-            let pid = nix::unistd::Pid::from_raw(pid);
-            let _ = nix::sys::signal::killpg(pid, nix::sys::signal::Signal::SIGKILL);
+        if group {
+            signal_group(self.child.id(), nix::sys::signal::Signal::SIGKILL);
         }
         #[cfg(not(unix))]
         let _ = group;

@@ -7,7 +7,7 @@ use super::receipts::{CHANCE, FoundBy, Look, RED, folder, stop_verifier_argv};
 use super::run_place::{Found, Gates, Lent, Order, RunPlace, inherit, lend_downloads};
 use super::{Receipts, seal};
 use crate::process::{Long, Outcome as Ended, ProcessError, on_path, run};
-use cook_protocol::diagnostic::{Code, Failure};
+use cook_protocol::diagnostic::{Code, Failure, last_line};
 use cook_protocol::digest::sha256;
 use cook_protocol::machine::{GateRun, StopVerifierRun};
 use cook_protocol::model::{Caches, Count, GateSpec, Place, Receipt, STOP_VERIFIER, Timestamp};
@@ -90,7 +90,7 @@ impl Gates<'_> {
     }
 
     /// One gate at a commit, in a room that is set up for it.
-    fn run_in(
+    pub(super) fn run_in(
         &self,
         place: &mut RunPlace,
         commit: &str,
@@ -142,7 +142,8 @@ impl Gates<'_> {
             let command = &red.gate.run;
             let why = match (&red.problem, &red.receipt) {
                 (None, Some(receipt)) => {
-                    format!("it {}: {}", receipt.ending(), last_line(&receipt.tail))
+                    let said = last_line(&receipt.tail).unwrap_or("no output");
+                    format!("it {}: {said}", receipt.ending())
                 }
                 (problem, _) => problem.clone().unwrap_or_default(),
             };
@@ -448,69 +449,7 @@ impl Gates<'_> {
     pub fn preparation(&self) -> String {
         sha256(self.settings.preparation())
     }
-}
 
-/// What came of a gate in a place.
-pub(super) fn run_of(
-    gate: &GateSpec,
-    (receipt, problem): (Option<Receipt>, Option<String>),
-    place: &RunPlace,
-) -> GateRun {
-    GateRun {
-        gate: gate.clone(),
-        receipt,
-        problem,
-        remarks: place.remarks(),
-        at_basis: None,
-        failed: Vec::new(),
-    }
-}
-
-pub(super) fn last_line(text: &str) -> &str {
-    let mut lines = text.lines().rev();
-    lines
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("no output")
-}
-
-/// The last lines of both streams.
-pub(super) fn tail(ended: &Ended) -> String {
-    [&ended.stdout, &ended.stderr]
-        .map(|stream| stream.last_lines(TAIL))
-        .concat()
-}
-
-/// The gate that a plan's command amounts to.
-pub fn plan_gate(command: &str) -> GateSpec {
-    GateSpec {
-        name: command.to_owned(),
-        run: command.to_owned(),
-        timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
-        required: true,
-        must_fail_at_basis: false,
-        network: false,
-        place: Place::CleanRoom,
-        dir: String::new(),
-        paths: Vec::new(),
-    }
-}
-
-/// The configured gates, then the commands that only a plan names, each once.
-pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
-    let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
-    let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
-    for command in commands {
-        if seen.insert(argv(command)) {
-            gates.push(plan_gate(command));
-        }
-    }
-    gates
-}
-
-/// Runs with empty caches that must all be green.
-const FRESH_RUNS: usize = 3;
-
-impl Gates<'_> {
     /// Runs a green command anew where it was red at the same tree before, and remarks on that.
     pub(super) fn confirm(
         &self,
@@ -555,49 +494,7 @@ impl Gates<'_> {
         let red = self.receipts.find_red(CHANCE, green)?;
         Ok(red.as_ref().map(tell_confirmed))
     }
-}
 
-fn tell_confirmed(red: &Receipt) -> String {
-    let said = format!("{FRESH_RUNS} in a row, with empty caches, were green");
-    tell(red, &said)
-}
-
-fn tell(red: &Receipt, of_runs: &str) -> String {
-    format!(
-        "`{}` {} (receipt:{}) and then passed at the same tree; of the runs after that, {of_runs}",
-        red.command,
-        red.ending(),
-        red.id
-    )
-}
-
-/// What to say where a gate's program is neither the one of the first green run nor one that the
-/// user took.
-fn compare(
-    receipts: &Receipts,
-    taken: &BTreeMap<String, String>,
-    receipt: &Receipt,
-) -> Result<Option<String>, Failure> {
-    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
-        return Ok(None);
-    };
-    if taken.get(name) == Some(&now.sha256) {
-        return Ok(None);
-    }
-    let known = receipts.find_program(name)?;
-    Ok(known
-        .filter(|known| known.sha256 != now.sha256)
-        .map(|known| {
-            format!(
-                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
-                now.path, known.path
-            )
-        }))
-}
-
-const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
-
-impl Gates<'_> {
     /// Runs the stop verifier's checks at a commit, in a clean room; with the network, where one of
     /// its gates has it, and for as long as all of its gates may take. Its other half looks at the log, which no room has: [`Gates::control_plane`].
     ///
@@ -662,10 +559,8 @@ impl Gates<'_> {
             Ok(ended) if ended.code == Some(0) => Ok(None),
             Ok(ended) => {
                 let said = tail(&ended);
-                Ok(Some(format!(
-                    "`cook verify control-plane` fails: {}",
-                    last_line(&said)
-                )))
+                let said = last_line(&said).unwrap_or("no output");
+                Ok(Some(format!("`cook verify control-plane` fails: {said}")))
             }
             Err(error @ ProcessError::Interrupted(_)) => {
                 Err(Failure::state(Code::Interrupted, error.to_string()))
@@ -674,6 +569,95 @@ impl Gates<'_> {
         }
     }
 }
+
+/// What came of a gate in a place.
+pub(super) fn run_of(
+    gate: &GateSpec,
+    (receipt, problem): (Option<Receipt>, Option<String>),
+    place: &RunPlace,
+) -> GateRun {
+    GateRun {
+        remarks: place.remarks(),
+        ..GateRun::new(gate.clone(), receipt, problem.as_deref())
+    }
+}
+
+/// The last lines of both streams.
+pub(super) fn tail(ended: &Ended) -> String {
+    [&ended.stdout, &ended.stderr]
+        .map(|stream| stream.last_lines(TAIL))
+        .concat()
+}
+
+/// The gate that a plan's command amounts to.
+pub fn plan_gate(command: &str) -> GateSpec {
+    GateSpec {
+        name: command.to_owned(),
+        run: command.to_owned(),
+        timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
+        required: true,
+        must_fail_at_basis: false,
+        network: false,
+        place: Place::CleanRoom,
+        dir: String::new(),
+        paths: Vec::new(),
+    }
+}
+
+/// The configured gates, then the commands that only a plan names, each once.
+pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
+    let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
+    let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
+    for command in commands {
+        if seen.insert(argv(command)) {
+            gates.push(plan_gate(command));
+        }
+    }
+    gates
+}
+
+/// Runs with empty caches that must all be green.
+const FRESH_RUNS: usize = 3;
+
+fn tell_confirmed(red: &Receipt) -> String {
+    let said = format!("{FRESH_RUNS} in a row, with empty caches, were green");
+    tell(red, &said)
+}
+
+fn tell(red: &Receipt, of_runs: &str) -> String {
+    format!(
+        "`{}` {} (receipt:{}) and then passed at the same tree; of the runs after that, {of_runs}",
+        red.command,
+        red.ending(),
+        red.id
+    )
+}
+
+/// What to say where a gate's program is neither the one of the first green run nor one that the
+/// user took.
+fn compare(
+    receipts: &Receipts,
+    taken: &BTreeMap<String, String>,
+    receipt: &Receipt,
+) -> Result<Option<String>, Failure> {
+    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
+        return Ok(None);
+    };
+    if taken.get(name) == Some(&now.sha256) {
+        return Ok(None);
+    }
+    let known = receipts.find_program(name)?;
+    Ok(known
+        .filter(|known| known.sha256 != now.sha256)
+        .map(|known| {
+            format!(
+                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
+                now.path, known.path
+            )
+        }))
+}
+
+const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 fn not_run(problem: String) -> StopVerifierRun {
     StopVerifierRun {

@@ -80,20 +80,7 @@ impl Gates<'_> {
         let bytes = ran.map_or(Vec::new(), |ran| ran.ended.stdout.bytes());
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
-}
 
-/// A file as it was before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenBack {
-    /// Relative to the root, of plain parts: a path of a commit's tree.
-    pub path: String,
-    /// What it held; none = there was no such file.
-    pub bytes: Option<Vec<u8>>,
-    /// It could be run.
-    pub runs: bool,
-}
-
-impl Gates<'_> {
     /// Runs gates at a commit (full id) in a clean room in which these files are as they were before.
     /// No receipt is kept: what they say is of no commit.
     ///
@@ -120,6 +107,17 @@ impl Gates<'_> {
         }
         Ok(runs)
     }
+}
+
+/// A file as it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenBack {
+    /// Relative to the root, of plain parts: a path of a commit's tree.
+    pub path: String,
+    /// What it held; none = there was no such file.
+    pub bytes: Option<Vec<u8>>,
+    /// It could be run.
+    pub runs: bool,
 }
 
 fn take_back(place: &mut RunPlace, files: &[TakenBack]) -> Result<(), Failure> {
@@ -214,14 +212,7 @@ impl<'a> TrialRoom<'a> {
     pub fn run(&mut self, commit: &str, gate: &GateSpec, anew: bool) -> Result<TrialRun, Failure> {
         let look = anew.then_some(Look::Again);
         if let Some(receipt) = self.gates.find_look(commit, gate, look)? {
-            return self.read(GateRun {
-                gate: gate.clone(),
-                receipt: Some(receipt),
-                problem: None,
-                remarks: Vec::new(),
-                at_basis: None,
-                failed: Vec::new(),
-            });
+            return self.read(GateRun::new(gate.clone(), Some(receipt), None));
         }
         let gates = self.gates;
         let place = match &mut self.place {
@@ -233,10 +224,7 @@ impl<'a> TrialRoom<'a> {
                 none.insert(place)
             }
         };
-        let run = match gates.prepare(place, commit)? {
-            None => gates.run_one(place, gate)?,
-            problem => run_of(gate, (None, problem), place),
-        };
+        let run = gates.run_in(place, commit, gate)?;
         self.read(run)
     }
 

@@ -149,6 +149,19 @@ impl Remote<'_> {
         }
         Ok(false)
     }
+
+    /// Keeps the list of who may sign; none where the default branch has none.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn keep_signers(&self, list: Option<&[u8]>) -> Result<(), Failure> {
+        let path = find_path(&self.place, &self.key(Side::Fetch)?);
+        let kept = match list {
+            Some(list) => keep(&path, list),
+            None => disk::remove_file(&path),
+        };
+        kept.map_err(|error| fail("write", &path, &error))
+    }
 }
 
 /// Remotes by the keys of the addresses that they are fetched from and pushed to.
@@ -169,21 +182,6 @@ fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String
 
 /// Bytes of such a list.
 const MAX_LIST: u64 = 8 << 20;
-
-impl Remote<'_> {
-    /// Keeps the list of who may sign; none where the default branch has none.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn keep_signers(&self, list: Option<&[u8]>) -> Result<(), Failure> {
-        let path = find_path(&self.place, &self.key(Side::Fetch)?);
-        let kept = match list {
-            Some(list) => keep(&path, list),
-            None => disk::remove_file(&path),
-        };
-        kept.map_err(|error| fail("write", &path, &error))
-    }
-}
 
 /// The list that was kept of the remote of that key.
 pub(crate) fn read_signers(place: &Place, key: &str) -> Result<Option<Vec<u8>>, Failure> {

@@ -246,84 +246,7 @@ impl Remote<'_> {
             format!("the log of `{}` is not taken: {what}", self.show()),
         )
     }
-}
 
-/// A log that came from a remote and cannot be read is that remote's: `cook doctor fsck` looks at the one that
-/// is here.
-pub fn blame(failure: Failure, remote: &str) -> Failure {
-    match failure.code {
-        Code::LogUnreadable => name_log(failure, remote),
-        _ => failure,
-    }
-}
-
-/// Whose log it is that is refused.
-fn name_log(failure: Failure, remote: &str) -> Failure {
-    let what = format!("the log of `{remote}`: {}", failure.message);
-    let mut named = Failure::new(failure.kind, Code::RemoteLogRefused, what);
-    named.causes = failure.causes;
-    named
-}
-
-/// git speaks of what was sent, not of the way there.
-fn is_of_objects(line: &str) -> bool {
-    [
-        "fsck",
-        "index-pack",
-        "Out of memory",
-        "out of memory",
-        "bad object",
-        "inflate",
-        "pack has",
-    ]
-    .iter()
-    .any(|known| line.contains(known))
-}
-
-/// Logs that were kept there which are read in search of what this clone has seen.
-const MOST_KEPT: usize = 64;
-
-/// Transitions that only this clone had.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
-    /// The ref of the log that keeps them.
-    pub name: String,
-    /// How many.
-    pub transitions: u64,
-}
-
-/// What was taken in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pulled {
-    /// Where the log stands now.
-    pub tip: Tip,
-    /// Transitions that are new here.
-    pub transitions: u64,
-    /// There was no log here before.
-    pub is_fresh: bool,
-    /// Transitions of this clone that the remote lacks, and the remote's stand.
-    pub set_aside: Option<SetAside>,
-    /// Where the log stands there, when this clone alone went on from there.
-    pub ahead_of: Option<String>,
-    /// The branch's own commit there.
-    pub branch: Option<String>,
-    /// What was noticed on the way.
-    pub findings: Vec<Finding>,
-}
-
-/// What becomes of transitions that only this clone has, and of a log that is not the one it has seen
-/// there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
-    /// What only this clone has is set aside; another log there is an error.
-    Usual,
-    /// Both are errors.
-    KeepMine,
-    /// The log there is taken as it is.
-    Accept,
-}
-
-impl Remote<'_> {
     fn report_absent(&self, branch: &str) -> Failure {
         let what = format!("`{}` has no log for branch `{branch}`", self.show());
         let failure = Failure::state(Code::RemoteLogAbsent, what);
@@ -549,6 +472,81 @@ impl Remote<'_> {
         }
         Ok(mine)
     }
+}
+
+/// A log that came from a remote and cannot be read is that remote's: `cook doctor fsck` looks at the one that
+/// is here.
+pub fn blame(failure: Failure, remote: &str) -> Failure {
+    match failure.code {
+        Code::LogUnreadable => name_log(failure, remote),
+        _ => failure,
+    }
+}
+
+/// Whose log it is that is refused.
+fn name_log(failure: Failure, remote: &str) -> Failure {
+    let what = format!("the log of `{remote}`: {}", failure.message);
+    let mut named = Failure::new(failure.kind, Code::RemoteLogRefused, what);
+    named.causes = failure.causes;
+    named
+}
+
+/// git speaks of what was sent, not of the way there.
+fn is_of_objects(line: &str) -> bool {
+    [
+        "fsck",
+        "index-pack",
+        "Out of memory",
+        "out of memory",
+        "bad object",
+        "inflate",
+        "pack has",
+    ]
+    .iter()
+    .any(|known| line.contains(known))
+}
+
+/// Logs that were kept there which are read in search of what this clone has seen.
+const MOST_KEPT: usize = 64;
+
+/// Transitions that only this clone had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// The ref of the log that keeps them.
+    pub name: String,
+    /// How many.
+    pub transitions: u64,
+}
+
+/// What was taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pulled {
+    /// Where the log stands now.
+    pub tip: Tip,
+    /// Transitions that are new here.
+    pub transitions: u64,
+    /// There was no log here before.
+    pub is_fresh: bool,
+    /// Transitions of this clone that the remote lacks, and the remote's stand.
+    pub set_aside: Option<SetAside>,
+    /// Where the log stands there, when this clone alone went on from there.
+    pub ahead_of: Option<String>,
+    /// The branch's own commit there.
+    pub branch: Option<String>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+/// What becomes of transitions that only this clone has, and of a log that is not the one it has seen
+/// there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// What only this clone has is set aside; another log there is an error.
+    Usual,
+    /// Both are errors.
+    KeepMine,
+    /// The log there is taken as it is.
+    Accept,
 }
 
 /// Whether an admitted chain leads over a transition, or ends with it.

@@ -295,125 +295,7 @@ impl Remote<'_> {
             "where the server shows or takes branches and tags alone, write this into `.agent/cook.toml`: `[log]` and below it `remote_ref = \"refs/heads/cook/{branch}\"`; it then shows among the branches and may start CI",
         )
     }
-}
 
-fn stands_at(listing: &Listing, update: &Update) -> bool {
-    let refs = [&listing.log, &listing.branch, &listing.keep];
-    let mut all = refs.into_iter().flatten().chain(listing.list_kept());
-    all.any(|found| found.name == update.name && found.commit == update.to)
-}
-
-/// Every ref has an answer of its own. One that stood there already is nobody's doing: a
-/// transition names its writer, so it is this one.
-fn judge(updates: &[Update], answers: &Answers) -> Verdict {
-    let of = |update: &Update| answers.get(&update.name);
-    if updates.iter().any(|update| of(update).is_none()) {
-        return Verdict::Unknown;
-    }
-    let refused: Vec<(&str, &str)> = updates
-        .iter()
-        .filter_map(|update| match of(update) {
-            Some(Some(why)) => Some((update.name.as_str(), why.as_str())),
-            _ => None,
-        })
-        .collect();
-    if refused.is_empty() {
-        return Verdict::Taken;
-    }
-    if refused.len() < updates.len() {
-        return Verdict::Split;
-    }
-    let mut own = refused
-        .iter()
-        .filter(|(_, why)| !is_for_another(why))
-        .peekable();
-    if own.peek().is_some() && own.clone().all(|(_, why)| is_lost_race(why)) {
-        return Verdict::Raced;
-    }
-    Verdict::Refused(
-        refused
-            .iter()
-            .map(|(name, why)| format!("{name} ({why})"))
-            .collect(),
-    )
-}
-
-/// Why each ref was refused, by its name on the remote; none = it stands there. The exit code says only that one
-/// of them was.
-fn parse(stdout: &str) -> Answers {
-    let mut found = BTreeMap::new();
-    for line in stdout.lines() {
-        let mut parts = line.splitn(3, '\t');
-        let (Some(flag), Some(refs), Some(summary)) = (parts.next(), parts.next(), parts.next())
-        else {
-            continue;
-        };
-        let Some((_, name)) = refs.rsplit_once(':') else {
-            continue;
-        };
-        let stands = matches!(flag, " " | "*" | "+" | "=");
-        found.insert(name.to_owned(), (!stands).then(|| reason(summary)));
-    }
-    found
-}
-
-/// `[remote rejected] (why)` → `why`.
-fn reason(summary: &str) -> String {
-    let inside = summary
-        .split_once('(')
-        .and_then(|(_, rest)| rest.strip_suffix(')'));
-    inside.unwrap_or(summary).to_owned()
-}
-
-/// Whether a ref was refused because it, or one beside it, stood elsewhere.
-fn is_lost_race(why: &str) -> bool {
-    [
-        "stale info",
-        "fetch first",
-        "non-fast-forward",
-        "remote ref updated since checkout",
-        "failed to update ref",
-        "cannot lock ref",
-        "incorrect old value",
-        "reference already exists",
-        "failed to lock",
-    ]
-    .iter()
-    .any(|known| why.contains(known))
-}
-
-/// Refused for the sake of another ref.
-fn is_for_another(why: &str) -> bool {
-    [
-        "atomic push failed",
-        "atomic transaction failed",
-        "transaction failed",
-    ]
-    .iter()
-    .any(|known| why.contains(known))
-}
-
-/// A transition that is written and that no branch leads to yet.
-#[derive(Debug, Clone, Copy)]
-pub struct Offer<'a> {
-    /// The log that it is written to.
-    pub store: &'a Store,
-    /// Whose log it is.
-    pub branch: &'a str,
-    /// The transition before it, which the remote must hold as its newest.
-    pub from: &'a str,
-    /// Its commit.
-    pub to: &'a str,
-    /// HEAD.
-    pub head: Option<&'a str>,
-    /// The documents after it.
-    pub snapshot: &'a Snapshot,
-}
-
-/// Whether commits may leave beside the branch; an error says why not.
-pub type MayLeave<'a> = &'a dyn Fn(&Kept) -> Result<(), Failure>;
-
-impl Remote<'_> {
     /// Pushes a transition, and says what did not go with it; none where the remote holds another
     /// transition after the same.
     ///
@@ -544,6 +426,122 @@ impl Remote<'_> {
         }
     }
 }
+
+fn stands_at(listing: &Listing, update: &Update) -> bool {
+    let refs = [&listing.log, &listing.branch, &listing.keep];
+    let mut all = refs.into_iter().flatten().chain(listing.list_kept());
+    all.any(|found| found.name == update.name && found.commit == update.to)
+}
+
+/// Every ref has an answer of its own. One that stood there already is nobody's doing: a
+/// transition names its writer, so it is this one.
+fn judge(updates: &[Update], answers: &Answers) -> Verdict {
+    let of = |update: &Update| answers.get(&update.name);
+    if updates.iter().any(|update| of(update).is_none()) {
+        return Verdict::Unknown;
+    }
+    let refused: Vec<(&str, &str)> = updates
+        .iter()
+        .filter_map(|update| match of(update) {
+            Some(Some(why)) => Some((update.name.as_str(), why.as_str())),
+            _ => None,
+        })
+        .collect();
+    if refused.is_empty() {
+        return Verdict::Taken;
+    }
+    if refused.len() < updates.len() {
+        return Verdict::Split;
+    }
+    let mut own = refused
+        .iter()
+        .filter(|(_, why)| !is_for_another(why))
+        .peekable();
+    if own.peek().is_some() && own.clone().all(|(_, why)| is_lost_race(why)) {
+        return Verdict::Raced;
+    }
+    Verdict::Refused(
+        refused
+            .iter()
+            .map(|(name, why)| format!("{name} ({why})"))
+            .collect(),
+    )
+}
+
+/// Why each ref was refused, by its name on the remote; none = it stands there. The exit code says only that one
+/// of them was.
+fn parse(stdout: &str) -> Answers {
+    let mut found = BTreeMap::new();
+    for line in stdout.lines() {
+        let mut parts = line.splitn(3, '\t');
+        let (Some(flag), Some(refs), Some(summary)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let Some((_, name)) = refs.rsplit_once(':') else {
+            continue;
+        };
+        let stands = matches!(flag, " " | "*" | "+" | "=");
+        found.insert(name.to_owned(), (!stands).then(|| reason(summary)));
+    }
+    found
+}
+
+/// `[remote rejected] (why)` → `why`.
+fn reason(summary: &str) -> String {
+    let inside = summary
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.unwrap_or(summary).to_owned()
+}
+
+/// Whether a ref was refused because it, or one beside it, stood elsewhere.
+fn is_lost_race(why: &str) -> bool {
+    [
+        "stale info",
+        "fetch first",
+        "non-fast-forward",
+        "remote ref updated since checkout",
+        "failed to update ref",
+        "cannot lock ref",
+        "incorrect old value",
+        "reference already exists",
+        "failed to lock",
+    ]
+    .iter()
+    .any(|known| why.contains(known))
+}
+
+/// Refused for the sake of another ref.
+fn is_for_another(why: &str) -> bool {
+    [
+        "atomic push failed",
+        "atomic transaction failed",
+        "transaction failed",
+    ]
+    .iter()
+    .any(|known| why.contains(known))
+}
+
+/// A transition that is written and that no branch leads to yet.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a> {
+    /// The log that it is written to.
+    pub store: &'a Store,
+    /// Whose log it is.
+    pub branch: &'a str,
+    /// The transition before it, which the remote must hold as its newest.
+    pub from: &'a str,
+    /// Its commit.
+    pub to: &'a str,
+    /// HEAD.
+    pub head: Option<&'a str>,
+    /// The documents after it.
+    pub snapshot: &'a Snapshot,
+}
+
+/// Whether commits may leave beside the branch; an error says why not.
+pub type MayLeave<'a> = &'a dyn Fn(&Kept) -> Result<(), Failure>;
 
 #[cfg(test)]
 mod tests {

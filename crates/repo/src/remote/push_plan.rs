@@ -390,13 +390,7 @@ impl Remote<'_> {
         .hint("where the one of this clone is right, put it back as it is here: `cook push --restore`")
         .hint("where the one there is right, take it as it is; what only this clone has is kept under a ref: `cook pull --accept`")
     }
-}
 
-pub(crate) fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
-}
-
-impl Remote<'_> {
     /// Lets the log's former names lead to where it stands. One that ended under its name stays.
     pub(crate) fn plan_former(&self, store: &Store, plan: &mut Plan) -> Result<(), Failure> {
         let prefix = format!("remotes/{}/", self.key(Side::Push)?);
@@ -444,12 +438,7 @@ impl Remote<'_> {
             )])
             .into()
     }
-}
 
-/// Parents of one commit of the chain.
-const MOST: usize = 64;
-
-impl Remote<'_> {
     /// Commits that the log cites, are here, and are not on the way to that head.
     pub(crate) fn loose_commits(
         &self,
@@ -571,7 +560,64 @@ impl Remote<'_> {
             shell_words::quote(&shown)
         )])
     }
+
+    /// What comes along with commits where those others are there already. `adjust` lets git find
+    /// the objects.
+    pub(crate) fn list_leaving(
+        &self,
+        commits: &[&String],
+        there: &[&str],
+        adjust: &impl Fn(Call) -> Call,
+    ) -> Result<Kept, Failure> {
+        let what = "git does not say which commits would be kept";
+        // A push sends what stands behind a replaced object.
+        let mut call =
+            Call::new("--no-replace-objects rev-list --reverse --objects --in-commit-order");
+        for commit in commits {
+            call = call.arg(commit.as_str());
+        }
+        call = call.arg("--not");
+        for commit in there {
+            call = call.arg(*commit);
+        }
+        let mut kept = Kept::default();
+        let mut ids = Vec::new();
+        for line in self.git.answer(adjust(call), what)?.lines() {
+            match line.split_once(' ') {
+                None if is_id(line) => ids.push(line.to_owned()),
+                Some((id, path)) if !path.is_empty() => kept.files.push(KeptFile {
+                    commit: ids.last().cloned().unwrap_or_default(),
+                    path: path.to_owned(),
+                    id: id.to_owned(),
+                }),
+                _ => {}
+            }
+        }
+        if ids.is_empty() {
+            return Ok(kept);
+        }
+        let mut call = Call::new(
+            "--no-replace-objects log --no-walk=unsorted -s -z --no-show-signature --no-notes",
+        )
+        .arg("--format=%H%n%an <%ae>%n%cn <%ce>%n%B");
+        for id in &ids {
+            call = call.arg(id.as_str());
+        }
+        for message in self.git.answer(adjust(call), what)?.split('\0') {
+            if let Some((id, text)) = message.split_once('\n') {
+                kept.commits.push((id.to_owned(), text.to_owned()));
+            }
+        }
+        Ok(kept)
+    }
 }
+
+pub(crate) fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
+/// Parents of one commit of the chain.
+const MOST: usize = 64;
 
 /// Commits of the user's history that the log's newest state names.
 pub fn list_cited(snapshot: &Snapshot) -> BTreeSet<String> {
@@ -623,57 +669,5 @@ impl Kept {
     /// None leave.
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty()
-    }
-}
-
-impl Remote<'_> {
-    /// What comes along with commits where those others are there already. `adjust` lets git find
-    /// the objects.
-    pub(crate) fn list_leaving(
-        &self,
-        commits: &[&String],
-        there: &[&str],
-        adjust: &impl Fn(Call) -> Call,
-    ) -> Result<Kept, Failure> {
-        let what = "git does not say which commits would be kept";
-        // A push sends what stands behind a replaced object.
-        let mut call =
-            Call::new("--no-replace-objects rev-list --reverse --objects --in-commit-order");
-        for commit in commits {
-            call = call.arg(commit.as_str());
-        }
-        call = call.arg("--not");
-        for commit in there {
-            call = call.arg(*commit);
-        }
-        let mut kept = Kept::default();
-        let mut ids = Vec::new();
-        for line in self.git.answer(adjust(call), what)?.lines() {
-            match line.split_once(' ') {
-                None if is_id(line) => ids.push(line.to_owned()),
-                Some((id, path)) if !path.is_empty() => kept.files.push(KeptFile {
-                    commit: ids.last().cloned().unwrap_or_default(),
-                    path: path.to_owned(),
-                    id: id.to_owned(),
-                }),
-                _ => {}
-            }
-        }
-        if ids.is_empty() {
-            return Ok(kept);
-        }
-        let mut call = Call::new(
-            "--no-replace-objects log --no-walk=unsorted -s -z --no-show-signature --no-notes",
-        )
-        .arg("--format=%H%n%an <%ae>%n%cn <%ce>%n%B");
-        for id in &ids {
-            call = call.arg(id.as_str());
-        }
-        for message in self.git.answer(adjust(call), what)?.split('\0') {
-            if let Some((id, text)) = message.split_once('\n') {
-                kept.commits.push((id.to_owned(), text.to_owned()));
-            }
-        }
-        Ok(kept)
     }
 }

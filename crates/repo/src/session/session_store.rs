@@ -287,39 +287,24 @@ impl GitStore {
         let writer = Writer::lock(&self.place)?;
         writer.join(lost).map_err(as_damage)
     }
-}
 
-/// An object as it is kept.
-pub(super) fn bytes(object: &Object) -> Result<Vec<u8>, Failure> {
-    let bytes = serde_json::to_vec(object).of_store()?;
-    match bytes.len() as u64 > MAX_OBJECT {
-        false => Ok(bytes),
-        true => {
-            let what = format!("more than {MAX_OBJECT} bytes");
-            Err(store_failed(io::Error::other(what)))
-        }
-    }
-}
-
-impl GitStore {
     /// Keeps several things at once: all of them or none.
     ///
     /// # Errors
     /// When they cannot be written.
     pub fn keep(&self, batch: &Batch) -> Result<(), Failure> {
         let writer = Writer::lock(&self.place)?;
-        let mut objects = Vec::new();
-        for object in &batch.objects {
-            objects.push(Stored {
+        let objects = batch.objects.iter().map(|object| {
+            Ok(Stored {
                 hash: object.hash(),
                 at: match object.is_exchange() {
                     true => Held::Blob(writer.write(&bytes(object)?)?.to_string()),
                     false => Held::Value(object.clone()),
                 },
-            });
-        }
+            })
+        });
         let kept = writer.append(Event {
-            objects,
+            objects: objects.collect::<Result<_, Failure>>()?,
             batch: batch.clone(),
             ..Event::default()
         });
@@ -421,20 +406,7 @@ impl GitStore {
             ..Batch::default()
         })
     }
-}
 
-/// A call whose process was killed.
-#[derive(Debug)]
-pub struct Interrupted {
-    /// The name its exchange would have had: the mark of its processes.
-    pub name: Ref,
-    /// What was noted of it; else the beginning of the note, or why it cannot be read.
-    noted: Result<CallRecord, String>,
-    /// Held, so that nobody else takes it up at the same time.
-    file: File,
-}
-
-impl GitStore {
     /// Keeps calls from being begun.
     pub(super) fn alone(&self) -> Result<File, Failure> {
         let guard = guard(self.root()).of_store()?;
@@ -514,6 +486,29 @@ impl GitStore {
         }
         Ok(bad)
     }
+}
+
+/// An object as it is kept.
+pub(super) fn bytes(object: &Object) -> Result<Vec<u8>, Failure> {
+    let bytes = serde_json::to_vec(object).of_store()?;
+    match bytes.len() as u64 > MAX_OBJECT {
+        false => Ok(bytes),
+        true => {
+            let what = format!("more than {MAX_OBJECT} bytes");
+            Err(store_failed(io::Error::other(what)))
+        }
+    }
+}
+
+/// A call whose process was killed.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// The name its exchange would have had: the mark of its processes.
+    pub name: Ref,
+    /// What was noted of it; else the beginning of the note, or why it cannot be read.
+    noted: Result<CallRecord, String>,
+    /// Held, so that nobody else takes it up at the same time.
+    file: File,
 }
 
 fn record_interrupted(name: Ref, noted: Result<CallRecord, String>, at: &str) -> CallRecord {

@@ -33,6 +33,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
+use strum::IntoStaticStr;
 use ulid::Ulid;
 
 /// What a name stands for.
@@ -224,7 +225,10 @@ impl std::fmt::Display for ContentHash {
 }
 
 /// What an exchange was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Something was asked.
@@ -239,12 +243,7 @@ pub enum Kind {
 
 impl Kind {
     fn id(self) -> &'static str {
-        match self {
-            Self::Say => "say",
-            Self::Act => "act",
-            Self::Recap => "recap",
-            Self::Repair => "repair",
-        }
+        self.into()
     }
 }
 

@@ -100,6 +100,92 @@ impl Store {
         write_id(place, &log, &log_place::fresh_id())?;
         remove(&place.stamp_file())
     }
+
+    /// Transitions that another log took the place of: the ref that keeps them, and the newest.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn set_aside(&self) -> Result<Vec<(String, String)>, Failure> {
+        let found = self.read(|log| log.list_refs_under(SET_ASIDE))?;
+        let mut kept: Vec<(String, String)> = found
+            .into_iter()
+            .map(|(id, commit)| (format!("{SET_ASIDE}{id}"), commit.to_string()))
+            .collect();
+        kept.sort();
+        Ok(kept)
+    }
+
+    /// Whether the chain of a transition leads over another one; false where the log does not
+    /// hold both.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn leads_over(&self, later: &str, earlier: &str) -> Result<bool, Failure> {
+        self.read(|log| {
+            let (Some(later), Some(earlier)) = (log.oid(later), log.oid(earlier)) else {
+                return Ok(false);
+            };
+            if !log.holds(later) || !log.holds(earlier) {
+                return Ok(false);
+            }
+            log_format::comes_before(log, earlier, later)
+        })
+    }
+
+    /// The first transition of the workflow, by its commit.
+    ///
+    /// # Errors
+    /// A log that cannot be read, or holds none.
+    pub fn first(&self) -> Result<String, Failure> {
+        self.read(|log| {
+            let mut first = None;
+            for commit in log_format::ancestry(log, self.tip_id(log)?) {
+                first = Some(commit?);
+            }
+            let first = first.ok_or_else(|| unknown_name("@"))?;
+            Ok(first.to_string())
+        })
+    }
+
+    /// The newest transition that this workflow and another one share.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn last_shared(&self, other: &Self) -> Result<Option<Tip>, Failure> {
+        let (Some(mine), Some(theirs)) = (self.tip()?, other.tip()?) else {
+            return Ok(None);
+        };
+        let least = mine.seq.min(theirs.seq);
+        let mut ours = self
+            .entries()?
+            .skip_while(|meta| matches!(meta, Ok(meta) if meta.seq > least));
+        let mut others = other
+            .entries()?
+            .skip_while(|meta| matches!(meta, Ok(meta) if meta.seq > least));
+        while let (Some(mine), Some(theirs)) = (ours.next(), others.next()) {
+            let (mine, theirs) = (mine?, theirs?);
+            if mine.commit == theirs.commit {
+                return Ok(Some(Tip {
+                    commit: mine.commit,
+                    seq: mine.seq,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Copies this log to another place, up to a transition (full id), under an id of its own. What was said
+    /// to agents stays behind.
+    ///
+    /// # Errors
+    /// A place that has a log, or cannot be written; a transition that is not known here.
+    pub fn copy_until(&self, commit: &str, place: Place) -> Result<Self, Failure> {
+        let copy = Self::create(place)?;
+        let objects = |place: &Place| place.log_dir().join("objects");
+        copy_tree(&objects(&self.place), &objects(&copy.place)).writing("a copy of the log")?;
+        Marks::set(&copy.place, &format!("heads/{}", copy.id), commit, WAIT)?;
+        Self::open(copy.place)?.ok_or_else(|| unknown_name(commit))
+    }
 }
 
 /// What is wrong where this worktree has no workflow and had one.
@@ -310,81 +396,6 @@ fn set_aside_chain(log: &Log, tip: Oid) -> Result<String, Failure> {
     Ok(name)
 }
 
-impl Store {
-    /// Transitions that another log took the place of: the ref that keeps them, and the newest.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn set_aside(&self) -> Result<Vec<(String, String)>, Failure> {
-        let found = self.read(|log| log.list_refs_under(SET_ASIDE))?;
-        let mut kept: Vec<(String, String)> = found
-            .into_iter()
-            .map(|(id, commit)| (format!("{SET_ASIDE}{id}"), commit.to_string()))
-            .collect();
-        kept.sort();
-        Ok(kept)
-    }
-
-    /// Whether the chain of a transition leads over another one; false where the log does not
-    /// hold both.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn leads_over(&self, later: &str, earlier: &str) -> Result<bool, Failure> {
-        self.read(|log| {
-            let (Some(later), Some(earlier)) = (log.oid(later), log.oid(earlier)) else {
-                return Ok(false);
-            };
-            if !log.holds(later) || !log.holds(earlier) {
-                return Ok(false);
-            }
-            log_format::comes_before(log, earlier, later)
-        })
-    }
-
-    /// The first transition of the workflow, by its commit.
-    ///
-    /// # Errors
-    /// A log that cannot be read, or holds none.
-    pub fn first(&self) -> Result<String, Failure> {
-        self.read(|log| {
-            let mut first = None;
-            for commit in log_format::ancestry(log, self.tip_id(log)?) {
-                first = Some(commit?);
-            }
-            let first = first.ok_or_else(|| unknown_name("@"))?;
-            Ok(first.to_string())
-        })
-    }
-
-    /// The newest transition that this workflow and another one share.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn last_shared(&self, other: &Self) -> Result<Option<Tip>, Failure> {
-        let (Some(mine), Some(theirs)) = (self.tip()?, other.tip()?) else {
-            return Ok(None);
-        };
-        let least = mine.seq.min(theirs.seq);
-        let mut ours = self
-            .entries()?
-            .skip_while(|meta| matches!(meta, Ok(meta) if meta.seq > least));
-        let mut others = other
-            .entries()?
-            .skip_while(|meta| matches!(meta, Ok(meta) if meta.seq > least));
-        while let (Some(mine), Some(theirs)) = (ours.next(), others.next()) {
-            let (mine, theirs) = (mine?, theirs?);
-            if mine.commit == theirs.commit {
-                return Ok(Some(Tip {
-                    commit: mine.commit,
-                    seq: mine.seq,
-                }));
-            }
-        }
-        Ok(None)
-    }
-}
-
 /// Refs of the log that say what this clone has seen elsewhere: `remotes/<remote>/<branch>`, and
 /// the like.
 pub struct Marks;
@@ -431,21 +442,6 @@ impl Marks {
 
 /// How long the lock of a log that nobody else knows is waited for.
 const WAIT: Duration = Duration::from_secs(5);
-
-impl Store {
-    /// Copies this log to another place, up to a transition (full id), under an id of its own. What was said
-    /// to agents stays behind.
-    ///
-    /// # Errors
-    /// A place that has a log, or cannot be written; a transition that is not known here.
-    pub fn copy_until(&self, commit: &str, place: Place) -> Result<Self, Failure> {
-        let copy = Self::create(place)?;
-        let objects = |place: &Place| place.log_dir().join("objects");
-        copy_tree(&objects(&self.place), &objects(&copy.place)).writing("a copy of the log")?;
-        Marks::set(&copy.place, &format!("heads/{}", copy.id), commit, WAIT)?;
-        Self::open(copy.place)?.ok_or_else(|| unknown_name(commit))
-    }
-}
 
 /// Copies files and directories; what is neither is none of cook's and stays behind.
 fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {

@@ -95,21 +95,13 @@ impl Store {
     pub fn checkpoints(&self, newest: usize) -> Result<Trail, Failure> {
         let local = read_local(&self.place, MAX_TRAIL)?;
         let mut seen = BTreeSet::new();
-        let mut lines = Vec::new();
-        for line in self.find_lost_lines(&local, newest)? {
-            if seen.insert(line.0.clone()) {
-                lines.push(line);
-            }
-        }
-        for line in local.good {
-            if seen.insert(line.0.clone()) {
-                lines.push(line);
-            }
-        }
+        let lost = self.find_lost_lines(&local, newest)?.into_iter();
+        let lines = lost
+            .chain(local.good)
+            .filter(|(digest, _)| seen.insert(digest.clone()));
         Ok(Trail {
             entries: lines
-                .iter()
-                .filter_map(|(_, line)| serde_json::from_slice(line).ok())
+                .filter_map(|(_, line)| serde_json::from_slice(&line).ok())
                 .collect(),
             torn: report_torn(local.bad),
         })

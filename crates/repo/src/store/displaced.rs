@@ -270,14 +270,11 @@ impl Store {
 /// One copy with what it holds.
 fn describe_copy(log: &Log, id: String, kind: KeptKind, target: Oid) -> Result<KeptCopy, Failure> {
     let commit = log.commit(target)?;
-    let mut files = Vec::new();
-    for (path, id, _) in list_files(log, commit.tree, "", 0)?
-        .into_iter()
-        .take(MAX_LISTED)
-    {
+    let files = list_files(log, commit.tree, "", 0)?.into_iter();
+    let files = files.take(MAX_LISTED).map(|(path, id, _)| {
         let bytes = log.size(id)?;
-        files.push(KeptFile { path, bytes });
-    }
+        Ok(KeptFile { path, bytes })
+    });
     let why = commit.message.lines().next().unwrap_or_default();
     Ok(KeptCopy {
         id,
@@ -285,7 +282,7 @@ fn describe_copy(log: &Log, id: String, kind: KeptKind, target: Oid) -> Result<K
         commit: target.to_string(),
         epoch_seconds: commit.epoch_seconds,
         why: why.to_owned(),
-        files,
+        files: files.collect::<Result<_, Failure>>()?,
     })
 }
 

@@ -6,7 +6,9 @@ use super::odb::{Commit, Log, TreeEntry};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::hex;
 use cook_protocol::machine::Facts;
-use cook_protocol::model::{Actor, BriefRecord, Event, Records, SliceRecord, Snapshot, StopRecord};
+use cook_protocol::model::{
+    Actor, BriefRecord, Event, Receipt, Records, SliceRecord, Snapshot, StopRecord,
+};
 use git2::{ObjectType, Oid};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -321,21 +323,10 @@ impl EventFile {
             seq: self.seq,
             event: self.event.name().to_owned(),
             rule: self.rule.clone(),
-            actor: actor_word(self.actor).to_owned(),
+            actor: self.actor.id().to_owned(),
             subject: self.subject.clone(),
             epoch_seconds: 0,
         })
-    }
-}
-
-/// The word in trailers and `event.json`.
-fn actor_word(actor: Actor) -> &'static str {
-    match actor {
-        Actor::User => "user",
-        Actor::Script => "script",
-        Actor::Role => "role",
-        Actor::Runner => "runner",
-        Actor::Cook => "cook",
     }
 }
 
@@ -561,6 +552,13 @@ impl<'r> Stand<'r> {
     pub(super) fn folder(&self, name: &str) -> Result<Vec<TreeEntry>, Failure> {
         self.blob(name)
             .map_or(Ok(Vec::new()), |id| self.log.tree(id))
+    }
+
+    /// The receipts that its transition brought.
+    pub(super) fn receipts(&self) -> Result<Vec<Receipt>, Failure> {
+        let kept = self.folder(RECEIPTS)?.into_iter();
+        kept.map(|kept| parse(RECEIPTS, &self.log.blob(kept.id)?))
+            .collect()
     }
 
     /// The blob that holds what this commit added to a history.

@@ -131,28 +131,7 @@ impl Store {
     pub fn branch(&self) -> String {
         format!("refs/heads/{}", self.id)
     }
-}
 
-/// What a holder writes about itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeaseHolder {
-    /// The process.
-    pub pid: u32,
-    /// What it is doing, one line.
-    pub owner: String,
-}
-
-/// A held lease; it ends when this is dropped, or with the process.
-#[derive(Debug)]
-pub struct Lease {
-    /// Open for as long as it is held.
-    file: File,
-}
-
-/// A probe holds the lock for an instant; an acquirer looks again for this long.
-const PROBE: Duration = Duration::from_millis(60);
-
-impl Store {
     /// Takes the lease of this worktree's workflow, or says who has it.
     pub fn lease(&self, owner: &str) -> Result<Lease, Failure> {
         let path = find_lease(&self.place, &self.id);
@@ -211,6 +190,25 @@ impl Store {
         }
     }
 }
+
+/// What a holder writes about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseHolder {
+    /// The process.
+    pub pid: u32,
+    /// What it is doing, one line.
+    pub owner: String,
+}
+
+/// A held lease; it ends when this is dropped, or with the process.
+#[derive(Debug)]
+pub struct Lease {
+    /// Open for as long as it is held.
+    file: File,
+}
+
+/// A probe holds the lock for an instant; an acquirer looks again for this long.
+const PROBE: Duration = Duration::from_millis(60);
 
 fn find_lease(place: &Place, id: &str) -> PathBuf {
     place.cook_dir().join("leases").join(id)

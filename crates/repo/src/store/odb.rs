@@ -447,14 +447,13 @@ const MAX_OBJECT: u64 = 1 << 30;
 /// Names of the objects below a directory, as its files are called.
 pub(super) fn list_loose(objects: &Path) -> Vec<String> {
     let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names = Vec::new();
-    for fan_out in entries(objects).filter(|entry| entry.file_name().len() == 2) {
-        for file in entries(&fan_out.path()) {
-            let (begin, rest) = (fan_out.file_name(), file.file_name());
-            names.push(format!("{}{}", begin.display(), rest.display()));
-        }
-    }
-    names
+    let fan_outs = entries(objects).filter(|entry| entry.file_name().len() == 2);
+    let names = fan_outs.flat_map(|fan_out| {
+        let begin = fan_out.file_name();
+        entries(&fan_out.path())
+            .map(move |file| format!("{}{}", begin.display(), file.file_name().display()))
+    });
+    names.collect()
 }
 
 /// A loose object; `None` when there is no such file.

@@ -6,7 +6,7 @@
 use super::Store;
 use super::error::{During, unknown_name};
 use super::log_format::{
-    self, APPENDED, EXCHANGES, FORMAT, History, HistoryDigest, Meta, RECEIPTS, Stand, TRAIL, Tip,
+    self, APPENDED, EXCHANGES, FORMAT, History, HistoryDigest, Meta, Stand, TRAIL, Tip,
 };
 use super::log_place::{self, Place};
 use super::odb::{self, Log, TreeEntry};
@@ -43,10 +43,6 @@ pub struct Entry {
     pub subject: String,
     /// Epoch of the writer's lease.
     pub lease_epoch: u64,
-    /// Version of the cook that wrote it.
-    pub cook_version: String,
-    /// Name of the process that wrote it: 32 hexadecimal digits.
-    pub writer: String,
     /// The documents after it.
     pub snapshot: Snapshot,
     /// What it appended to the histories.
@@ -263,82 +259,7 @@ impl Store {
             })
             .collect()
     }
-}
 
-/// What a name of a transition asks for.
-enum Operation {
-    Back(u64),
-    Seq(u64),
-    Prefix(String),
-}
-
-impl Operation {
-    fn parse(name: &str) -> Option<Self> {
-        if let Some(rest) = name.strip_prefix('@') {
-            if rest.bytes().all(|byte| byte == b'-') {
-                return Some(Self::Back(rest.len() as u64));
-            }
-            return rest.strip_prefix('-')?.parse().ok().map(Self::Back);
-        }
-        if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
-            return name
-                .parse()
-                .map(Self::Seq)
-                .ok()
-                .or_else(|| Self::prefix(name).map(Self::Prefix));
-        }
-        Self::prefix(name).map(Self::Prefix)
-    }
-
-    /// An abbreviated object id.
-    fn prefix(name: &str) -> Option<String> {
-        (4..=64)
-            .contains(&name.len())
-            .then(|| name.to_ascii_lowercase())
-            .filter(|name| name.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    }
-}
-
-fn entry(log: &Log, id: Oid) -> Result<Entry, Failure> {
-    let stand = Stand::at(log, id)?;
-    let file = stand.event()?;
-    let mut receipts = Vec::new();
-    for kept in stand.folder(RECEIPTS)? {
-        receipts.push(log_format::parse(RECEIPTS, &log.blob(kept.id)?)?);
-    }
-    Ok(Entry {
-        commit: id.to_string(),
-        seq: file.seq,
-        parent: log_format::parent(log, id)?.map(|id| id.to_string()),
-        time: file.facts.now.clone(),
-        event: file.event,
-        facts: file.facts,
-        actor: file.actor,
-        rule: file.rule,
-        subject: file.subject,
-        lease_epoch: file.lease_epoch,
-        cook_version: file.version,
-        writer: file.writer,
-        snapshot: stand.snapshot()?,
-        records: log_format::records(History::each(|history| stand.lines_added(history.file()))?)?,
-        receipts,
-    })
-}
-
-/// What a part of the log holds.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// Transitions.
-    pub transitions: u64,
-    /// Bytes of their files, each counted once.
-    pub bytes: u64,
-    /// Exchanges with agents.
-    pub exchanges: u64,
-    /// Messages of the user.
-    pub messages: u64,
-}
-
-impl Store {
     /// Looks into every file that the transitions after one bring, up to another one, newest first:
     /// the transition, the file's name, its content.
     ///
@@ -392,34 +313,7 @@ impl Store {
         }
         Ok(contents)
     }
-}
 
-fn prompts(lines: &[u8]) -> u64 {
-    let is_prompt = |line: &&[u8]| {
-        log_format::parse::<Checkpoint>(TRAIL, line)
-            .is_ok_and(|entry| entry.kind == CheckpointKind::Prompt)
-    };
-    lines.split(|byte| *byte == b'\n').filter(is_prompt).count() as u64
-}
-
-/// Files of a transition, those in its folders included.
-fn files(log: &Log, commit: Oid) -> Result<Vec<(String, Oid)>, Failure> {
-    let mut found = Vec::new();
-    for entry in log_format::Stand::at(log, commit)?.entries {
-        if entry.mode != odb::FOLDER {
-            found.push((entry.name, entry.id));
-            continue;
-        }
-        let inside = log.tree(entry.id)?.into_iter();
-        found.extend(inside.map(|file| (format!("{}/{}", entry.name, file.name), file.id)));
-    }
-    Ok(found)
-}
-
-/// The documents before a transition; none before the first.
-pub type Before<'a> = &'a dyn Fn() -> Result<Option<Snapshot>, Failure>;
-
-impl Store {
     /// Every transition that keeps what was said in the session behind its report, oldest
     /// first: the documents before it when asked for, sequence, event, and what was said.
     ///
@@ -463,6 +357,98 @@ impl Store {
         Ok(())
     }
 }
+
+/// What a name of a transition asks for.
+enum Operation {
+    Back(u64),
+    Seq(u64),
+    Prefix(String),
+}
+
+impl Operation {
+    fn parse(name: &str) -> Option<Self> {
+        if let Some(rest) = name.strip_prefix('@') {
+            if rest.bytes().all(|byte| byte == b'-') {
+                return Some(Self::Back(rest.len() as u64));
+            }
+            return rest.strip_prefix('-')?.parse().ok().map(Self::Back);
+        }
+        if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return name
+                .parse()
+                .map(Self::Seq)
+                .ok()
+                .or_else(|| Self::prefix(name).map(Self::Prefix));
+        }
+        Self::prefix(name).map(Self::Prefix)
+    }
+
+    /// An abbreviated object id.
+    fn prefix(name: &str) -> Option<String> {
+        (4..=64)
+            .contains(&name.len())
+            .then(|| name.to_ascii_lowercase())
+            .filter(|name| name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }
+}
+
+fn entry(log: &Log, id: Oid) -> Result<Entry, Failure> {
+    let stand = Stand::at(log, id)?;
+    let file = stand.event()?;
+    Ok(Entry {
+        commit: id.to_string(),
+        seq: file.seq,
+        parent: log_format::parent(log, id)?.map(|id| id.to_string()),
+        time: file.facts.now.clone(),
+        event: file.event,
+        facts: file.facts,
+        actor: file.actor,
+        rule: file.rule,
+        subject: file.subject,
+        lease_epoch: file.lease_epoch,
+        snapshot: stand.snapshot()?,
+        records: log_format::records(History::each(|history| stand.lines_added(history.file()))?)?,
+        receipts: stand.receipts()?,
+    })
+}
+
+/// What a part of the log holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Transitions.
+    pub transitions: u64,
+    /// Bytes of their files, each counted once.
+    pub bytes: u64,
+    /// Exchanges with agents.
+    pub exchanges: u64,
+    /// Messages of the user.
+    pub messages: u64,
+}
+
+fn prompts(lines: &[u8]) -> u64 {
+    let is_prompt = |line: &&[u8]| {
+        log_format::parse::<Checkpoint>(TRAIL, line)
+            .is_ok_and(|entry| entry.kind == CheckpointKind::Prompt)
+    };
+    lines.split(|byte| *byte == b'\n').filter(is_prompt).count() as u64
+}
+
+/// Files of a transition, those in its folders included.
+fn files(log: &Log, commit: Oid) -> Result<Vec<(String, Oid)>, Failure> {
+    let mut found = Vec::new();
+    for entry in log_format::Stand::at(log, commit)?.entries {
+        if entry.mode != odb::FOLDER {
+            found.push((entry.name, entry.id));
+            continue;
+        }
+        let inside = log.tree(entry.id)?.into_iter();
+        found.extend(inside.map(|file| (format!("{}/{}", entry.name, file.name), file.id)));
+    }
+    Ok(found)
+}
+
+/// The documents before a transition; none before the first.
+pub type Before<'a> = &'a dyn Fn() -> Result<Option<Snapshot>, Failure>;
 
 /// The citations of a folder, or why one is none; what none of them names is none either.
 fn read_cited(

@@ -440,9 +440,7 @@ impl Store {
         }
         Ok(report)
     }
-}
 
-impl Store {
     /// Every receipt that transitions brought, by its id.
     ///
     /// # Errors
@@ -450,18 +448,12 @@ impl Store {
     pub fn receipts(&self) -> Result<BTreeMap<String, Receipt>, Failure> {
         let mut receipts = BTreeMap::new();
         for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
-            let brought = self.read(|log| {
-                let kept = Stand::at(log, commit)?.folder(RECEIPTS)?.into_iter();
-                kept.map(|kept| log_format::parse::<Receipt>(RECEIPTS, &log.blob(kept.id)?))
-                    .collect::<Result<Vec<Receipt>, Failure>>()
-            })?;
+            let brought = self.read(|log| Stand::at(log, commit)?.receipts())?;
             receipts.extend(brought.into_iter().map(|one| (one.id.clone(), one)));
         }
         Ok(receipts)
     }
-}
 
-impl Store {
     /// Tests that a transition brought, by their digest; none where no transition did.
     ///
     /// # Errors

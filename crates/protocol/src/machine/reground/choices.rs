@@ -8,10 +8,12 @@ use crate::machine::rule::Rule;
 use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
 use crate::machine::work::Work;
 use crate::machine::{slices, wave};
+use crate::model::all;
 use crate::prelude::*;
+use strum::VariantArray;
 
 /// What a block may say, or not, whatever the repository holds besides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum Choice {
     /// `reconcile` with `accepted`.
     Accept,
@@ -37,18 +39,7 @@ pub enum Choice {
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Choice; 10] = [
-        Choice::Accept,
-        Choice::SendBack,
-        Choice::Reopen,
-        Choice::DropCriteria,
-        Choice::Evidence,
-        Choice::GoOn,
-        Choice::Stop,
-        Choice::Answers,
-        Choice::AnswersTo,
-        Choice::Select,
-    ];
+    pub const ALL: [Choice; 10] = all();
 
     /// Whether a report under this rule may say it; `held` = nothing can be selected, nor the project
     /// ended, as the repository is.

@@ -14,12 +14,14 @@ pub(super) fn expand<'a>(
     let Some(delta) = block.plan.as_ref().filter(|plan| plan.is_delta()) else {
         return Ok(Cow::Borrowed(block));
     };
+    let reopened = block.reopen.iter().map(|reopen| &reopen.slice_id);
+    let opened = reopened.chain(lost).map(String::as_str).collect();
     let whole = PlanBlock {
         plan_basis: match delta.plan_basis.trim().is_empty() {
             true => plan.plan_basis.clone(),
             false => delta.plan_basis.clone(),
         },
-        candidate_slices: apply_delta(plan, delta, &Opened::of(block, lost))?,
+        candidate_slices: apply_delta(plan, delta, lost, &opened)?,
         ..PlanBlock::default()
     };
     Ok(Cow::Owned(Reground {
@@ -40,31 +42,13 @@ pub(super) fn names_done(plan: &Plan, block: &Reground) -> bool {
     slices.any(Slice::rests_on_proof)
 }
 
-/// Done slices that the report opens again.
-struct Opened<'a> {
-    reopened: BTreeSet<&'a str>,
-    lost: &'a BTreeSet<String>,
-}
-
-impl<'a> Opened<'a> {
-    fn of(block: &'a Reground, lost: &'a BTreeSet<String>) -> Self {
-        let reopened = block.reopen.iter();
-        Self {
-            reopened: reopened.map(|reopen| &*reopen.slice_id).collect(),
-            lost,
-        }
-    }
-
-    /// It may be changed.
-    fn holds(&self, id: &str) -> bool {
-        self.reopened.contains(id) || self.lost.contains(id)
-    }
-}
-
+/// The whole plan; `opened` are done slices that the report opens again, `lost` those of them whose
+/// proof is gone.
 fn apply_delta(
     plan: &Plan,
     delta: &PlanBlock,
-    opened: &Opened,
+    lost: &BTreeSet<String>,
+    opened: &BTreeSet<&str>,
 ) -> Result<Vec<PlannedSlice>, Refusal> {
     if !delta.candidate_slices.is_empty() {
         return Err(Refusal::new(
@@ -73,18 +57,18 @@ fn apply_delta(
         ));
     }
     require_once(delta)?;
-    let mut slices: Vec<PlannedSlice> = plan.candidate_slices.iter().map(restate).collect();
+    let mut slices: Vec<PlannedSlice> = plan.candidate_slices.iter().map(Slice::restate).collect();
     for cancelled in &delta.cancel {
-        let is_open = opened.lost.contains(&cancelled.slice_id);
+        let is_open = lost.contains(&cancelled.slice_id);
         let slice = find_open(&mut slices, plan, &cancelled.slice_id, is_open)?;
         slice.status = Some(SliceStatus::Cancelled);
         slice.reason = Some(cancelled.reason.clone());
     }
     for changed in &delta.change {
-        let is_open = opened.holds(&changed.slice_id);
+        let is_open = opened.contains(&*changed.slice_id);
         let slice = find_open(&mut slices, plan, &changed.slice_id, is_open)?;
         change(slice, changed)?;
-        if opened.lost.contains(&changed.slice_id) && slice.status == Some(SliceStatus::Planned) {
+        if lost.contains(&changed.slice_id) && slice.status == Some(SliceStatus::Planned) {
             // It is that already.
             slice.status = None;
         }
@@ -139,24 +123,6 @@ fn find_open<'a>(
     slices
         .find(|slice| slice.slice_id == id)
         .ok_or_else(|| refusal!(Code::SliceUnknown, "no slice `{id}` in the plan"))
-}
-
-fn restate(slice: &Slice) -> PlannedSlice {
-    PlannedSlice {
-        slice_id: slice.slice_id.clone(),
-        goal: slice.goal.clone(),
-        acceptance_criteria: slice.acceptance_criteria.clone(),
-        contract_ids: Some(slice.contract_ids.clone()),
-        priority: slice.priority.clone(),
-        status: None,
-        why_now: slice.why_now.clone(),
-        blocked_on: Some(slice.blocked_on.clone()),
-        // None of these keeps what stands.
-        implementation_surfaces: None,
-        verification_commands: None,
-        locked_notes: None,
-        reason: None,
-    }
 }
 
 fn change(slice: &mut PlannedSlice, changed: &ChangedSlice) -> Result<(), Refusal> {
@@ -215,14 +181,16 @@ fn order(
     mut slices: Vec<PlannedSlice>,
     plan: &Plan,
     delta: &PlanBlock,
-    opened: &Opened,
+    opened: &BTreeSet<&str>,
 ) -> Result<Vec<PlannedSlice>, Refusal> {
     let mut seen = BTreeSet::new();
     for id in &delta.order {
         let closed = plan.slice(id).filter(|slice| !slice.status.is_open());
         let is_here = slices.iter().any(|slice| slice.slice_id == *id);
         let wrong = match closed {
-            Some(slice) if !opened.holds(id) => Some(format!("which is {}", slice.status.id())),
+            Some(slice) if !opened.contains(&**id) => {
+                Some(format!("which is {}", slice.status.id()))
+            }
             _ if !is_here => Some("which is not a slice of the plan".to_owned()),
             _ if !seen.insert(id) => Some("and names it twice".to_owned()),
             _ => None,

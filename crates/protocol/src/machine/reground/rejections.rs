@@ -1,8 +1,8 @@
 //! What a report answers to those who said no: judges, a review, the last audit.
 
 use super::choices::is_wave_over;
+use crate::diagnostic::last_line;
 use crate::machine::rule::Rule;
-use crate::machine::wave::add_new;
 use crate::machine::work::{Work, quote_word};
 use crate::machine::{drift, slices, wave};
 use crate::model::{Caches, Outcome, STOP_VERIFIER};
@@ -50,9 +50,7 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
     }
     keep_answer(work, block, &no);
     let id = work.active_id().unwrap_or_default();
-    let mut fixed = work.ledger(&id).fixed.clone();
-    add_new(&mut fixed, work.take_review(&id));
-    work.ledger(&id).fixed = fixed;
+    work.void_review(&id);
     Ok(true)
 }
 
@@ -81,13 +79,11 @@ pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refu
     if block.policy.is_some() || !drift::end_is_near(&work.next) {
         return Ok(());
     }
-    Err(refusal!(
-        Code::NoUnanswered,
-        "all slices are closed, but {} is not answered: {}",
-        no.id,
-        no.what.join("; ")
+    let what = describe_unanswered(&no);
+    Err(
+        refusal!(Code::NoUnanswered, "all slices are closed, but {what}")
+            .replace_hints([answer_shape(&no)]),
     )
-    .replace_hints([answer_shape(&no)]))
 }
 
 /// What the report answers to a no; a reason that says nothing is no answer.
@@ -300,7 +296,8 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
         let why = match (&run.problem, &run.receipt) {
             (Some(problem), _) => problem.clone(),
             (None, Some(receipt)) => {
-                format!("it {}: {}", receipt.ending(), last_line(&receipt.tail))
+                let said = last_line(&receipt.tail).unwrap_or("no output");
+                format!("it {}: {said}", receipt.ending())
             }
             (None, None) => "it did not run".to_owned(),
         };
@@ -340,13 +337,6 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     work.next.state.continuation_policy = Policy::Done;
     work.next.ledger.waiting = None;
     Ok(())
-}
-
-fn last_line(text: &str) -> &str {
-    text.lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("no output")
 }
 
 fn go_on(

@@ -1,8 +1,7 @@
 //! What hooks append and runners write: records, JUnit XML, TAP files.
 
-use super::found::Reader;
 use super::found::TestResult::{Failed, Passed, Skipped};
-use super::found::{Again, Found, Material, TestResult};
+use super::found::{Again, Found, Material, Reader, TestResult};
 use super::tap::Tap;
 use quick_xml::events::{BytesStart, Event};
 use serde::{Deserialize, Serialize};

@@ -114,12 +114,9 @@ impl Tap {
             self.file_start = found.told.len();
             return;
         }
-        let mut name = String::new();
-        for (_, above) in &self.subtests {
-            name.push_str(above);
-            name.push_str(" > ");
-        }
-        let at = found.tell("tap", &(name + &title), result, Again::No);
+        let above = self.subtests.iter().map(|(_, above)| above.as_str());
+        let name: Vec<&str> = above.chain([&*title]).collect();
+        let at = found.tell("tap", &name.join(" > "), result, Again::No);
         self.failed = (result == Failed).then_some(at);
     }
 

@@ -187,12 +187,7 @@ impl Baseline {
         });
         Ok(differences.collect())
     }
-}
 
-/// Bytes of the list, at most.
-const MAX_LIST: u64 = 1 << 30;
-
-impl Baseline {
     /// Writes the list anew where git cannot look things up in it; what was found is copied first.
     /// Refs that it then names and that were not there are put back like any other.
     pub(super) fn mend_packed_refs(&self, copies: &Path) -> Result<Option<Difference>, Failure> {
@@ -216,57 +211,7 @@ impl Baseline {
             later,
         }))
     }
-}
 
-/// The list as git can read it; none where it can read it as it stands. What tags stand for is
-/// left out: git finds that itself.
-fn mend(list: &[u8]) -> Option<Vec<u8>> {
-    let mut is_sound = list.is_empty() || list.ends_with(b"\n");
-    let mut is_sorted = false;
-    let mut last: Option<&[u8]> = None;
-    let mut refs: BTreeMap<&[u8], &[u8]> = BTreeMap::new();
-    let lines = list.split(|byte| *byte == b'\n');
-    for (number, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
-        if number == 0 && line.starts_with(b"# ") {
-            is_sorted = line
-                .split(|byte| *byte == b' ')
-                .any(|word| word == b"sorted");
-        } else if let Some((id, name)) = read_line(line) {
-            is_sound &= !is_sorted || last.is_none_or(|last| last < name);
-            last = Some(name);
-            refs.entry(name).or_insert(id);
-        } else {
-            is_sound &= last.is_some() && line.strip_prefix(b"^").is_some_and(is_id);
-        }
-    }
-    if is_sound {
-        return None;
-    }
-    let mut mended = b"# pack-refs with: sorted \n".to_vec();
-    for (name, id) in refs {
-        for part in [id, b" ", name, b"\n"] {
-            mended.extend_from_slice(part);
-        }
-    }
-    Some(mended)
-}
-
-fn read_line(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let space = line.iter().position(|byte| *byte == b' ')?;
-    let (id, name) = (&line[..space], &line[space + 1..]);
-    let forbidden = |byte: &u8| *byte <= b' ' || *byte == 0x7f || b"~^:?*[\\".contains(byte);
-    let is_name = name.starts_with(b"refs/") && !name.iter().any(forbidden);
-    (is_id(id) && is_name).then_some((id, name))
-}
-
-fn is_id(text: &[u8]) -> bool {
-    matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
-}
-
-/// Bytes at the end of a ref's record that hold its last line.
-const LAST_LINE: u64 = 64 << 10;
-
-impl Baseline {
     /// From now on what came after a moment is somebody else's.
     #[must_use]
     pub fn until(mut self, end: Option<SystemTime>) -> Self {
@@ -362,6 +307,57 @@ impl Baseline {
         Ok(false)
     }
 }
+
+/// Bytes of the list, at most.
+const MAX_LIST: u64 = 1 << 30;
+
+/// The list as git can read it; none where it can read it as it stands. What tags stand for is
+/// left out: git finds that itself.
+fn mend(list: &[u8]) -> Option<Vec<u8>> {
+    let mut is_sound = list.is_empty() || list.ends_with(b"\n");
+    let mut is_sorted = false;
+    let mut last: Option<&[u8]> = None;
+    let mut refs: BTreeMap<&[u8], &[u8]> = BTreeMap::new();
+    let lines = list.split(|byte| *byte == b'\n');
+    for (number, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
+        if number == 0 && line.starts_with(b"# ") {
+            is_sorted = line
+                .split(|byte| *byte == b' ')
+                .any(|word| word == b"sorted");
+        } else if let Some((id, name)) = read_line(line) {
+            is_sound &= !is_sorted || last.is_none_or(|last| last < name);
+            last = Some(name);
+            refs.entry(name).or_insert(id);
+        } else {
+            is_sound &= last.is_some() && line.strip_prefix(b"^").is_some_and(is_id);
+        }
+    }
+    if is_sound {
+        return None;
+    }
+    let mut mended = b"# pack-refs with: sorted \n".to_vec();
+    for (name, id) in refs {
+        for part in [id, b" ", name, b"\n"] {
+            mended.extend_from_slice(part);
+        }
+    }
+    Some(mended)
+}
+
+fn read_line(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let space = line.iter().position(|byte| *byte == b' ')?;
+    let (id, name) = (&line[..space], &line[space + 1..]);
+    let forbidden = |byte: &u8| *byte <= b' ' || *byte == 0x7f || b"~^:?*[\\".contains(byte);
+    let is_name = name.starts_with(b"refs/") && !name.iter().any(forbidden);
+    (is_id(id) && is_name).then_some((id, name))
+}
+
+fn is_id(text: &[u8]) -> bool {
+    matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Bytes at the end of a ref's record that hold its last line.
+const LAST_LINE: u64 = 64 << 10;
 
 /// What tells whether a difference came later.
 struct Later<'a> {

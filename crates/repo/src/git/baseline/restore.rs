@@ -37,12 +37,11 @@ impl Baseline {
                 found.extend(entries("stash", &now, &self.stand.stash));
             }
         }
-        let mut made = Vec::new();
-        for (name, target) in found {
-            let kept = keep_ref(repo, id, &name, &target)?;
-            made.push(kept.ok_or_else(|| fail_git(format!("git does not keep {target}")))?);
-        }
-        Ok(made)
+        let made = found.iter().map(|(name, target)| {
+            let kept = keep_ref(repo, id, name, target)?;
+            kept.ok_or_else(|| fail_git(format!("git does not keep {target}")))
+        });
+        made.collect()
     }
 
     /// Keeps what refs and stashes named that are not put back, where nothing else leads to it.
@@ -233,6 +232,59 @@ impl Baseline {
             .answer(call.stdin(path_list(wanted)))
             .map(|_| ())
     }
+
+    /// What differs of it, with copies of what was found.
+    pub(super) fn operation_differences(
+        &self,
+        repo: &Repo,
+        copies: &Path,
+    ) -> Result<Vec<Difference>, Failure> {
+        let now = dirs(repo, BTreeSet::new(), &self.stand.ignored).read_operation(Some(copies))?;
+        let found = differing(&self.stand.operation.0, &now.0).map(|name| Difference::Operation {
+            name: name.trim_start_matches("worktree:").to_owned(),
+            found: now.find_copy(name, copies),
+        });
+        Ok(found.collect())
+    }
+
+    /// Puts the named files back, those in a directory before it.
+    pub(super) fn put_operation_back<'n>(
+        &self,
+        repo: &Repo,
+        names: impl Iterator<Item = &'n String>,
+    ) -> Result<(), Failure> {
+        let dirs = dirs(repo, BTreeSet::new(), &self.stand.ignored);
+        let kept = self.dir.join("steering");
+        let names: BTreeSet<&String> = names.collect();
+        for name in names.into_iter().rev() {
+            let path = repo.git_dir.join(name);
+            let was = self.stand.operation.0.get(&own(name));
+            match was {
+                // One that holds something else stays, and is named at the next look.
+                None if path.is_dir() && !path.is_symlink() => {
+                    let _ = std::fs::remove_dir(&path);
+                }
+                Some(_) if DIRECTORIES.contains(&name.as_str()) => {
+                    std::fs::create_dir_all(&path).at("make", &path)?
+                }
+                was => dirs.put_back(&own(name), was, &kept)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What such a file, or one that steers git, held, where that was kept.
+    pub fn find_before(&self, difference: &Difference) -> Option<PathBuf> {
+        let kept = self.dir.join("steering");
+        let at = match difference {
+            Difference::Operation { name, .. } => {
+                self.stand.operation.find_copy(&own(name), &kept)?
+            }
+            Difference::Steering { name, .. } => self.stand.steering.find_copy(name, &kept)?,
+            _ => return None,
+        };
+        at.is_file().then_some(at)
+    }
 }
 
 /// The ref; none where git refuses: what is not there any more cannot be kept.
@@ -357,59 +409,4 @@ impl Dirs<'_> {
 
 fn own(name: &str) -> String {
     format!("worktree:{name}")
-}
-
-impl Baseline {
-    /// What differs of it, with copies of what was found.
-    pub(super) fn operation_differences(
-        &self,
-        repo: &Repo,
-        copies: &Path,
-    ) -> Result<Vec<Difference>, Failure> {
-        let now = dirs(repo, BTreeSet::new(), &self.stand.ignored).read_operation(Some(copies))?;
-        let found = differing(&self.stand.operation.0, &now.0).map(|name| Difference::Operation {
-            name: name.trim_start_matches("worktree:").to_owned(),
-            found: now.find_copy(name, copies),
-        });
-        Ok(found.collect())
-    }
-
-    /// Puts the named files back, those in a directory before it.
-    pub(super) fn put_operation_back<'n>(
-        &self,
-        repo: &Repo,
-        names: impl Iterator<Item = &'n String>,
-    ) -> Result<(), Failure> {
-        let dirs = dirs(repo, BTreeSet::new(), &self.stand.ignored);
-        let kept = self.dir.join("steering");
-        let names: BTreeSet<&String> = names.collect();
-        for name in names.into_iter().rev() {
-            let path = repo.git_dir.join(name);
-            let was = self.stand.operation.0.get(&own(name));
-            match was {
-                // One that holds something else stays, and is named at the next look.
-                None if path.is_dir() && !path.is_symlink() => {
-                    let _ = std::fs::remove_dir(&path);
-                }
-                Some(_) if DIRECTORIES.contains(&name.as_str()) => {
-                    std::fs::create_dir_all(&path).at("make", &path)?
-                }
-                was => dirs.put_back(&own(name), was, &kept)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// What such a file, or one that steers git, held, where that was kept.
-    pub fn find_before(&self, difference: &Difference) -> Option<PathBuf> {
-        let kept = self.dir.join("steering");
-        let at = match difference {
-            Difference::Operation { name, .. } => {
-                self.stand.operation.find_copy(&own(name), &kept)?
-            }
-            Difference::Steering { name, .. } => self.stand.steering.find_copy(name, &kept)?,
-            _ => return None,
-        };
-        at.is_file().then_some(at)
-    }
 }

@@ -226,6 +226,29 @@ impl Baseline {
     pub fn dir(&self) -> &Path {
         &self.dir
     }
+
+    /// Whether a ref moves while others work, and not by whoever works here: a branch that was
+    /// or is checked out in another worktree, what a fetch brought.
+    ///
+    /// # Errors
+    /// When the worktrees cannot be listed.
+    pub fn has_moves_by_others(&self, repo: &Repo, name: &str) -> Result<bool, Failure> {
+        if name.starts_with("refs/remotes/") || self.stand.elsewhere.contains(name) {
+            return Ok(true);
+        }
+        Ok(worktrees(repo)?
+            .iter()
+            .any(|one| one.branch.as_deref() == Some(name)))
+    }
+
+    /// Removes what putting back would have needed.
+    ///
+    /// # Errors
+    /// When the directory or the refs cannot be removed.
+    pub fn forget(self, repo: &Repo) -> Result<(), Failure> {
+        unpin(repo, &self.dir)?;
+        remove_tree(&self.dir).at("remove", &self.dir)
+    }
 }
 
 /// Written last: its presence says that the rest is whole.
@@ -283,21 +306,34 @@ impl Repo {
             end: None,
         })
     }
-}
 
-impl Baseline {
-    /// Whether a ref moves while others work, and not by whoever works here: a branch that was
-    /// or is checked out in another worktree, what a fetch brought.
+    /// The roots of the other worktrees, without cook's own.
     ///
     /// # Errors
-    /// When the worktrees cannot be listed.
-    pub fn has_moves_by_others(&self, repo: &Repo, name: &str) -> Result<bool, Failure> {
-        if name.starts_with("refs/remotes/") || self.stand.elsewhere.contains(name) {
-            return Ok(true);
-        }
-        Ok(worktrees(repo)?
-            .iter()
-            .any(|one| one.branch.as_deref() == Some(name)))
+    /// What git says.
+    pub fn list_other_worktrees(&self) -> Result<Vec<PathBuf>, Failure> {
+        let found = worktrees(self)?.into_iter();
+        Ok(found.map(|one| PathBuf::from(one.path)).collect())
+    }
+
+    /// Lets go of all that baselines hold, whoever made them.
+    ///
+    /// # Errors
+    /// What git says.
+    pub fn unpin_all(&self) -> Result<(), Failure> {
+        remove(self, PIN_REFS, |_| true)
+    }
+
+    /// Lets go of what is held for baselines that are not there any more.
+    ///
+    /// # Errors
+    /// When the refs cannot be read or removed.
+    pub fn unpin_all_but(&self, baselines: &BTreeSet<String>) -> Result<(), Failure> {
+        let is_stale = |name: &str| {
+            let rest = name.strip_prefix(PIN_REFS).unwrap_or_default();
+            !baselines.contains(rest.split('/').next().unwrap_or_default())
+        };
+        remove(self, PIN_REFS, is_stale)
     }
 }
 
@@ -581,25 +617,6 @@ fn has_own_worktrees_alone(repo: &Repo, own: &Path) -> bool {
     })
 }
 
-impl Repo {
-    /// The roots of the other worktrees, without cook's own.
-    ///
-    /// # Errors
-    /// What git says.
-    pub fn list_other_worktrees(&self) -> Result<Vec<PathBuf>, Failure> {
-        let found = worktrees(self)?.into_iter();
-        Ok(found.map(|one| PathBuf::from(one.path)).collect())
-    }
-
-    /// Lets go of all that baselines hold, whoever made them.
-    ///
-    /// # Errors
-    /// What git says.
-    pub fn unpin_all(&self) -> Result<(), Failure> {
-        remove(self, PIN_REFS, |_| true)
-    }
-}
-
 fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, Failure> {
     let mut found = BTreeMap::new();
     for path in gitlinks(listed).take(MAX_SUBMODULES) {
@@ -651,31 +668,6 @@ fn copy_if_there(from: &Path, to: &Path) -> Result<(), Failure> {
 const MOST: &str = "--count=200";
 /// They are gone soon, and nothing rests on them that a power cut could take.
 const UNSYNCED: &str = "-c core.fsync=none update-ref --stdin";
-
-impl Repo {
-    /// Lets go of what is held for baselines that are not there any more.
-    ///
-    /// # Errors
-    /// When the refs cannot be read or removed.
-    pub fn unpin_all_but(&self, baselines: &BTreeSet<String>) -> Result<(), Failure> {
-        let is_stale = |name: &str| {
-            let rest = name.strip_prefix(PIN_REFS).unwrap_or_default();
-            !baselines.contains(rest.split('/').next().unwrap_or_default())
-        };
-        remove(self, PIN_REFS, is_stale)
-    }
-}
-
-impl Baseline {
-    /// Removes what putting back would have needed.
-    ///
-    /// # Errors
-    /// When the directory or the refs cannot be removed.
-    pub fn forget(self, repo: &Repo) -> Result<(), Failure> {
-        unpin(repo, &self.dir)?;
-        remove_tree(&self.dir).at("remove", &self.dir)
-    }
-}
 
 /// Holds what stands. A repository in which git makes no refs is watched without.
 pub(super) fn pin(repo: &Repo, dir: &Path, stand: &Stand) -> Result<(), Failure> {

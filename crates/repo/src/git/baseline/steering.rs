@@ -247,13 +247,12 @@ impl Dirs<'_> {
         names: Vec<String>,
         keep: Option<&Path>,
     ) -> Result<Steering, Failure> {
-        let mut found = BTreeMap::new();
-        for name in names {
-            if let Some(held) = self.hold(&name, keep)? {
-                found.insert(name, held);
-            }
-        }
-        Ok(Steering(found))
+        let held = |name: String| {
+            let held = self.hold(&name, keep).transpose()?;
+            Some(held.map(|held| (name, held)))
+        };
+        let found = names.into_iter().filter_map(held);
+        Ok(Steering(found.collect::<Result<_, _>>()?))
     }
 
     fn hold(&self, name: &str, keep: Option<&Path>) -> Result<Option<Held>, Failure> {
