@@ -50,18 +50,9 @@ struct Shown<'a> {
 /// A run and what it says.
 struct Ran<'a> {
     command: &'a String,
-    run: Rc<(Receipt, Outcomes)>,
+    receipt: Rc<Receipt>,
+    outcomes: Rc<Outcomes>,
     said: Said,
-}
-
-impl Ran<'_> {
-    fn receipt(&self) -> &Receipt {
-        &self.run.0
-    }
-
-    fn outcomes(&self) -> &Outcomes {
-        &self.run.1
-    }
 }
 
 impl Sources<'_> {
@@ -74,10 +65,11 @@ impl Sources<'_> {
         let (mut runs, mut is_stale) = (Vec::new(), false);
         for command in gates {
             match self.find_run(command)? {
-                Some(run) => runs.push(Ran {
-                    said: find_test(&run.1, name),
+                Some((receipt, outcomes)) => runs.push(Ran {
+                    said: find_test(&outcomes, name),
                     command,
-                    run,
+                    receipt,
+                    outcomes,
                 }),
                 None => is_stale |= self.receipts.latest(command)?.is_some(),
             }
@@ -108,20 +100,15 @@ impl Sources<'_> {
         for run in runs {
             let command = run.command;
             match &run.said {
-                Said::Green(whole) if run.receipt().has_passed() => {
+                Said::Green(whole) if run.receipt.has_passed() => {
                     passed.get_or_insert((run, whole));
                 }
                 Said::Green(_) => {
-                    return answer_from(
-                        run.receipt(),
-                        Verdict::Missing,
-                        red(run.receipt()),
-                        &target,
-                    );
+                    return answer_from(&run.receipt, Verdict::Missing, red(&run.receipt), &target);
                 }
                 Said::Red(what) => {
                     let why = format!("`{command}` says that {what}");
-                    return answer_from(run.receipt(), Verdict::Missing, why, &target);
+                    return answer_from(&run.receipt, Verdict::Missing, why, &target);
                 }
                 Said::Several(what) => {
                     return answer(Verdict::Unverifiable, what.clone(), &question.anchor);
@@ -132,9 +119,9 @@ impl Sources<'_> {
         if let Some((run, whole)) = passed {
             let why = format!("`{}` names it as passed", run.command);
             let target = format!("test {whole}");
-            return answer_from(run.receipt(), Verdict::Verified, why, &target);
+            return answer_from(&run.receipt, Verdict::Verified, why, &target);
         }
-        let is_partial = runs.iter().any(|run| run.outcomes().is_partial);
+        let is_partial = runs.iter().any(|run| run.outcomes.is_partial);
         let (verdict, why) = match (runs.is_empty(), is_partial) {
             (true, _) if is_stale => (
                 Verdict::Stale,
@@ -502,13 +489,13 @@ fn is_unloaded(outcomes: &Outcomes, file: Option<&str>) -> bool {
 
 /// The files that the runs name.
 fn list_files(runs: &[Ran]) -> BTreeSet<String> {
-    let tests = runs.iter().flat_map(|run| run.outcomes().tests.values());
+    let tests = runs.iter().flat_map(|run| run.outcomes.tests.values());
     tests.filter_map(|test| test.file.clone()).collect()
 }
 
 /// The file of a test, where a run names it.
 fn find_file<'r>(runs: &'r [Ran], name: &str) -> Option<&'r str> {
-    let tests = runs.iter().flat_map(|run| &run.outcomes().tests);
+    let tests = runs.iter().flat_map(|run| &run.outcomes.tests);
     let mut named = tests.filter(|(full, _)| *full == name || names(full, name));
     named.find_map(|(_, test)| test.file.as_deref())
 }
@@ -568,7 +555,7 @@ pub(super) fn find_test(outcomes: &Outcomes, name: &str) -> Said {
 
 /// Names of tests that are most like one that no run has.
 fn tell_near(runs: &[Ran], name: &str) -> String {
-    let named = runs.iter().flat_map(|run| run.outcomes().tests.keys());
+    let named = runs.iter().flat_map(|run| run.outcomes.tests.keys());
     let mut near: Vec<(usize, &String)> = named
         .map(|full| {
             // A claim leaves out what stands before the name.

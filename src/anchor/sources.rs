@@ -43,7 +43,7 @@ pub(crate) struct Known {
     /// Tests that were accepted, by their id; none where the log does not hold them.
     kept_tests: Kept<String, Option<Bundle>>,
     /// The receipts of gates at HEAD's tree, by their commands, with what their outputs say.
-    runs: Kept<String, (Receipt, Outcomes)>,
+    runs: RefCell<HashMap<String, Run>>,
     /// The test side of a commit.
     pub(super) tests: Kept<String, TestSide>,
     /// By gate and span: what the tests of a slice's head say of the code of its basis; by gate and commit: what
@@ -58,6 +58,9 @@ pub(super) struct Told {
     pub outcomes: Outcomes,
     pub has_passed: bool,
 }
+
+/// A receipt, and what its output says.
+pub(super) type Run = (Rc<Receipt>, Rc<Outcomes>);
 
 /// What was read once.
 pub(super) type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
@@ -89,19 +92,16 @@ impl Sources<'_> {
     }
 
     /// The receipt of a gate at HEAD's tree, with what its output says.
-    pub(super) fn find_run(&self, command: &String) -> Result<Option<Rc<(Receipt, Outcomes)>>> {
+    pub(super) fn find_run(&self, command: &str) -> Result<Option<Run>> {
         let tree = self.head.tree.as_deref().unwrap_or_default();
-        if let Some(run) = self.known.runs.borrow().get(command) {
-            return Ok(Some(Rc::clone(run)));
+        let mut runs = self.known.runs.borrow_mut();
+        if !runs.contains_key(command)
+            && let Some(receipt) = self.receipts.find(command, tree)?
+        {
+            let outcomes = Rc::new(self.receipts.outcomes(&receipt)?);
+            runs.insert(command.to_owned(), (Rc::new(receipt), outcomes));
         }
-        let Some(receipt) = self.receipts.find(command, tree)? else {
-            return Ok(None);
-        };
-        let outcomes = self.receipts.outcomes(&receipt)?;
-        recall(&self.known.runs, command.clone(), || {
-            Ok((receipt, outcomes))
-        })
-        .map(Some)
+        Ok(runs.get(command).cloned())
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>> {

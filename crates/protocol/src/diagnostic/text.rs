@@ -244,10 +244,10 @@ pub fn and_more(left: usize) -> String {
 }
 
 /// A count with its noun: `1 commit`, `2 commits`.
-pub fn count_noun(count: u64, noun: &str) -> String {
-    match count {
+pub fn count_noun(count: impl TryInto<u64>, noun: &str) -> String {
+    match count.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
+        count => format!("{count} {noun}s"),
     }
 }
 
