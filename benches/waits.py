@@ -115,10 +115,10 @@ Canonical blockers or deviations:
 """
 
 
-def initialise(files=10, slices=None, select=False):
+def initialise(files=10, slices=None, select=False, profile=()):
     place = Place(files)
     place.settle()
-    place.cook("init", "--mission", MISSION, "--commit")
+    place.cook("init", "--mission", MISSION, "--commit", *profile)
     if slices:
         path = place.dir / "report.txt"
         path.write_text(report_of(slices, select))
@@ -155,13 +155,15 @@ def calls(place, words, stdin=None):
 
 def planners(files=1000):
     """Two agents who re-ground by turns, each with another reason."""
-    place = initialise(files, 1)
+    # Under another profile cook re-grounds itself.
+    place = initialise(files, 1, profile=("--assurance", "strict", "--as-user"))
     text = (place.dir / "report.txt").read_text()
     settings = place.root / ".agent/cook.toml"
     for name in ("one", "two"):
-        (place.dir / f"{name}.txt").write_text(text.replace("it is one of many", f"it is one of many, as {name} says"))
+        # In the repository: the sandbox shows agents nothing else of a temporary directory.
+        (place.root / f"{name}.txt").write_text(text.replace("it is one of many", f"it is one of many, as {name} says"))
         with settings.open("a") as file:
-            file.write(f'\n[agents.{name}]\nbin = "/bin/cat"\nstart = ["{place.dir}/{name}.txt"]\nevents = "text"\n')
+            file.write(f'\n[agents.{name}]\nbin = "/bin/cat"\nstart = ["{name}.txt"]\nevents = "text"\n')
     place.commit("settings")
     place.cook("init", "--as-user")
     for name in ("one", "two"):

@@ -4,7 +4,7 @@
 use super::runs::{answer_from, red};
 use super::sources::{Sources, Told, answer, recall, say};
 use crate::prelude::*;
-use crate::trial::{self, Accepted, Bundle};
+use crate::trial::{self, Accepted, Bundle, TestSide};
 use cook_protocol::model::KeptProof;
 use cook_protocol::trials::outcomes::names;
 use cook_protocol::trials::{Known, Outcomes, Side, side_of};
@@ -50,8 +50,8 @@ struct Shown<'a> {
 /// A run and what it says.
 struct Ran<'a> {
     command: &'a String,
-    receipt: Receipt,
-    outcomes: Outcomes,
+    receipt: Rc<Receipt>,
+    outcomes: Rc<Outcomes>,
     said: Said,
 }
 
@@ -62,11 +62,15 @@ impl Sources<'_> {
         name: &str,
         gates: &[String],
     ) -> Result<AnchorAnswer> {
-        let tree = self.head.tree.as_deref().unwrap_or_default();
         let (mut runs, mut is_stale) = (Vec::new(), false);
         for command in gates {
-            match self.receipts.find(command, tree)? {
-                Some(receipt) => runs.push(self.read_run(command, receipt, name)?),
+            match self.find_run(command)? {
+                Some((receipt, outcomes)) => runs.push(Ran {
+                    said: find_test(&outcomes, name),
+                    command,
+                    receipt,
+                    outcomes,
+                }),
                 None => is_stale |= self.receipts.latest(command)?.is_some(),
             }
         }
@@ -81,16 +85,6 @@ impl Sources<'_> {
                 self.weigh_accepted(question, name, now, &runs, kept, gates)
             }
         }
-    }
-
-    fn read_run<'c>(&self, command: &'c String, receipt: Receipt, name: &str) -> Result<Ran<'c>> {
-        let outcomes = self.receipts.outcomes(&receipt)?;
-        Ok(Ran {
-            command,
-            said: find_test(&outcomes, name),
-            receipt,
-            outcomes,
-        })
     }
 
     /// What the runs at HEAD say together.
@@ -302,7 +296,8 @@ impl Sources<'_> {
         let (Some(id), Some(_)) = (&kept.tests, &self.head.commit) else {
             return Ok(now);
         };
-        let Some(bundle) = self.workspace.read_kept_tests(id)? else {
+        let bundle = self.read_kept_tests(id)?;
+        let Some(bundle) = &*bundle else {
             let why = "the log does not hold the tests that were accepted";
             return say(question, Verdict::Unverifiable, why);
         };
@@ -312,7 +307,7 @@ impl Sources<'_> {
             file: find_file(runs, name),
             gates,
         };
-        Ok(match self.try_version(&bundle, id, &shown)? {
+        Ok(match self.try_version(bundle, id, &shown)? {
             Version::AsAtHead => now,
             Version::NotAsked => self.answer_not_asked(question, now, kept),
             Version::Green => self.weigh_guard(question, now),
@@ -352,7 +347,10 @@ impl Sources<'_> {
             return Ok(Version::NotAsked);
         };
         let others = self.list_accepted()?;
-        if bundle.is_as_at(self.repo, head, shown.file, &others)? {
+        let now = recall(&self.known.tests, head.clone(), || {
+            TestSide::read(self.repo, head)
+        })?;
+        if bundle.is_as_at(&now, shown.file, &others) {
             return Ok(Version::AsAtHead);
         }
         let own = self.list_own(shown.runs, shown.name, shown.file);
@@ -438,7 +436,7 @@ impl Sources<'_> {
         recall(&self.known.accepted, (), || {
             let mut files = Accepted::new();
             for id in &self.accepted {
-                let bundle = self.workspace.read_kept_tests(id)?;
+                let bundle = self.read_kept_tests(id)?;
                 files.extend(bundle.iter().flat_map(Bundle::list_files));
             }
             Ok(files)

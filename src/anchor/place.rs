@@ -35,10 +35,7 @@ impl Sources<'_> {
             let why = match anchor {
                 Anchor::Symbol { symbol, .. } => format!("`{path}` does not name `{symbol}`"),
                 Anchor::Doc { .. } => "the document has no such section".to_owned(),
-                _ => format!(
-                    "`{path}` has {} at HEAD",
-                    count_noun(lines.len() as u64, "line")
-                ),
+                _ => format!("`{path}` has {} at HEAD", count_noun(lines.len(), "line")),
             };
             return say(question, Verdict::Missing, why);
         };

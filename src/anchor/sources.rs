@@ -1,7 +1,7 @@
 //! What anchors are held against, each read once.
 
 use crate::prelude::*;
-use crate::trial::{Accepted, Bundle};
+use crate::trial::{Accepted, Bundle, TestSide};
 use crate::workspace::Workspace;
 use cook_protocol::trials::outcomes::{Material, Outcomes};
 use cook_repo::git::Entry;
@@ -40,6 +40,12 @@ pub(crate) struct Known {
     pub(super) mixed: Kept<(String, String), String>,
     /// The tests of a commit.
     pub(super) bundles: Kept<String, Bundle>,
+    /// Tests that were accepted, by their id; none where the log does not hold them.
+    kept_tests: Kept<String, Option<Bundle>>,
+    /// The receipts of gates at HEAD's tree, by their commands, with what their outputs say.
+    runs: RefCell<HashMap<String, Run>>,
+    /// The test side of a commit.
+    pub(super) tests: Kept<String, TestSide>,
     /// By gate and span: what the tests of a slice's head say of the code of its basis; by gate and commit: what
     /// they say of code with a defect.
     pub(super) on_other_code: Kept<(String, String), Option<Told>>,
@@ -52,6 +58,9 @@ pub(super) struct Told {
     pub outcomes: Outcomes,
     pub has_passed: bool,
 }
+
+/// A receipt, and what its output says.
+pub(super) type Run = (Rc<Receipt>, Rc<Outcomes>);
 
 /// What was read once.
 pub(super) type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
@@ -73,6 +82,26 @@ impl Sources<'_> {
     /// The user's messages that count.
     pub(super) fn list_messages(&self) -> Result<Rc<BTreeMap<String, String>>> {
         recall(&self.known.messages, (), || self.workspace.messages())
+    }
+
+    /// Tests that were accepted, by the id of their bundle.
+    pub(super) fn read_kept_tests(&self, id: &str) -> Result<Rc<Option<Bundle>>> {
+        recall(&self.known.kept_tests, id.to_owned(), || {
+            self.workspace.read_kept_tests(id)
+        })
+    }
+
+    /// The receipt of a gate at HEAD's tree, with what its output says.
+    pub(super) fn find_run(&self, command: &str) -> Result<Option<Run>> {
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let mut runs = self.known.runs.borrow_mut();
+        if !runs.contains_key(command)
+            && let Some(receipt) = self.receipts.find(command, tree)?
+        {
+            let outcomes = Rc::new(self.receipts.outcomes(&receipt)?);
+            runs.insert(command.to_owned(), (Rc::new(receipt), outcomes));
+        }
+        Ok(runs.get(command).cloned())
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>> {

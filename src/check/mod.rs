@@ -120,7 +120,7 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
     }
     let mut tell = |code, weight, paths: &[String], noun, (before, after), show| {
         if !paths.is_empty() {
-            let count = count_noun(paths.len() as u64, noun);
+            let count = count_noun(paths.len(), noun);
             let what = format!("{before}{count}{after}: {}", some(paths));
             checked.find(code, weight, what, show);
         }
@@ -170,11 +170,11 @@ fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<()> {
         let more = and_more(names.len() - shown.len());
         checked.checked.push(format!(
             "the diff {touch} {}: `{}`{more}",
-            count_noun(names.len() as u64, "test"),
+            count_noun(names.len(), "test"),
             shown.join("`, `")
         ));
     }
-    let mut what = format!("{} compared", count_noun(edits.len() as u64, "file"));
+    let mut what = format!("{} compared", count_noun(edits.len(), "file"));
     if edits.len() > MAX_EDITS {
         what.push_str(&format!(", of which the first {MAX_EDITS} were read"));
     }

@@ -301,16 +301,10 @@ fn read_entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec
     }
     let value = cook_protocol::schema::value(&bytes)
         .map_err(|error| unreadable(&format!("the JSON cannot be read: {error}")))?;
+    let id = slot.id();
     let lines = match value.is_array() {
-        true => brief::read_lines_from_value(slot, &value, slot.id(), &mut ignored)?,
-        false => {
-            vec![brief::read_line_from_value(
-                slot,
-                &value,
-                slot.id(),
-                &mut ignored,
-            )?]
-        }
+        true => brief::read_lines_from_value(slot, &value, id, &mut ignored)?,
+        false => vec![brief::read_line_from_value(slot, &value, id, &mut ignored)?],
     };
     warnings.extend(ignored.into_iter().map(|path| {
         let what = format!("`{path}` is unknown here and was ignored");
@@ -512,10 +506,7 @@ fn write_down(
             };
             format!("kept; quote it as `user@{}: '…'`{more}", record.id)
         }
-        Some(_) => format!(
-            "{} of the brief",
-            count_noun(records.len() as u64, "change")
-        ),
+        Some(_) => format!("{} of the brief", count_noun(records.len(), "change")),
         None => "the proposed agent guide is kept".to_owned(),
     };
     let written = follow(workspace, &mut findings);
@@ -729,25 +720,17 @@ impl Show for BriefCheckAnswer {
                 Verdict::Changed | Verdict::Missing | Verdict::Malformed => Tone::Bad,
             };
             page.add_toned(tone, &format!("{:<12}", anchor.verdict.id()));
-            let CheckedAnchor {
-                id,
-                anchor,
-                why,
-                now,
-                required,
-                ..
-            } = anchor;
-            let now = now
-                .as_ref()
-                .map_or_else(String::new, |now| format!(" → {now}"));
-            let free = if *required { "" } else { " (mentioned)" };
-            page.line(&format!(" {id}  {anchor}{now}: {why}{free}"));
+            let (id, why) = (&anchor.id, &anchor.why);
+            let now = anchor.now.iter().map(|now| format!(" → {now}"));
+            let now: String = now.collect();
+            let free = if anchor.required { "" } else { " (mentioned)" };
+            page.line(&format!(" {id}  {}{now}: {why}{free}", anchor.anchor));
         }
         let counts = self.counts.iter();
         let mut counts: Vec<(&str, &usize)> = counts.map(|(it, n)| (it.id(), n)).collect();
         counts.sort_unstable();
         let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
-        let anchors = count_noun(self.anchors.len() as u64, "anchor");
+        let anchors = count_noun(self.anchors.len(), "anchor");
         let what = format!("{anchors}: {}", counts.join(", "));
         match (self.anchors.is_empty(), self.holds) {
             (true, _) => page.line("the brief has no anchors"),

@@ -229,7 +229,7 @@ impl JudgeRow {
         if self.unusable > 0 {
             line.push_str(&format!(
                 "; gates noticed {} more",
-                count_noun(self.unusable as u64, "fault")
+                count_noun(self.unusable, "fault")
             ));
         }
         if self.is_short {

@@ -77,7 +77,7 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
             let what = "the list of trusted commands was made by another user or on another machine: it came with the git directory";
             findings.push(Finding::new(Code::TrustForeign, what));
         }
-        let gates = count_noun(config.gate_specs().len() as u64, "gate");
+        let gates = count_noun(config.gate_specs().len(), "gate");
         checked.push(format!("{gates} in `.agent/cook.toml`"));
         for (name, command) in gate::commands(config) {
             if !given.is_trusted(&command) {

@@ -102,10 +102,7 @@ fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Resu
         return Ok(());
     };
     let hint = |command: &&String| format!("run `cook trust {}`", machine::quote_word(command));
-    let (some, all) = (
-        untrusted.len(),
-        count_noun(commands.len() as u64, "command"),
-    );
+    let (some, all) = (untrusted.len(), count_noun(commands.len(), "command"));
     let what = format!("{some} of {all} not trusted on this machine: `{first}`");
     Err(Refusal::new(Code::TrustMissing, what)
         .replace_hints(untrusted.iter().map(hint))

@@ -100,10 +100,6 @@ fn changes(
     install::changes(workspace, agent, wanted, install)
 }
 
-fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<()> {
-    install::write(changes, args.agent == GIT)
-}
-
 /// The gates that a check would not run, with what the user types to let them.
 fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>> {
     workspace.propose_gates()?;
@@ -153,7 +149,7 @@ fn write_hooks(
     args: &HooksAgentArgs,
     changes: &[install::Change],
 ) -> Result<Vec<String>> {
-    write(args, changes)?;
+    install::write(changes, args.agent == GIT)?;
     if !args.shared {
         install::hide_from_status(workspace, changes, true)?;
     }
@@ -190,7 +186,7 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     if args.print {
         return answer(PromptAnswer(render_changes(&changes)));
     }
-    write(args, &changes)?;
+    install::write(&changes, args.agent == GIT)?;
     if !args.shared {
         install::hide_from_status(workspace, &changes, false)?;
     }

@@ -747,7 +747,7 @@ pub(super) fn refuse_two() -> Failure {
 pub(super) fn describe(taken: &plans::TakenPlan) -> String {
     let import = &taken.import;
     let (path, layout) = (import.path.as_deref().unwrap_or_default(), &import.layout);
-    let tasks = count_noun(taken.tasks as u64, "task");
+    let tasks = count_noun(taken.tasks, "task");
     let claimed = match taken.ticked {
         0 => String::new(),
         ticked => format!("; {ticked} ticked there, still without proof"),
@@ -758,7 +758,7 @@ pub(super) fn describe(taken: &plans::TakenPlan) -> String {
         .map_or(0, |plan| plan.candidate_slices.len());
     let slices = match slices == taken.tasks {
         true => String::new(),
-        false => format!(" as {}", count_noun(slices as u64, "slice")),
+        false => format!(" as {}", count_noun(slices, "slice")),
     };
     format!("took {tasks} from {path} ({layout}){slices}{claimed}")
 }

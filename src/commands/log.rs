@@ -287,15 +287,8 @@ fn show_report(page: &mut Page, report: &ReportRecord) {
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
-        let Self {
-            seq,
-            operation,
-            actor,
-            time,
-            rule,
-            subject,
-            ..
-        } = self;
+        let (seq, actor, time, rule) = (self.seq, &self.actor, &self.time, &self.rule);
+        let (subject, operation) = (&self.subject, &self.operation);
         let event = self.event.get("event").and_then(Value::as_str);
         let title = format!("#{seq} {}", event.unwrap_or_default());
         page.add_toned(Tone::Strong, &title);
@@ -449,7 +442,7 @@ pub(crate) fn summarize(event: &Event) -> String {
         Event::Blocked { why, exit } => format!("{}; `{}` resumes", fold(why), fold(exit)),
         Event::Refocused { mission } => format!("the mission is now: {}", fold(mission)),
         Event::Adopted { plan } => {
-            let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
+            let slices = count_noun(plan.candidate_slices.len(), "slice");
             format!("the edited plan is taken in, {slices}")
         }
         Event::BranchAdopted => "the workflow continues on the branch checked out".to_owned(),
@@ -460,7 +453,7 @@ pub(crate) fn summarize(event: &Event) -> String {
         Event::Undone {
             to_seq, operations, ..
         } => {
-            let taken = count_noun(operations.len() as u64, "transition");
+            let taken = count_noun(operations.len(), "transition");
             format!("{taken}, back to #{}", to_seq.0)
         }
         Event::CriterionAmended {
@@ -545,7 +538,7 @@ fn summarize_block(block: &Reground) -> String {
         } => format!("the work goes on: {}", fold(reason)),
     }));
     if !block.answers.is_empty() {
-        let answered = count_noun(block.answers.len() as u64, "rejection");
+        let answered = count_noun(block.answers.len(), "rejection");
         parts.push(format!("answers {answered}"));
     }
     parts.extend(
@@ -567,7 +560,7 @@ fn summarize_block(block: &Reground) -> String {
 
 fn summarize_plan(plan: &PlanBlock) -> Option<String> {
     if !plan.is_delta() {
-        let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
+        let slices = count_noun(plan.candidate_slices.len(), "slice");
         return Some(format!("plans {slices}"));
     }
     let added = plan.add.iter().map(|it| ("adds", &it.slice_id));

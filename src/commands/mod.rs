@@ -154,7 +154,8 @@ enum Command {
     /// Give an agent a task that may change the worktree
     Act(ask::ActArgs),
     /// List, show, name, verify and move kept exchanges with agents
-    Session(session::SessionArgs),
+    #[command(subcommand)]
+    Session(session::SessionCommand),
     /// Push the branch and its log to a remote
     Push(push::PushArgs),
     /// Pull the log from a remote, also into a fresh clone
@@ -204,7 +205,8 @@ pub fn main() -> ExitCode {
         (true, _) => Format::Json,
         (false, named) => named.unwrap_or_default(),
     };
-    let screen = Screen::new(format, cli.quiet, cli.verbose, cli.color).of_command(command);
+    let mut screen = Screen::new(format, cli.quiet, cli.verbose, cli.color);
+    screen.command = command;
     if let (true, Some(other)) = (cli.json, named.filter(|named| *named != Format::Json)) {
         let other = format!("{other:?}").to_lowercase();
         let what = format!("`--json` and `--format {other}` cannot be combined");
@@ -330,7 +332,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Act(args) => ask::act(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Demo(args) => demo::demo(context, &args),
-        Command::Session(args) => session::session(context, &args),
+        Command::Session(command) => session::session(context, &command),
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent has no global options")),
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => push::pull(context, &args),

@@ -193,7 +193,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         return Err(Refusal::new(Code::UndoTooFar, what).into());
     }
     let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
-    let taken = count_noun(operations.len() as u64, "transition");
+    let taken = count_noun(operations.len(), "transition");
     let summary = format!("{taken} undone, back to #{}{later}", target.seq);
     let event = Event::Undone {
         to: Box::new(target.snapshot),
@@ -226,7 +226,7 @@ fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String> {
     }
     let names = range.commits.iter().rev().take(10);
     let names: Vec<String> = names.map(|commit| format!("{:.12}", commit.id)).collect();
-    let later = count_noun(range.commits.len() as u64, "later commit");
+    let later = count_noun(range.commits.len(), "later commit");
     let names = names.join(", ");
     Ok(format!("; your repository keeps its {later} ({names})"))
 }

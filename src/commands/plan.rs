@@ -75,9 +75,7 @@ fn read_edited_plan(workspace: &Workspace) -> Result<Plan> {
     let bytes = read.or_fail(Code::InputUnreadable, "`.agent/plan.json` cannot be read")?;
     schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {
         let what = "the edited `plan.json` breaks its schema";
-        let mut refusal = Refusal::new(Code::AdoptIllegal, what);
-        refusal.findings = findings;
-        refusal.into()
+        Refusal::new(Code::AdoptIllegal, what).with(findings).into()
     })
 }
 
@@ -237,14 +235,9 @@ impl Show for CriteriaAnswer {
         for slice in &self.slices {
             page.add_toned(Tone::Strong, &slice.slice_id);
             page.line(&format!(" ({})", slice.status.id()));
-            for NumberedCriterion {
-                number,
-                text,
-                anchor,
-            } in &slice.criteria
-            {
-                page.line(&format!("  {number}. {text}"));
-                match anchor {
+            for one in &slice.criteria {
+                page.line(&format!("  {}. {}", one.number, one.text));
+                match &one.anchor {
                     Some(anchor) => {
                         page.add_toned_line(Tone::Good, &format!("     proof: {anchor}"));
                     }

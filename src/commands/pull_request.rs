@@ -8,7 +8,6 @@ use crate::view::results::{code, cut, quote_lines, sign, table, tables, words};
 use clap::ValueEnum;
 use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::machine::{EXCHANGE, list_other_ratings};
-use cook_protocol::model::Reground;
 use cook_repo::disk::TemporaryDir;
 use std::fmt::Write;
 
@@ -438,19 +437,10 @@ fn decides(event: &Event) -> bool {
     let (Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. }) = event else {
         return false;
     };
-    let Reground {
-        reconcile,
-        reopen,
-        plan,
-        conclude,
-        answers,
-        policy,
-        ..
-    } = block;
-    let lists = !reopen.is_empty() || !answers.is_empty();
+    let lists = !block.reopen.is_empty() || !block.answers.is_empty();
     // Who ends a wave with a question has not decided.
-    let ends = conclude.is_some() && policy.is_none();
-    lists || reconcile.is_some() || plan.is_some() || ends
+    let ends = block.conclude.is_some() && block.policy.is_none();
+    lists || block.reconcile.is_some() || block.plan.is_some() || ends
 }
 
 /// The plan has more to do, or otherwise, than before the no. What an attempt must fix follows from a

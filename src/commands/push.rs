@@ -164,10 +164,8 @@ fn confirm(
         (false, true) => "the log",
     };
     let allowed: String = allowed.collect();
-    match context
-        .screen
-        .agrees(&format!("{summary}{allowed}\nPush {what}? [y/N]"))
-    {
+    let question = format!("{summary}{allowed}\nPush {what}? [y/N]");
+    match context.screen.agrees(&question) {
         true => Ok(()),
         false => Err(refused()),
     }
@@ -356,13 +354,8 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
         false => remote.pull(store, &branch, Manner::Usual)?,
     };
     let is_theirs = pulled.ahead_of.is_none();
-    let mut done = PullAnswer::new(
-        &workspace.place(),
-        remote.show(),
-        branch.clone(),
-        pulled,
-        head.as_deref(),
-    );
+    let (from, of, head) = (remote.show(), branch.clone(), head.as_deref());
+    let mut done = PullAnswer::new(&workspace.place(), from, of, pulled, head);
     if !is_theirs {
         return answer(done);
     }

@@ -56,7 +56,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     if role == Role::Implementer && config.rules.strength != StrengthRule::Off {
         // Whoever waits is told what for.
         let most = config.strength.mutants;
-        let time = count_noun(config.strength.minutes.into(), "minute");
+        let time = count_noun(config.strength.minutes, "minute");
         context.screen.note(&format!("once the gates are green, cook plants at most {most} defects in the change, for at most {time} (`[rules] strength`)"));
     }
     let mut findings = match args.dry_run {
@@ -186,7 +186,7 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report> {
     match parsed.report {
         Some(report) if parsed.findings.is_empty() => Ok(report),
         _ => {
-            let breaches = count_noun(parsed.findings.len() as u64, "rule");
+            let breaches = count_noun(parsed.findings.len(), "rule");
             let what = format!("the {role} report breaks {breaches}; nothing was recorded");
             let hint = format!("run `cook record {} --repair-prompt FILE`", role.short());
             let mut failure = Failure::new(FailureKind::Refused, Code::ReportInvalid, what);
@@ -229,7 +229,7 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<()> {
     let what = match (range.ancestor, named.is_empty()) {
         (true, false) => format!(
             "{} came since the last transition: {}",
-            count_noun(range.commits.len() as u64, "commit"),
+            count_noun(range.commits.len(), "commit"),
             named.join(", ")
         ),
         _ => "HEAD no longer holds the commit of the last transition".to_owned(),

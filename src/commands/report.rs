@@ -206,6 +206,9 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String> {
     let against = results.list_failing().into_iter();
     let caught_and_all = (catches.caught.len(), log.len());
     let figures = list_figures(&snapshot, criteria, open.len(), caught_and_all);
+    let criteria = list_criteria(criteria, &open);
+    let votes = list_votes(&snapshot, &log, &judges);
+    let checks = list_checks(verified, branch);
     Ok(write_page(&HtmlPage {
         word,
         is_good: verified.has_passed(),
@@ -216,25 +219,13 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String> {
         parts: vec![
             ("caught", "What was caught", caught),
             ("findings", "What was found", list_findings(&results)),
-            (
-                "criteria",
-                "Criteria and their proof",
-                list_criteria(criteria, &open),
-            ),
+            ("criteria", "Criteria and their proof", criteria),
             ("slices", "Slices", list_slices(&snapshot, &log)),
-            (
-                "judges",
-                "What the judges said",
-                list_votes(&snapshot, &log, &judges),
-            ),
+            ("judges", "What the judges said", votes),
             ("cost", "Time and cost", html! { (span(&log)) (cost) }),
             ("graph", "The plan", draw_plan(&snapshot.plan)),
             ("timeline", "Timeline", list_log(&snapshot, &log)),
-            (
-                "checked",
-                "What was examined",
-                list_checks(verified, branch),
-            ),
+            ("checked", "What was examined", checks),
         ],
         made_at: workspace.clock.now(),
         source: match &workspace.log_from {
@@ -273,14 +264,11 @@ fn list_figures(
     let required = snapshot.count_required_judges();
     let changing = "reports refused, gates red, or rejections that changed something";
     let looked_up = "criteria looked up or run again, and true";
+    let lost = "lost, different, or not reproducible";
     let figures = [
         ("", format!("{good} of {all}"), looked_up),
         ("warn", said.to_string(), "on an agent's word alone"),
-        (
-            "bad",
-            bad.to_string(),
-            "lost, different, or not reproducible",
-        ),
+        ("bad", bad.to_string(), lost),
         ("warn", open.to_string(), "of slices that are not done"),
         ("", format!("{done} of {planned}"), "slices done"),
         ("", format!("{yes} of {required}"), "judges say yes"),
@@ -439,11 +427,10 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
 /// What was reported of a slice, whether it brought the slice on (none = it is only told), and what it says.
 fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<String>)> {
     Some(match event {
-        Event::Implemented { commit, .. } => (
-            "a commit was reported",
-            None,
-            vec![format!("`{}`", short(commit))],
-        ),
+        Event::Implemented { commit, .. } => {
+            let says = vec![format!("`{}`", short(commit))];
+            ("a commit was reported", None, says)
+        }
         Event::Returned { why, .. } => ("given back", Some(false), vec![why.clone()]),
         Event::Refused { role, codes, .. } => {
             let says = format!("{role}: `{}`", codes.join("`, `"));
@@ -641,7 +628,7 @@ fn list_checks(verified: &VerifyAnswer, branch: Option<&str>) -> Markup {
     let errors = verified.findings.iter();
     let errors = errors.filter(|found| found.severity() == Severity::Error);
     html! {
-        p { (count_noun(verified.checked.len() as u64, "check")) ", " (count_noun(errors.count() as u64, "error"))
+        p { (count_noun(verified.checked.len(), "check")) ", " (count_noun(errors.count(), "error"))
             @if let Some(branch) = branch { ", branch " (sign(branch)) } "." }
         (table.of(&verified.checked, |one| html! { td { (line(one)) } }))
     }

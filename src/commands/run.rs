@@ -155,11 +155,9 @@ impl RunAnswer {
             Ended::Agents(_) => ("agents", Exit::Supplier),
             Ended::Asked => ("asked", Exit::Interrupted),
         };
-        let is_given = held.given.is_some();
-        let exit = if is_given && is_done {
-            Exit::Ended
-        } else {
-            exit
+        let exit = match held.given.is_some() && is_done {
+            true => Exit::Ended,
+            false => exit,
         };
         let reason = match ended {
             Ended::Policy(policy) => match (policy, next.reason.as_str()) {
@@ -279,10 +277,8 @@ impl Show for RunEstimate {
             ));
         }
         let (sessions, tokens) = (count_noun(self.sessions, "session"), self.prompt_tokens);
-        page.row(
-            "in all",
-            &format!("{sessions}, about {tokens} prompt tokens"),
-        );
+        let all = format!("{sessions}, about {tokens} prompt tokens");
+        page.row("in all", &all);
         let unknown = count_noun(self.cost_unknown, "session");
         let cost = match (self.cost_usd, self.cost_unknown) {
             (None, _) => "unknown: the cost of earlier calls was not reported".to_owned(),
@@ -421,7 +417,7 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             (Tone::Warn, "  ", text)
         }
         RunEvent::Repairs(findings) => {
-            let rules = count_noun(findings.len() as u64, "rule");
+            let rules = count_noun(findings.len(), "rule");
             let text = format!("the report breaks {rules}, so cook asks for it once more");
             (Tone::Warn, "  ", text)
         }
@@ -474,25 +470,19 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             let (seq, event) = (applied.step.snapshot.ledger.seq.0, applied.event);
             let took = Duration::from_millis(took.as_millis() as u64);
             let took = humantime::format_duration(took);
-            (
-                Tone::Good,
-                "  ",
-                format!("recorded #{seq} {event} ({took}, {cost})"),
-            )
+            let text = format!("recorded #{seq} {event} ({took}, {cost})");
+            (Tone::Good, "  ", text)
         }
         RunEvent::ByCook(applied) => {
-            let (seq, reason) = (
-                &applied.step.snapshot.ledger.seq.0,
-                &applied.step.next.reason,
-            );
-            (Tone::Good, "", format!("cook re-grounded #{seq}: {reason}"))
+            let (seq, next) = (applied.step.snapshot.ledger.seq.0, &applied.step.next);
+            let text = format!("cook re-grounded #{seq}: {}", next.reason);
+            (Tone::Good, "", text)
         }
         RunEvent::ModelAsked(why) => (Tone::Dim, "", format!("a model re-grounds: {why}")),
-        RunEvent::Waits { until } => (
-            Tone::Warn,
-            "  ",
-            format!("waiting until {until} to try again"),
-        ),
+        RunEvent::Waits { until } => {
+            let text = format!("waiting until {until} to try again");
+            (Tone::Warn, "  ", text)
+        }
     };
     Some((tone, format!("{lead}{}", fold(&text, MOST))))
 }
@@ -670,7 +660,7 @@ impl LiveLine {
     fn together(&self, many: usize, now: Duration) -> Option<String> {
         let longest = self.at_work().min_by_key(|held| held.heard)?;
         let began = self.at_work().map(|held| held.began).min()?;
-        let (judges, silence) = (count_noun(many as u64, "judge"), longest.silence(now));
+        let (judges, silence) = (count_noun(many, "judge"), longest.silence(now));
         Some(format!("{judges}, {}, {silence}", span(now, began)))
     }
 

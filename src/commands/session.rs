@@ -11,12 +11,6 @@ use cook_repo::session::{
     load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
 };
 
-#[derive(Debug, Args)]
-pub(super) struct SessionArgs {
-    #[command(subcommand)]
-    pub command: SessionCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(super) enum SessionCommand {
     /// List the calls, newest first
@@ -73,10 +67,10 @@ pub(super) enum SessionCommand {
     },
 }
 
-pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
+pub(super) fn session(context: &Context, command: &SessionCommand) -> Answer {
     let workspace = context.workspace()?;
     let store = store(&workspace)?;
-    match &args.command {
+    match command {
         SessionCommand::Log { limit } => {
             let mut calls = store.lines()?;
             // A copy that was taken in is not a call.
@@ -204,10 +198,10 @@ fn tree(store: &GitStore, text: Option<&str>) -> Answer {
 fn check(store: &GitStore) -> Answer {
     let checked = verify(store)?;
     let seen = vec![
-        count_noun(checked.objects as u64, "object"),
-        count_noun(checked.refs as u64, "ref"),
-        count_noun(checked.names as u64, "name"),
-        count_noun(checked.lines as u64, "line"),
+        count_noun(checked.objects, "object"),
+        count_noun(checked.refs, "ref"),
+        count_noun(checked.names, "name"),
+        count_noun(checked.lines, "line"),
     ];
     let damaged = checked.damaged.into_iter();
     let damaged = damaged.map(|(what, why)| Finding::new(Code::SessionDamaged, why).at(what));
@@ -298,10 +292,10 @@ fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) ->
     let now = workspace.clock.now();
     let cleared = clear(store, since, &cited, &now, dry_run)?;
     let verb = if dry_run { "would remove" } else { "removed" };
-    let refs = count_noun(cleared.expired.len() as u64, "ref");
-    let objects = count_noun(cleared.objects as u64, "object");
-    let outputs = count_noun(cleared.attempts as u64, "output");
-    let kept = count_noun(cleared.kept as u64, "ref");
+    let refs = count_noun(cleared.expired.len(), "ref");
+    let objects = count_noun(cleared.objects, "object");
+    let outputs = count_noun(cleared.attempts, "output");
+    let kept = count_noun(cleared.kept, "ref");
     let mut lines = vec![
         format!("{verb} {refs}, {objects} and {outputs} of failed calls"),
         format!("{kept} stay"),
@@ -401,7 +395,7 @@ impl Show for SessionLogAnswer {
             page.text(&"  ".repeat(*depth));
             page.add_toned(Tone::Dim, &line.at);
             if let Some(expired) = &line.expired {
-                let refs = count_noun(expired.len() as u64, "ref");
+                let refs = count_noun(expired.len(), "ref");
                 page.line(&format!(" expired: {refs}"));
                 continue;
             }

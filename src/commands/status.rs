@@ -24,16 +24,10 @@ const NAP: Duration = Duration::from_millis(100);
 /// Clears a terminal.
 const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
-#[derive(Debug, Args)]
-pub(super) struct StatusArgs {
-    #[command(flatten)]
-    pub part: StatusPart,
-}
-
 // What is shown in place of the whole.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-pub(super) struct StatusPart {
+pub(super) struct StatusArgs {
     /// Show the status again whenever it changes; without a terminal, print a line for each transition
     #[arg(long)]
     pub watch: bool,
@@ -49,14 +43,14 @@ pub(super) struct StatusPart {
 }
 
 pub(super) fn status(context: &Context, args: &StatusArgs) -> Answer {
-    match &args.part {
-        StatusPart { watch: true, .. } => watch(context),
-        StatusPart { ready: true, .. } => ready(context),
-        StatusPart { cost: true, .. } => {
+    match args {
+        StatusArgs { watch: true, .. } => watch(context),
+        StatusArgs { ready: true, .. } => ready(context),
+        StatusArgs { cost: true, .. } => {
             let calls = store(&context.workspace()?)?.lines()?;
             answer(CostAnswer::sum(&calls))
         }
-        StatusPart {
+        StatusArgs {
             graph: Some(form), ..
         } => {
             let (_, snapshot) = context.workspace()?.require()?;
@@ -231,10 +225,8 @@ fn make_line(meta: &Meta) -> String {
         true => String::new(),
         false => format!(" about {}", meta.subject),
     };
-    let (time, event) = (
-        Clock::of_epoch(meta.epoch_seconds),
-        meta.event.replace('_', " "),
-    );
+    let time = Clock::of_epoch(meta.epoch_seconds);
+    let event = meta.event.replace('_', " ");
     let line = format!("#{} {time} {event} by {}{about}", meta.seq, meta.actor);
     clean(&line, Lines::Fold)
 }

@@ -50,11 +50,8 @@ pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
     let progress = Progress::begin(context.screen);
     let tell = |text: &str| progress.tell(text);
     let (measured, written) = context::guard(|| measure(&mut workspace, &ask, &tell))?;
-    answer(StrengthAnswer::from_measured(
-        measured,
-        args.minimum,
-        written,
-    ))
+    let done = StrengthAnswer::from_measured(measured, args.minimum, written);
+    answer(done)
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {
@@ -156,10 +153,8 @@ impl StrengthAnswer {
 
     /// Below the share that was asked for.
     fn is_below(&self) -> bool {
-        let is_unread = self
-            .findings
-            .iter()
-            .any(|it| it.code == Code::StrengthUnknown);
+        let mut findings = self.findings.iter();
+        let is_unread = findings.any(|it| it.code == Code::StrengthUnknown);
         self.minimum.is_some_and(|minimum| match self.strength {
             Some(strength) => strength < minimum || is_unread,
             // What is not known is not enough.
@@ -191,7 +186,7 @@ impl StrengthAnswer {
         let mut line = format!(
             "  {} of {} noticed",
             self.killed,
-            count_noun(self.planted as u64, "planted defect")
+            count_noun(self.planted, "planted defect")
         );
         if let Some(timed_out) = self.timed_out.filter(|count| *count > 0) {
             line.push_str(&format!(" ({timed_out} timed out)"));
@@ -221,10 +216,8 @@ impl Show for StrengthAnswer {
             page.line(&format!(" {path}:{line}  {what}"));
             let diff = survivor.diff.as_deref().unwrap_or_default();
             // The two lines that name the file come first.
-            let changed = diff
-                .lines()
-                .skip(2)
-                .filter(|line| line.starts_with(['+', '-']));
+            let changed = diff.lines().skip(2);
+            let changed = changed.filter(|line| line.starts_with(['+', '-']));
             for line in changed.take(SHOWN_LINES) {
                 page.add_toned_line(Tone::Dim, &format!("      {line}"));
             }

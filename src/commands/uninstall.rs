@@ -233,10 +233,8 @@ impl Removal {
     }
 
     fn show(&self, path: &Path) -> String {
-        show_path(
-            path,
-            self.worktrees.first().map(|worktree| worktree.repo.root()),
-        )
+        let first = self.worktrees.first();
+        show_path(path, first.map(|worktree| worktree.repo.root()))
     }
 
     /// Removes it, and says what was saved.
@@ -254,17 +252,9 @@ impl Removal {
         install::write(self.pre_push.as_slice(), true)?;
         install::hide_from_status(first, self.pre_push.as_slice(), false)?;
         let log = place.log_dir();
-        let has_copies = || {
-            Some(
-                !Store::open(place.clone())
-                    .ok()??
-                    .rescue_list()
-                    .ok()?
-                    .is_empty(),
-            )
-        };
+        let copies = || Store::open(place.clone()).ok()??.rescue_list().ok();
         let mut lines = Vec::new();
-        if has_copies().unwrap_or_default() {
+        if copies().is_some_and(|copies| !copies.is_empty()) {
             let saved = first
                 .repo
                 .save_copies(&log, &KeptKind::ALL.map(KeptKind::prefix))?;

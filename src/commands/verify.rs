@@ -293,15 +293,11 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
         input::require_outside_git(&context.dir, out)?;
         check_target(out)?;
     }
-    let (workspace, mut verified) = ask(
-        context,
-        &ProofArgs {
-            strict: true,
-            ..args.proof.clone()
-        },
-        VerifyScope::All,
-        "",
-    )?;
+    let proof = ProofArgs {
+        strict: true,
+        ..args.proof.clone()
+    };
+    let (workspace, mut verified) = ask(context, &proof, VerifyScope::All, "")?;
     let nothing = "nothing was attested: the verification must pass, and `cook attest` verifies with `--strict`";
     if !verified.has_passed() {
         context.screen.note(nothing);

@@ -280,12 +280,12 @@ fn explain_reground(applied: &Applied) -> String {
         return format!(
             "a judge's rejection is answered by work: the plan has {} now, and another wave comes \
              after them",
-            count_noun(slices as u64, "slice")
+            count_noun(slices, "slice")
         );
     }
     format!(
         "the plan is taken, with {}; from here on its criteria may grow and never weaken",
-        count_noun(slices as u64, "slice")
+        count_noun(slices, "slice")
     )
 }
 

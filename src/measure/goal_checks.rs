@@ -156,7 +156,7 @@ impl World<'_> {
         let is_silent = now.tests.is_empty() && !now.is_partial && !then.tests.is_empty();
         let names_passed = !now.omits_passed;
         Ok((is_silent && names_passed).then(|| {
-            let ran = count_noun(then.tests.len() as u64, "test");
+            let ran = count_noun(then.tests.len(), "test");
             format!("it is green and ran no test; at the base it ran {ran}")
         }))
     }

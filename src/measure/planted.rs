@@ -228,14 +228,14 @@ impl Trial<'_> {
         if outcomes.len() < all {
             let what = format!(
                 "{} not tried: the time was over",
-                count_noun((all - outcomes.len()) as u64, "defect")
+                count_noun(all - outcomes.len(), "defect")
             );
             planted.checked.push(what);
         }
         if planting.possible > all {
             let what = format!(
                 "{} sampled of {} that could be planted, by the commit's id",
-                count_noun(all as u64, "defect"),
+                count_noun(all, "defect"),
                 planting.possible
             );
             planted.checked.push(what);

@@ -276,7 +276,7 @@ fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Gate>> {
 }
 
 fn gates_named(gates: &[Gate]) -> String {
-    let mut text = count_noun(gates.len() as u64, "gate");
+    let mut text = count_noun(gates.len(), "gate");
     for (place, gate) in gates.iter().take(NAMED).enumerate() {
         text.push_str(if place == 0 { ": " } else { ", " });
         text.push_str(&format!(

@@ -272,7 +272,7 @@ fn limits(lines: &[CallRecord]) -> BTreeMap<String, String> {
 /// Drives one worktree's workflow.
 pub struct Driver<'a> {
     pub(super) dir: PathBuf,
-    opening: Opening,
+    pub(super) opening: Opening,
     pub(super) cast: RoleAssignment,
     pub(super) limits: Limits,
     /// What holds its sessions to what they may write.
@@ -348,13 +348,6 @@ impl<'a> Driver<'a> {
             before: Spent::default(),
             limited: BTreeMap::new(),
         })
-    }
-
-    /// Lets it see the worktree so.
-    #[must_use]
-    pub fn opening(mut self, opening: Opening) -> Self {
-        self.opening = opening;
-        self
     }
 
     pub(super) fn open(&self) -> Result<Workspace> {

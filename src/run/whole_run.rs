@@ -87,7 +87,8 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
     // Comes before the driver: until a session may begin a signal ends cook, also at a question.
     let parks = before(operator, &workspace, &mut cast, &limits, &keeping, order)?;
     let root = workspace.repo.root();
-    let driver = Driver::new(root, cast, limits, keeping, &mut *observer)?.opening(order.opening);
+    let mut driver = Driver::new(root, cast, limits, keeping, &mut *observer)?;
+    driver.opening = order.opening;
     if parks {
         park(operator, &workspace)?;
     }
@@ -200,11 +201,12 @@ pub fn hold_once(
         wall: Duration::from_secs(u64::from(u32::MAX)),
         ..Limits::default()
     };
-    let mut driver = Driver::new(dir, only, limits, keeping.clone(), observer)?.opening(Opening {
+    let mut driver = Driver::new(dir, only, limits, keeping.clone(), observer)?;
+    driver.opening = Opening {
         trusts_everything: true,
         pushes_later: true,
         tells_nobody: true,
-    });
+    };
     driver.tally.one_by_one = true;
     for _ in 0..MOST_WAITS {
         let nothing = match driver.step()? {

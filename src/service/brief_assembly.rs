@@ -290,8 +290,8 @@ fn read_past(
                 break;
             }
             "implemented" | "returned" | "refused" => {
-                let entry = store.entry(&meta.commit)?;
-                failed.extend(attempts(&entry.event, &entry.facts, meta.seq));
+                let (event, facts) = store.event_and_facts(&meta.commit)?;
+                failed.extend(attempts(&event, &facts, meta.seq));
             }
             _ => {}
         }

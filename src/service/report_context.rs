@@ -792,7 +792,7 @@ fn name_files(edits: &[Edit], gates: &[String], foreign: &Foreign) -> Vec<String
 }
 
 fn trim_lines(text: &str) -> String {
-    count_noun(text.lines().count() as u64, "line")
+    count_noun(text.lines().count(), "line")
 }
 
 /// The first whole lines that fit.

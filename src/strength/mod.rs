@@ -67,7 +67,7 @@ pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Resul
     if edits.len() > MAX_EDITS {
         checked.push(format!(
             "{} differ, of which the first {MAX_EDITS} were read",
-            count_noun(edits.len() as u64, "file")
+            count_noun(edits.len(), "file")
         ));
     }
     if !workspace.repo.status()?.worktree.is_clean() {

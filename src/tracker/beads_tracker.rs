@@ -462,10 +462,8 @@ impl Beads {
 
     /// What is left for this call.
     fn deadline(&self) -> Result<Duration> {
-        let left = self
-            .bounds
-            .until
-            .map(|end| end.saturating_duration_since(Instant::now()));
+        let end = self.bounds.until;
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         match left {
             Some(Duration::ZERO) => Err(TrackerError::Spent(self.name)),
             Some(left) => Ok(self.bounds.call.min(left)),
@@ -732,19 +730,14 @@ pub struct Found {
 /// # Errors
 /// `Absent` when the settings name a program and its workspace or itself is not there.
 pub fn find(kind: TrackerKind, root: &Path, path: Option<&OsStr>) -> Result<Option<Found>> {
+    let is_of_bd = |name: &&str| is_directory(&root.join(WORKSPACE).join(name));
     let names: &[&'static str] = match kind {
         TrackerKind::None => return Ok(None),
         // First, so that a worktree without a workspace costs one look.
         TrackerKind::Auto if !has_workspace(root) => return Ok(None),
         TrackerKind::Br => &["br"],
         TrackerKind::Bd => &["bd"],
-        TrackerKind::Auto
-            if OF_BD
-                .iter()
-                .any(|name| is_directory(&root.join(WORKSPACE).join(name))) =>
-        {
-            &["bd"]
-        }
+        TrackerKind::Auto if OF_BD.iter().any(is_of_bd) => &["bd"],
         TrackerKind::Auto => &["br", "bd"],
     };
     let found = names.iter().find_map(|name| {
@@ -797,14 +790,8 @@ impl Actor {
             };
         }
         let login = ["USER", "LOGNAME"].iter().find_map(variable);
-        let mut names: Vec<String> = [
-            setting(root, "user.name"),
-            login,
-            setting(root, "user.email"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let [name, mail] = ["user.name", "user.email"].map(|name| setting(root, name));
+        let mut names: Vec<String> = [name, login, mail].into_iter().flatten().collect();
         if names.is_empty() {
             names.push("cook".to_owned());
         }

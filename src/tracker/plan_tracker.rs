@@ -33,18 +33,14 @@ impl PlanTracker {
     }
 
     fn store(&self) -> Result<Store> {
-        Store::open(self.place.clone())
-            .map_err(TrackerError::Trail)?
-            .ok_or(TrackerError::Absent(
-                "cook",
-                "there is no log for this worktree".to_owned(),
-            ))
+        let absent = || "there is no log for this worktree".to_owned();
+        let store = Store::open(self.place.clone()).map_err(TrackerError::Trail)?;
+        store.ok_or_else(|| TrackerError::Absent("cook", absent()))
     }
 
     fn slice(&self, id: &str) -> Result<&Slice> {
-        self.plan
-            .slice(id)
-            .ok_or_else(|| TrackerError::Unknown(line(id)))
+        let slice = self.plan.slice(id);
+        slice.ok_or_else(|| TrackerError::Unknown(line(id)))
     }
 
     fn links<'a>(&'a self, ids: impl Iterator<Item = &'a str>) -> Vec<Link> {

@@ -181,29 +181,40 @@ impl Bundle {
 
     /// Whether a commit has a test's file as it was, and every helper, set-up, setting and data file; and no new one of
     /// these in its directory and above, but for those that `others` hold. All tests where its file is not known.
-    pub(crate) fn is_as_at(
-        &self,
-        repo: &Repo,
-        commit: &str,
-        file: Option<&str>,
-        others: &Accepted,
-    ) -> Result<bool> {
+    pub(crate) fn is_as_at(&self, now: &TestSide, file: Option<&str>, others: &Accepted) -> bool {
         let is_own = |path: &str| file.is_none_or(|file| path == file) || !is_test_file(path);
-        let known = Known::default();
-        let now = repo.files(commit)?;
         let mut kept = self.files.iter().filter(|(path, _)| is_own(path));
         let same = kept.all(|(path, kept)| {
-            let entry = now.get(path);
+            let entry = now.files.get(path);
             entry.is_some_and(|entry| entry.id == kept.id && entry.mode == kept.mode)
         });
-        let is_new = |(path, entry): (&String, &TreeEntry)| {
+        let is_new = |(path, sets_up): (&String, &bool)| {
             !self.files.contains_key(path)
-                && !is_joined(others, path, entry)
+                && (*sets_up || !is_among(others, path, &now.files[path]))
                 && is_own(path)
                 && file.is_none_or(|file| path == file || is_beside_or_above(path, file))
-                && (shadows_runner(path) || side_of(path, &known, false) == Side::Test)
         };
-        Ok(same && !now.iter().any(is_new))
+        same && !now.tests.iter().any(is_new)
+    }
+}
+
+/// What of a commit is tests, by the names of its paths.
+pub(crate) struct TestSide {
+    files: BTreeMap<String, TreeEntry>,
+    /// The tests and what they need; true for set-up and settings.
+    tests: BTreeMap<String, bool>,
+}
+
+impl TestSide {
+    /// Of a commit (full id).
+    pub(crate) fn read(repo: &Repo, commit: &str) -> Result<Self> {
+        let files = repo.files(commit)?;
+        let known = Known::default();
+        let is_test =
+            |path: &str| shadows_runner(path) || side_of(path, &known, false) == Side::Test;
+        let tests = files.keys().filter(|path| is_test(path));
+        let tests = tests.map(|path| (path.clone(), sets_up(path))).collect();
+        Ok(Self { files, tests })
     }
 }
 
@@ -228,9 +239,16 @@ fn is_at_or_below(path: &str, place: &str) -> bool {
 /// Another accepted test brought it, so that all are laid down together. No set-up and no settings: these may turn what
 /// a test says.
 fn is_joined(others: &Accepted, path: &str, entry: &TreeEntry) -> bool {
+    is_among(others, path, entry) && !sets_up(path)
+}
+
+fn is_among(others: &Accepted, path: &str, entry: &TreeEntry) -> bool {
     let TreeEntry { mode, id } = entry.clone();
-    let sets_up = is_set_up(path) || is_whole_setting(path) || shadows_runner(path);
-    !sets_up && others.contains(&(path.to_owned(), mode, id))
+    others.contains(&(path.to_owned(), mode, id))
+}
+
+fn sets_up(path: &str) -> bool {
+    is_set_up(path) || is_whole_setting(path) || shadows_runner(path)
 }
 
 /// It is one of these files, set-up that stands beside or above one, or steers the runner.

@@ -569,7 +569,7 @@ impl<'a> GateTrials<'a> {
         };
         let left_out: Vec<NamedTest> = named.extract_if(.., |it| is_left_out(it)).collect();
         if let Some(first) = left_out.first() {
-            let count = count_noun(left_out.len() as u64, "test");
+            let count = count_noun(left_out.len(), "test");
             named.push(NamedTest {
                 name: self.gate.name.clone(),
                 message: Some(format!(

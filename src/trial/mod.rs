@@ -8,7 +8,9 @@ mod gate_trials;
 mod trial_change;
 mod trial_lines;
 
-pub(crate) use accepted_tests::{Accepted, Bundle, lay_down, list_paths, run_at, try_new_tests};
+pub(crate) use accepted_tests::{
+    Accepted, Bundle, TestSide, lay_down, list_paths, run_at, try_new_tests,
+};
 pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{ADD_GATE, find_laid_out, last_line, show_red, show_red_before};
 

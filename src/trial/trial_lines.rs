@@ -143,7 +143,7 @@ impl Teller<'_> {
         let what = format!(
             "`{}` is green and ran no test; at the base {} passed",
             self.gate.run,
-            count_noun(had as u64, "test")
+            count_noun(had, "test")
         );
         self.make(Word::GateRed, &self.gate.name, what, None)
     }

@@ -80,12 +80,8 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
         }
     }
     let not_new = Code::ProofNotNew.id();
-    for remark in snapshot
-        .ledger
-        .remarks
-        .iter()
-        .filter(|remark| remark.code == not_new)
-    {
+    let remarks = snapshot.ledger.remarks.iter();
+    for remark in remarks.filter(|remark| remark.code == not_new) {
         let what = format!("slice {}: {}", remark.slice_id, remark.what);
         outcome.findings.push(Finding::new(Code::ProofNotNew, what));
     }
@@ -284,7 +280,7 @@ pub(super) fn run_judging(
         is_trusted(workspace, outcome)?;
     }
     let runs = workspace.run_judging_gates(judging, &head)?;
-    let count = count_noun(runs.len() as u64, "gate");
+    let count = count_noun(runs.len(), "gate");
     let from = match judging.files.is_empty() {
         true => "",
         false => ", with its files under `.agent/`",
@@ -397,11 +393,8 @@ pub(super) fn list_votes_at(
 pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered> {
     let outcome = check_state(workspace)?;
     let snapshot = outcome.sound_log(workspace)?;
-    let mut answered = Answered::new(
-        format!("is slice `{id}` proven?"),
-        "it is not done",
-        outcome,
-    );
+    let asks = format!("is slice `{id}` proven?");
+    let mut answered = Answered::new(asks, "it is not done", outcome);
     let Some(snapshot) = snapshot else {
         return Ok(answered.without_log(workspace));
     };
@@ -491,7 +484,7 @@ fn check_acceptance(
         ));
     }
     let audit = audit.map_or("", |_| ", the audit");
-    let receipts = count_noun(ids.len() as u64, "receipt");
+    let receipts = count_noun(ids.len(), "receipt");
     outcome.add_checked(format!(
         "the review{audit} and {receipts} that it was accepted with"
     ));
@@ -577,14 +570,12 @@ fn answer_goal(
         }
         _ => Judge::new(workspace, snapshot, &standing.head, Rerun::No).criteria(None)?,
     };
-    let how = standing.words(
-        "the commit that reached the goal,",
-        "the goal is not reached",
-    );
+    let reached = "the commit that reached the goal,";
+    let how = standing.words(reached, "the goal is not reached");
     let words = clean(&snapshot.state.mission_anchor, Lines::Fold);
     let mut answer = format!("{how}: {words}");
     if let Some(goal) = goal {
-        let count = count_noun(goal.checks.len() as u64, "check");
+        let count = count_noun(goal.checks.len(), "check");
         answer.push_str(&format!("; {count}, goal {}", goal.digest()));
         for check in goal.checks.iter().filter(|check| check.green_at_base) {
             let run = clean(&check.run, Lines::Fold);

@@ -98,7 +98,7 @@ impl Compared {
             }
         }
         if count > MOST_NAMED && !decided {
-            let rest = count_noun((count - MOST_NAMED) as u64, "file");
+            let rest = count_noun(count - MOST_NAMED, "file");
             outcome.find(Code::ContractChanged, format!("{rest} more"));
         }
         if self.alone && !self.accepted {
@@ -124,11 +124,8 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared> 
         repo.fetch_missing(here, &[])?;
     }
     let fork = repo.only_merge_base(&commit, &head)?;
-    let commits: Vec<&str> = [Some(&commit), Some(&head), fork.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .collect();
+    let commits = [Some(&commit), Some(&head), fork.as_ref()].into_iter();
+    let commits: Vec<&str> = commits.flatten().map(String::as_str).collect();
     let contracts = Contract::read_all(repo, &commits)?;
     let (base, own) = (&contracts[0], &contracts[1]);
     let digest = own.digest();
@@ -141,7 +138,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared> 
         commit,
         digest,
     };
-    let count = count_noun(own.files.len() as u64, "file");
+    let count = count_noun(own.files.len(), "file");
     let digest = &compared.digest;
     compared.outcome.add_checked(format!(
         "the contract of HEAD, {count}: its digest is {digest}"
@@ -252,10 +249,8 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<()> {
         );
         return Err(Failure::usage(what).hint(hint));
     }
-    let named: Vec<String> = meant
-        .iter()
-        .map(|(whole, _)| format!("`{whole}`"))
-        .collect();
+    let named = meant.iter().map(|(whole, _)| format!("`{whole}`"));
+    let named: Vec<String> = named.collect();
     let what = match is_one {
         true => format!(
             "`{base}` is {}, and no branch of the remote",
@@ -441,10 +436,8 @@ fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Optio
     if !files.contains_key(path) {
         return Ok(None);
     }
-    let failure = |error: std::io::Error| {
-        Failure::state(Code::NotWritable, "a directory for a plan").with_cause(&error)
-    };
-    let place = TemporaryDir::make().map_err(failure)?;
+    let what = "a directory for a plan";
+    let place = TemporaryDir::make().or_fail(Code::NotWritable, what)?;
     let is_beside = |file: &str| Path::new(file).parent() == Path::new(path).parent();
     let beside = files
         .iter()
@@ -456,9 +449,9 @@ fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Optio
         };
         let target = place.path().join(file);
         if let Some(dir) = target.parent() {
-            std::fs::create_dir_all(dir).map_err(failure)?;
+            std::fs::create_dir_all(dir).or_fail(Code::NotWritable, what)?;
         }
-        std::fs::write(&target, bytes).map_err(failure)?;
+        std::fs::write(&target, bytes).or_fail(Code::NotWritable, what)?;
     }
     Ok(plans::read(place.path(), path)?.import.plan)
 }
@@ -536,9 +529,8 @@ impl Contract {
         let mut contract = Self::default();
         for (path, entry) in repo.files(commit)? {
             if is_part(&path) {
-                contract
-                    .files
-                    .insert(path, ContractFile::read(repo, entry)?);
+                let file = ContractFile::read(repo, entry)?;
+                contract.files.insert(path, file);
             }
         }
         let config = contract.read_config().ok();

@@ -441,13 +441,13 @@ impl<'a> Judge<'a> {
             let Some(basis) = basis else { continue };
             match self.workspace.repo.resolve(&basis)? {
                 Some(commit) => by_commit.entry(commit).or_default()[1].push(at),
-                None => missing(
-                    &basis,
-                    format!(
-                        "the slice's basis {} is not in this clone, so it is unknown whether it is new",
-                        short(&basis)
-                    ),
-                ),
+                None => {
+                    let of = short(&basis);
+                    let why = format!(
+                        "the slice's basis {of} is not in this clone, so it is unknown whether it is new"
+                    );
+                    missing(&basis, why);
+                }
             }
         }
         let mut old = BTreeSet::new();
@@ -728,7 +728,7 @@ pub(super) fn count_ticks(
         false => format!("; {} without proof", bare.join(", ")),
     };
     let held = ticked - bare.len();
-    let count = count_noun(ticked as u64, "tick");
+    let count = count_noun(ticked, "tick");
     outcome.add_checked(format!("{held} of {count} in {} hold{rest}", source.path));
     Ok(())
 }

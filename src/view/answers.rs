@@ -166,10 +166,8 @@ impl Show for VerifyAnswer {
         let mut hinted: Vec<&str> = Vec::new();
         for (at, finding) in self.findings.iter().enumerate() {
             finding_line(page, finding);
-            let last_of_code = self
-                .findings
-                .get(at + 1)
-                .is_none_or(|next| next.code != finding.code);
+            let next = self.findings.get(at + 1);
+            let last_of_code = next.is_none_or(|next| next.code != finding.code);
             let hint = finding.code.hint();
             let wanted = finding.severity() >= Severity::NeedsReground && !hint.is_empty();
             if last_of_code && wanted && !hinted.contains(&hint) {
@@ -191,7 +189,7 @@ impl Show for VerifyAnswer {
         };
         page.line(&format!(
             "  {word}: {}",
-            count_noun(self.findings.len() as u64, "finding")
+            count_noun(self.findings.len(), "finding")
         ));
     }
 
@@ -220,19 +218,15 @@ fn criterion_lines(page: &mut Page, criterion: &Criterion) {
         ProofVerdict::NotReproducible => (Tone::Warn, false),
         ProofVerdict::Differs | ProofVerdict::Lost => (Tone::Bad, false),
     };
-    page.add_toned(
-        tone,
-        &format!("{:<10}", criterion.verdict.id().replace('_', " ")),
-    );
+    let word = criterion.verdict.id().replace('_', " ");
+    page.add_toned(tone, &format!("{word:<10}"));
     let anchor = criterion.anchor.as_deref().unwrap_or("nothing");
     let at = match (&criterion.at, criterion.verdict) {
         (Some(at), ProofVerdict::Reproduced) => format!(", at {}", &at[..at.len().min(12)]),
         _ => String::new(),
     };
-    page.line(&format!(
-        "  {}: {} ({anchor}{at})",
-        criterion.slice, criterion.text
-    ));
+    let (slice, text) = (&criterion.slice, &criterion.text);
+    page.line(&format!("  {slice}: {text} ({anchor}{at})"));
     if says_why {
         page.line(&format!("            {}", criterion.why));
     }

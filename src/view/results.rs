@@ -662,7 +662,7 @@ pub(crate) fn tables(text: &mut String, results: &Results) {
         table(text, heads, rows, ("finding", "findings"));
     }
     if !results.checked.is_empty() {
-        let count = count_noun(results.checked.len() as u64, "line");
+        let count = count_noun(results.checked.len(), "line");
         let _ = writeln!(
             text,
             "<details><summary>What was looked at ({count})</summary>\n"

@@ -24,7 +24,7 @@ pub struct Screen {
     pub json: bool,
     format: Format,
     /// Whose results they are.
-    command: &'static str,
+    pub command: &'static str,
     /// Do not print notes to stderr.
     pub quiet: bool,
     /// Causes of errors, in full.
@@ -67,12 +67,6 @@ impl Screen {
                 && io::stderr().is_terminal()
                 && std::env::var_os("TERM").is_some_and(|term| term != "dumb"),
         }
-    }
-
-    /// The same for the results of one command.
-    #[must_use]
-    pub fn of_command(self, command: &'static str) -> Self {
-        Self { command, ..self }
     }
 
     /// An answer as a person reads it.

@@ -319,7 +319,7 @@ pub(super) fn read_task_master(path: &str, text: &str, tag: Option<&str>) -> Res
     if lists.len() > 1 {
         let names: Vec<String> = lists
             .iter()
-            .map(|(name, tasks)| format!("`{name}` ({})", count_noun(tasks.len() as u64, "task")))
+            .map(|(name, tasks)| format!("`{name}` ({})", count_noun(tasks.len(), "task")))
             .collect();
         let first = lists.first().map_or("master", |(name, _)| name);
         return Err(Refusal::new(

@@ -240,11 +240,15 @@ fn array<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>, FieldError>
     let list = value
         .as_array()
         .ok_or_else(|| FieldError::new(path, "is not a list"))?;
-    if list.len() > MAX_ENTRIES {
-        let rule = format!("has {} entries; a slot takes {MAX_ENTRIES}", list.len());
+    require_room(list.len(), path).map(|()| list)
+}
+
+pub(super) fn require_room(entries: usize, path: &str) -> Result<(), FieldError> {
+    if entries > MAX_ENTRIES {
+        let rule = format!("has {entries} entries; a slot takes {MAX_ENTRIES}");
         return Err(FieldError::new(path, rule));
     }
-    Ok(list)
+    Ok(())
 }
 
 fn text<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a str, FieldError> {

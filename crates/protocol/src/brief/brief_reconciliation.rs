@@ -2,7 +2,7 @@
 //! earlier entry is kept, followed, superseded, demoted or retired, each with a
 //! cause. Anything else is a `silent_drop`.
 
-use super::artifact::read_line_from_value;
+use super::artifact::{read_line_from_value, require_room};
 use super::entry::{FieldError, entry_id, is_users, line_text, settle};
 use crate::model::{
     BriefChange, BriefDocument, BriefEntry, BriefFacts, BriefOutcome, BriefRecord, BriefStanding,
@@ -42,6 +42,11 @@ pub fn reconcile(
 
 /// The entries as one artifact would hold them, each field checked.
 fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
+    let invalid = |breach: FieldError| Refusal::new(Code::BriefInvalid, breach.to_string());
+    for slot in Slot::ALL {
+        let entries = lines.iter().filter(|line| line.slot == slot).count();
+        require_room(entries, &format!("brief.{}", slot.id())).map_err(invalid)?;
+    }
     let mut numbers = [0_usize; 5];
     // Through the same reader as an artifact, so that none takes more than another.
     let read = lines.iter().map(|line| {
@@ -56,7 +61,7 @@ fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
         read_line_from_value(line.slot, &json!(fields), &path, &mut Vec::new())
     });
     let read: Result<_, FieldError> = read.collect();
-    read.map_err(|breach| Refusal::new(Code::BriefInvalid, breach.to_string()))
+    read.map_err(invalid)
 }
 
 /// Each cause beside the entry it speaks of.

@@ -37,6 +37,12 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
 /// The text without control, direction and zero-width characters, and without terminal escape
 /// sequences. A tab becomes a blank.
 pub fn clean(text: &str, lines: Lines) -> String {
+    // Most texts are plain words.
+    let is_folded = || !(text.starts_with(' ') || text.ends_with(' ') || text.contains("  "));
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && (lines == Lines::Keep || is_folded())
+    {
+        return text.to_owned();
+    }
     let text = without_escapes(text).replace("\r\n", "\n");
     let kept = text.chars().filter_map(|c| match c {
         '\n' | '\r' | '\u{2028}' | '\u{2029}' => Some('\n'),
@@ -238,10 +244,10 @@ pub fn and_more(left: usize) -> String {
 }
 
 /// A count with its noun: `1 commit`, `2 commits`.
-pub fn count_noun(count: u64, noun: &str) -> String {
-    match count {
+pub fn count_noun(count: impl TryInto<u64>, noun: &str) -> String {
+    match count.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
+        count => format!("{count} {noun}s"),
     }
 }
 

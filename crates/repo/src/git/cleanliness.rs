@@ -176,14 +176,10 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn refs(&self) -> Result<BTreeMap<String, String>, Failure> {
-        let call = Call::new("for-each-ref").arg("--format=%(objectname) %(refname)");
-        let lines = self.program.lines(call)?;
-        Ok(lines
-            .iter()
-            .filter_map(|line| line.split_once(' '))
-            .filter(|(_, name)| !name.starts_with(PIN_REFS))
-            .map(|(object, name)| (name.to_owned(), object.to_owned()))
-            .collect())
+        let mut refs = self.list_refs()?;
+        refs.retain(|(name, ..)| !name.starts_with(PIN_REFS));
+        let named = refs.into_iter();
+        Ok(named.map(|(name, object, _)| (name, object)).collect())
     }
 
     /// Contract files that are not regular files in the worktree.

@@ -3,6 +3,7 @@
 //! commits, unless said otherwise.
 
 use super::program::{Call, OrFail, fail_git};
+use super::special::check_refs;
 use super::{Directory, Repo};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
@@ -60,13 +61,19 @@ impl Repo {
 
     /// libgit2 reads an object whole, and a few bytes can be made into any number.
     fn require_small(&self, id: Oid, limit: u64) -> Result<(), Failure> {
+        if self.small.borrow().contains(&id) {
+            return Ok(());
+        }
         let database = self.objects.odb().or_fail()?;
         let (size, kind) = database.read_header(id).or_fail()?;
         match size as u64 > limit {
             true => Err(fail_git(format!(
                 "{kind} {id} takes {size} bytes, and at most {limit} are read"
             ))),
-            false => Ok(()),
+            false => {
+                self.small.borrow_mut().insert(id);
+                Ok(())
+            }
         }
     }
 
@@ -201,6 +208,38 @@ impl Repo {
         }
         let call = Call::new("for-each-ref --format=%(refname)").arg(prefix);
         self.program.lines(call)
+    }
+
+    /// Every ref: its name, the object that it leads to, and the ref that it names where it is symbolic. One that leads
+    /// nowhere is passed over.
+    pub(super) fn list_refs(&self) -> Result<Vec<(String, String, Option<String>)>, Failure> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        // Which refs are a linked worktree's own only git tells.
+        if self.is_open_in_libgit2() && self.git_dir == self.common_dir {
+            check_refs(&self.root)?;
+            let mut found = Vec::new();
+            for reference in self.objects.references().or_fail()? {
+                let reference = reference.or_fail()?;
+                let target = reference.resolve().ok().and_then(|target| target.target());
+                if let Some(id) = target {
+                    let names = reference.symbolic_target_bytes().map(text);
+                    found.push((text(reference.name_bytes()), id.to_string(), names));
+                }
+            }
+            return Ok(found);
+        }
+        let format = "--format=%(refname)%00%(objectname)%00%(symref)";
+        let lines = self.program.lines(Call::new("for-each-ref").arg(format))?;
+        let fields = lines.iter().filter_map(|line| {
+            let mut fields = line.split('\0').map(str::to_owned);
+            let named = (fields.next()?, fields.next()?);
+            Some((
+                named.0,
+                named.1,
+                fields.next().filter(|names| !names.is_empty()),
+            ))
+        });
+        Ok(fields.collect())
     }
 
     /// The full id of the one commit that begins with `id`; none when there is no

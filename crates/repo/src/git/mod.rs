@@ -32,7 +32,7 @@ pub use parked::{Throwaway, Unparked};
 pub(crate) use program::{Call, LENT_VARIABLE, join_lent, missing};
 use program::{OrFail, Program, fail_git};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -62,6 +62,8 @@ pub struct Repo {
     has_refs: bool,
     /// Large directories that were looked into last.
     directories: RefCell<VecDeque<(Oid, Directory)>>,
+    /// Commits and directories that are not too large to be read.
+    small: RefCell<HashSet<Oid>>,
     program: Program,
     known: Known,
 }
@@ -254,6 +256,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, Failure> {
         objects: repository,
         has_refs: true,
         directories: RefCell::default(),
+        small: RefCell::default(),
         known: Known::default(),
     })
 }
@@ -287,6 +290,7 @@ fn by_program(place: &Path) -> Result<Repo, Failure> {
         objects: Repository::from_odb(database).or_fail()?,
         has_refs: false,
         directories: RefCell::default(),
+        small: RefCell::default(),
         common_dir,
         program: Program::at(&root),
         root,

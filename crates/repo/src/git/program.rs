@@ -316,7 +316,9 @@ fn complaint(stderr: &str) -> String {
 }
 
 /// Settings that every call of git gets.
-pub(super) const ALWAYS: [&str; 12] = [
+pub(super) const ALWAYS: [&str; 13] = [
+    // What git says beside an answer would count as doubt.
+    "advice.graftFileDeprecated=false",
     // A git dir among the files of a commit brings settings of whoever wrote it.
     "safe.bareRepository=explicit",
     "core.hooksPath=/dev/null",

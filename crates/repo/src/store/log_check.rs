@@ -43,12 +43,13 @@ pub struct LogReport {
 }
 
 impl Store {
-    /// Reads everything that the log's refs lead to.
+    /// Reads everything that the log's refs lead to; what this store is asked afterwards it reads no second time.
     ///
     /// # Errors
     /// A log that cannot be opened. What cannot be read in it is a finding.
     pub fn reach(&self) -> Result<LogReport, Failure> {
-        Ok(self.walk(&log_place::open_known_log(&self.place)?)?.report)
+        self.log.remember();
+        Ok(self.walk(&self.log)?.report)
     }
 
     /// The same of an opened log, with the objects that were seen.

@@ -3,20 +3,24 @@
 //! Objects that are files of their own are read here and not by libgit2: its reader never returns
 //! from an object that was cut short, and believes the size an object claims.
 //! Every object read is hashed: what has the wrong content for its name does
-//! not exist for cook.
+//! not exist for cook. Those in packs are unpacked by libgit2 and hashed here too: its own digest also looks for
+//! SHA-1 collisions, at several times the cost.
 
 use super::error::{During, unreadable};
 use crate::disk::{self, Durable, Mode, NewFile};
 use crate::room;
 use cook_protocol::diagnostic::Failure;
 use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
+use libgit2_sys as raw;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-use std::cell::{Cell, OnceCell};
-use std::collections::HashSet;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
 
 /// Objects from this size on are written here, as those are that replace damaged ones: libgit2's
 /// deflate and its search for SHA-1 collisions take several times as long.
@@ -40,7 +44,18 @@ pub(crate) struct Log {
     listed: OnceCell<HashSet<Oid>>,
     /// Objects that were looked for as files of their own and are none.
     misses: Cell<usize>,
+    /// The log's own packs, once an object is looked for in them.
+    packs: OnceCell<Option<Packs>>,
+    /// Small objects that were read and hashed, where several questions go over the same transitions.
+    known: OnceCell<RefCell<Known>>,
 }
+
+/// Objects by name, and their bytes together.
+type Known = (HashMap<Oid, (ObjectType, Vec<u8>)>, usize);
+
+/// Bytes of an object that is kept, and of all.
+const MAX_KNOWN: usize = 32 << 10;
+const MAX_KNOWN_TOGETHER: usize = 16 << 20;
 
 /// After so many objects that are in packs, those that are not are listed once.
 const MANY: usize = 256;
@@ -103,6 +118,8 @@ impl Log {
             others: Vec::new(),
             listed: OnceCell::new(),
             misses: Cell::new(0),
+            packs: OnceCell::new(),
+            known: OnceCell::new(),
         })
     }
 
@@ -297,8 +314,29 @@ impl Log {
         self.write(ObjectType::Commit, text.as_bytes())
     }
 
-    /// An object's content, checked against its name.
+    /// Keeps small objects from now on: they are asked for again.
+    pub(super) fn remember(&self) {
+        self.known.get_or_init(RefCell::default);
+    }
+
+    /// An object's content, checked against its name, now or where it is remembered.
     pub(crate) fn read(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), Failure> {
+        let Some(known) = self.known.get() else {
+            return self.read_file(id);
+        };
+        if let Some(known) = known.borrow().0.get(&id) {
+            return Ok(known.clone());
+        }
+        let (kind, bytes) = self.read_file(id)?;
+        let (objects, together) = &mut *known.borrow_mut();
+        if bytes.len() <= MAX_KNOWN && *together + bytes.len() <= MAX_KNOWN_TOGETHER {
+            *together += bytes.len();
+            objects.insert(id, (kind, bytes.clone()));
+        }
+        Ok((kind, bytes))
+    }
+
+    fn read_file(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), Failure> {
         let failed = |error| unreadable_object(id, error);
         for dir in self.directories_of(id) {
             let found = read_loose(dir, id).map_err(|error| failed(error.into()))?;
@@ -313,7 +351,15 @@ impl Log {
         if self.misses.get() == MANY {
             self.list_files();
         }
-        // It is in a pack; libgit2 hashes what it reads.
+        let packs = self
+            .packs
+            .get_or_init(|| Packs::open(&self.objects, self.format()));
+        if let Some((kind, bytes)) = packs.as_ref().and_then(|packs| packs.read(id))
+            && self.name(kind, &bytes)? == id
+        {
+            return Ok((kind, bytes));
+        }
+        // It is in none of them as they were, or damaged: libgit2 looks again, and hashes what it reads.
         let odb = self.odb()?;
         let object = odb.read(id).map_err(|error| failed(error.into()))?;
         Ok((object.kind(), object.data().to_vec()))
@@ -399,6 +445,64 @@ impl Log {
         let width = id.as_bytes().len();
         parse_tree(bytes, width)
             .ok_or_else(|| unreadable(format!("tree {id} of the log"), "it is malformed"))
+    }
+}
+
+/// The packs of an object directory, which libgit2 reads without a digest of what it reads.
+struct Packs(NonNull<raw::git_odb_backend>);
+
+// SAFETY: it is used by one thread at a time, and what libgit2 shares between backends it locks.
+unsafe impl Send for Packs {}
+
+impl Packs {
+    fn open(objects: &Path, format: ObjectFormat) -> Option<Self> {
+        let path = CString::new(objects.as_os_str().as_encoded_bytes()).ok()?;
+        let options = raw::git_odb_backend_pack_options {
+            version: raw::GIT_ODB_BACKEND_PACK_OPTIONS_VERSION,
+            oid_type: match format {
+                ObjectFormat::Sha1 => raw::GIT_OID_SHA1,
+                _ => raw::GIT_OID_SHA256,
+            },
+        };
+        let mut backend = std::ptr::null_mut();
+        // SAFETY: the path and the options outlive the call; libgit2 was initialised when the log was opened.
+        let code = unsafe { raw::git_odb_backend_pack(&mut backend, path.as_ptr(), &options) };
+        NonNull::new(backend).filter(|_| code == 0).map(Self)
+    }
+
+    /// An object as a pack holds it, whatever its name says; none where no pack does, or it cannot be unpacked.
+    fn read(&self, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
+        let mut name = raw::git_oid {
+            kind: match id.as_bytes().len() {
+                20 => raw::GIT_OID_SHA1 as _,
+                _ => raw::GIT_OID_SHA256 as _,
+            },
+            id: [0; raw::GIT_OID_MAX_SIZE],
+        };
+        name.id[..id.as_bytes().len()].copy_from_slice(id.as_bytes());
+        let backend = self.0.as_ptr();
+        let (mut data, mut length, mut kind) = (std::ptr::null_mut(), 0, raw::GIT_OBJECT_INVALID);
+        // SAFETY: the backend lives as long as this value, and what it reads is ours until it is freed.
+        unsafe {
+            let read = (*backend).read?;
+            if read(&mut data, &mut length, &mut kind, backend, &name) != 0 || data.is_null() {
+                return None;
+            }
+            let bytes = std::slice::from_raw_parts(data.cast::<u8>(), length).to_vec();
+            raw::git_odb_backend_data_free(backend, data);
+            Some((ObjectType::from_raw(kind)?, bytes))
+        }
+    }
+}
+
+impl Drop for Packs {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has it.
+        unsafe {
+            if let Some(free) = (*self.0.as_ptr()).free {
+                free(self.0.as_ptr());
+            }
+        }
     }
 }
 

@@ -188,9 +188,15 @@ impl Store {
 
     /// What happened in the transition of that full id, without the documents after it.
     pub fn event(&self, commit: &str) -> Result<Event, Failure> {
+        Ok(self.event_and_facts(commit)?.0)
+    }
+
+    /// The same with what it was judged by.
+    pub fn event_and_facts(&self, commit: &str) -> Result<(Event, Facts), Failure> {
         self.read(|log| {
             let id = log.oid(commit).ok_or_else(|| unknown_name(commit))?;
-            Ok(Stand::at(log, id)?.event()?.event)
+            let file = Stand::at(log, id)?.event()?;
+            Ok((file.event, file.facts))
         })
     }
 

@@ -266,6 +266,8 @@ pub(super) const STASH_LOG: &str = "stash-log";
 
 /// Submodules that are looked at.
 const MAX_SUBMODULES: usize = 200;
+/// Bytes of an index that is compared with another; a larger one is listed.
+const MAX_INDEX: u64 = 64 << 20;
 /// What lets git look at a file again.
 pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
 
@@ -348,9 +350,12 @@ pub(super) fn stand(
 ) -> Result<Stand, Failure> {
     let git = &repo.program;
     let linked = worktrees(repo)?;
+    let own = repo.git_dir.join("index");
+    let bytes = |path: &Path| disk::read(path, MAX_INDEX, Links::Refuse).ok().flatten();
+    let is_own = from == own || bytes(from).is_some_and(|from| bytes(&own) == Some(from));
     let taken = take_tree(repo, dir, from, index)?;
     // Where the tree's index began as a copy of the user's, what it listed then is the user's.
-    let listed = match from == repo.git_dir.join("index") {
+    let listed = match is_own {
         true => taken.began_as.clone(),
         false => git.answer(Call::new("ls-files --stage -v -z"))?,
     };
@@ -360,7 +365,7 @@ pub(super) fn stand(
         nested.extend(list_nested(repo, &dir.join(index))?);
     }
     let nested = nested.into_iter().take(MAX_SUBMODULES).collect();
-    let (refs, has_stash) = refs(git)?;
+    let (refs, has_stash) = refs(repo)?;
     let dirs = dirs(repo, nested, &ignored);
     let (steering, operation) = (dirs.read(keep)?, dirs.read_operation(keep)?);
     Ok(Stand {
@@ -540,25 +545,16 @@ pub(super) fn stash(git: &Program) -> Result<Vec<String>, Failure> {
 }
 
 /// The refs that are compared, and whether there is a stash.
-fn refs(git: &Program) -> Result<(BTreeMap<String, String>, bool), Failure> {
-    let format = "--format=%(refname)%00%(objectname)%00%(symref)";
+fn refs(repo: &Repo) -> Result<(BTreeMap<String, String>, bool), Failure> {
     let mut has_stash = false;
     let mut refs = BTreeMap::new();
-    for line in git.lines(Call::new("for-each-ref").arg(format))? {
-        let mut fields = line.split('\0');
-        let (Some(name), Some(id)) = (fields.next(), fields.next()) else {
-            continue;
-        };
-        let target = fields.next().unwrap_or_default();
+    for (name, id, target) in repo.list_refs()? {
         has_stash |= name == "refs/stash";
         let kept =
             name == "refs/stash" || name.starts_with(RESCUED_REFS) || name.starts_with(PIN_REFS);
-        let value = match target {
-            "" => id.to_owned(),
-            target => format!("ref: {target}"),
-        };
         if !kept {
-            refs.insert(name.to_owned(), value);
+            let value = target.map_or(id, |target| format!("ref: {target}"));
+            refs.insert(name, value);
         }
     }
     Ok((refs, has_stash))
