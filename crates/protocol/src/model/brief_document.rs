@@ -1,8 +1,8 @@
 //! The continuation brief as the log keeps it: what agents and the user added,
 //! and what became of each entry. What cook fills in by itself is not stored.
 
-use super::all;
 use super::evidence::{Basis, Stamp, Verdict};
+use super::scalar::all;
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::de::Error;

@@ -1,7 +1,7 @@
 //! Proof: receipts, the anchor grammar, evidence entries and claims, `verification-evidence.json`.
 
-use super::all;
 use super::contract::Offer;
+use super::scalar::all;
 use super::scalar::{Count, OptionalI32, SchemaVersion, Text, Texts, Timestamp};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, MapAccess, Visitor};

@@ -22,8 +22,6 @@ mod snapshot;
 mod state;
 mod strength_note;
 
-use strum::VariantArray;
-
 pub use agent::{
     Access, AccessArgs, AgentKind, AgentTable, Capability, Continuation, Counting, EndSignal,
     EventFormat, Identify, KnownAgent, Markers, Rule, SessionNaming, StateDirectory, Taken,
@@ -68,6 +66,7 @@ pub use plan_document::{
     ActiveSlice, ActiveStatus, CancelledSlice, ChangedSlice, Handoff, Import, Plan, PlanBlock,
     PlanSource, PlannedSlice, ProofTally, Slice, SliceStatus, TaskSource,
 };
+pub(crate) use scalar::all;
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use setting::{
     AgentName, CachePath, Command, CommandIn, CommandLine, Commands, Dollars, LogRefs, Pattern,
@@ -82,14 +81,6 @@ pub use state::{
 pub use strength_note::{
     Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver, read_waivers,
 };
-
-/// Every value of an enum, in its order.
-pub(crate) const fn all<T: VariantArray + Copy, const N: usize>() -> [T; N] {
-    match T::VARIANTS.split_first_chunk() {
-        Some((all, [])) => *all,
-        _ => panic!("the list is as long as the enum"),
-    }
-}
 
 /// Values that documents write as a word.
 macro_rules! words {

@@ -3,6 +3,15 @@
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Number;
+use strum::VariantArray;
+
+/// Every value of an enum, in its order.
+pub(crate) const fn all<T: VariantArray + Copy, const N: usize>() -> [T; N] {
+    match T::VARIANTS.split_first_chunk() {
+        Some((all, [])) => *all,
+        _ => panic!("the list is as long as the enum"),
+    }
+}
 
 /// `schema_version`: always 1. Another value is refused on reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

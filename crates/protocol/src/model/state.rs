@@ -1,6 +1,6 @@
 //! `state.json`, the authoritative summary, and the anchor by which every document names the mission.
 
-use super::all;
+use super::scalar::all;
 use super::scalar::{Count, SchemaVersion, Text, Texts, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
