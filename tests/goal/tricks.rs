@@ -154,6 +154,41 @@ fn tests_that_the_code_skips_or_ends_show_nothing() {
     state(&repo, 0);
 }
 
+/// A check that names the whole repository freezes its tests; one that names none lets them change where a commit says
+/// so, and that is shown.
+#[test]
+fn tests_below_the_root_are_frozen_and_a_declared_change_is_shown() {
+    let Some(repo) = with_python() else {
+        return;
+    };
+    let unit = |name: &str, expected: &str| {
+        format!(
+            "import unittest\nfrom slug import slug\n\n\nclass S(unittest.TestCase):\n    def test_{name}(self):\n        self.assertEqual(slug('A'), '{expected}')\n"
+        )
+    };
+    repo.write("slug.py", "def slug(s):\n    return s\n");
+    repo.write("tests/__init__.py", "");
+    repo.write("tests/test_slug.py", unit("slug", "a"));
+    repo.write("tests/test_old.py", unit("old", "A"));
+    repo.write("Makefile", "test:\n\tpython3 -m unittest -v\n");
+    repo.commit("Begin", None);
+    let goal = |check: &str| repo.cook(&["goal", "x", "--check", check, "--as-user"]);
+    goal("python3 -m unittest discover -s .")
+        .ok()
+        .says("tests/test_slug.py");
+    repo.cook(&["goal", "drop", "--as-user"]).ok();
+    goal("make test").ok();
+    repo.write("slug.py", "def slug(s):\n    return s.lower()\n");
+    repo.write("tests/test_old.py", unit("old", "a"));
+    let name = "tests.test_old.S.test_old";
+    let message = format!("Lower the case\n\nTest-Changed: {name}: it is lower case now");
+    repo.git(&["add", "-A"]);
+    repo.git(&["commit", "-q", "-m", &message]);
+    repo.cook(&["goal"])
+        .exits(0)
+        .says("declared: it is lower case now");
+}
+
 #[test]
 fn what_only_a_shell_does_is_refused_and_what_is_not_frozen_is_said() {
     let repo = repo();

@@ -316,3 +316,19 @@ fn tests_that_come_with_a_merge_are_shown_where_the_default_branch_brought_them(
     let (exit, answer) = ask();
     assert_eq!(exit, 1, "{answer:#}");
 }
+
+#[test]
+fn what_the_worktree_had_once_is_no_longer_said_of_it() {
+    let Some(repo) = python() else {
+        return;
+    };
+    repo.write("local_helper.py", "ONE = 1\n");
+    let code = repo.read("calc.py");
+    repo.write("calc.py", format!("import local_helper\n{code}"));
+    repo.commit("Use the helper", None);
+    expect_refused(&repo, "gate_needs_uncommitted", "green here");
+    std::fs::remove_file(repo.root.join("local_helper.py")).unwrap();
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 1, "{answer:#}");
+    assert!(!answer.to_string().contains("green here"), "{answer:#}");
+}

@@ -1,7 +1,7 @@
 //! Planted lies, each named and refused.
 
 use crate::trial::{
-    CALC, Repo, SCRIPT, TESTS, check, expect_refused, node, passes, python, replace,
+    CALC, Repo, SCRIPT, TESTS, check, expect_refused, node, passes, python, replace, with_programs,
 };
 
 const FILE: &str = "tests/test_calc.py";
@@ -608,5 +608,21 @@ fn a_test_that_a_workflow_seems_to_include() {
         replace(&repo, "test/index.js", "add(1, -2), -1)", "add(1, -2), 3)");
         repo.commit("Refactor", None);
         expect_refused(&repo, "pass_to_fail", "");
+    }
+}
+
+/// A runner that counts its tests and names none says by its exit code alone what they say.
+#[test]
+fn an_expected_value_that_follows_a_bug_where_no_test_has_a_name() {
+    if let Some(repo) = with_programs(&["make"]) {
+        let test = ". ./calc.sh\nok=1\n[ \"$(add 1 2)\" = 3 ] || ok=0\necho \"  Total:     1\"\necho \"  Passed:    $ok\"\n[ $ok = 1 ]\n";
+        repo.write("Makefile", "test:\n\tsh t/run.sh\n");
+        repo.write("calc.sh", "add() { echo $(($1 + $2)); }\n");
+        repo.write("t/run.sh", test);
+        repo.commit("Begin", None);
+        repo.write("calc.sh", "add() { echo $(($1 - $2)); }\n");
+        repo.write("t/run.sh", test.replace("= 3", "= -1"));
+        repo.commit("Refactor", None);
+        expect_refused(&repo, "pass_to_fail", "test");
     }
 }
