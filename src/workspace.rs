@@ -186,19 +186,24 @@ impl Workspace {
         Ok(true)
     }
 
-    /// Where the settings name no gate, takes those of the folders that a change touches; whether it did, and
-    /// whether one of them runs tests.
+    /// Where the settings name no gate, takes those of the folders that a change touches; whether it did,
+    /// whether one of them runs tests, and what files could not be read for it.
     ///
     /// # Errors
     /// When the commits cannot be read.
-    pub(crate) fn propose_gates_for(&mut self, base: &str, head: &str) -> Result<(bool, bool)> {
+    pub(crate) fn propose_gates_for(
+        &mut self,
+        base: &str,
+        head: &str,
+    ) -> Result<(bool, bool, Vec<String>)> {
         if !self.config()?.gates.is_empty() {
-            return Ok((false, true));
+            return Ok((false, true, Vec::new()));
         }
         let found = self.find_proposed(head, &self.list_touched(base, head)?)?;
         let has_tests = found.values().any(Proposed::has_test);
         self.take_proposed(propose_for(&found));
-        Ok((true, has_tests))
+        let unread = found.into_values().flat_map(|it| it.unread);
+        Ok((true, has_tests, unread.collect()))
     }
 
     /// Where the settings name no gate, takes those of these folders of HEAD, beside those of the worktree's top.

@@ -79,7 +79,8 @@ pub(super) fn look(
     checked: &mut Checked,
 ) -> Result<()> {
     let (base, head) = (checked.base.commit.clone(), checked.head.clone());
-    let (proposed, has_tests) = workspace.propose_gates_for(&base, &head)?;
+    let (proposed, has_tests, unread) = workspace.propose_gates_for(&base, &head)?;
+    checked.checked.extend(unread);
     let workspace: &Workspace = workspace;
     let mut gates = choose(workspace, ask.gates, checked)?;
     // Gates of the base are asked as well, where none is named.

@@ -162,7 +162,7 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>> {
     if let Some(commit) = &commit {
         // The gates that `cook check` would run.
         let base = find_base(&workspace.repo, commit, None)?;
-        let (is_found, _) = workspace.propose_gates_for(&base.commit, commit)?;
+        let (is_found, ..) = workspace.propose_gates_for(&base.commit, commit)?;
         let gates = workspace.config()?.gate_specs();
         let from = if is_found {
             ", found in the repository"

@@ -387,6 +387,7 @@ impl<'a> SetUp<'a> {
             return Err(failure.replace_hints([hint]));
         };
         self.findings.extend(contract.findings.iter().cloned());
+        self.lines.extend(contract.proposed.unread.iter().cloned());
         for (outcome, word) in [
             (FileOutcome::Created, "created"),
             (FileOutcome::Updated, "updated"),

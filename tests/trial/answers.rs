@@ -332,3 +332,14 @@ fn what_the_worktree_had_once_is_no_longer_said_of_it() {
     assert_eq!(exit, 1, "{answer:#}");
     assert!(!answer.to_string().contains("green here"), "{answer:#}");
 }
+
+#[test]
+fn a_manifest_that_is_broken_is_named() {
+    let Some(repo) = node() else { return };
+    replace(&repo, "package.json", "{\n", "{,\n");
+    repo.commit("Tidy", None);
+    let said = "`package.json` is not valid JSON, so no gate is taken from it";
+    let (_, answer) = check(&repo, &[]);
+    assert!(answer.to_string().contains(said), "{answer:#}");
+    repo.cook(&["init", "--mission", "Add"]).says(said);
+}

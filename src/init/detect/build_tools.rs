@@ -162,7 +162,7 @@ fn php(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let Some(text) = files.text("composer.json")? else {
         return Ok(());
     };
-    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let manifest = found.read_json(files.place("composer.json"), &text);
     let test = &manifest["scripts"]["test"];
     if test.is_string() || test.is_array() {
         let run = "composer run-script test";
@@ -278,7 +278,7 @@ fn detect_javascript(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
 }
 
 fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<()> {
-    let manifest: Value = serde_json::from_str(text).unwrap_or_default();
+    let manifest = found.read_json(files.place(PACKAGE), text);
     let has_lock = MANAGERS
         .iter()
         .any(|(_, locks, ..)| files.first(locks).is_some());
@@ -414,7 +414,8 @@ fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
         found.add_caches(&[".tox"]);
         return Ok(());
     }
-    let project = Project::read(files, &text)?;
+    let manifest = found.read_toml(files.place(PROJECT), &text);
+    let project = Project::read(files, &manifest)?;
     if let Some(source) = pytest(files, &text)? {
         // A member's lock file is that of its workspace.
         let tool = TOOLS.into_iter().find_map(|(lock, run, make)| {
@@ -483,8 +484,7 @@ struct Project {
 }
 
 impl Project {
-    fn read(files: &Files<'_>, text: &str) -> Result<Self> {
-        let manifest: Table = toml::from_str(text).unwrap_or_default();
+    fn read(files: &Files<'_>, manifest: &Table) -> Result<Self> {
         let project = manifest.get("project").and_then(toml::Value::as_table);
         let part = |name: &str| project.and_then(|project| project.get(name));
         let extras = part("optional-dependencies").and_then(toml::Value::as_table);
@@ -606,7 +606,7 @@ fn detect_rust(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let Some(text) = files.text(source)? else {
         return Ok(());
     };
-    let manifest: Table = toml::from_str(&text).unwrap_or_default();
+    let manifest = found.read_toml(files.place(source), &text);
     let table = |name: &str| manifest.get(name).and_then(toml::Value::as_table);
     // A member's lock file is that of its workspace.
     let mut lock = None;

@@ -277,9 +277,32 @@ pub struct Proposed {
     pub setup_inputs: Vec<String>,
     /// A setup rests on files that cannot be named: every commit makes it run again.
     pub setup_always: bool,
+    /// Files that are not what their names say, each with what is wrong: nothing is taken from them.
+    pub unread: Vec<String>,
 }
 
 impl Proposed {
+    /// A file as JSON; nothing, and a note of it, where it is none.
+    pub(super) fn read_json(&mut self, path: String, text: &str) -> serde_json::Value {
+        serde_json::from_str(text).unwrap_or_else(|error| {
+            self.unread.push(format!(
+                "`{path}` is not valid JSON, so no gate is taken from it: {error}"
+            ));
+            serde_json::Value::Null
+        })
+    }
+
+    /// The same of TOML.
+    pub(super) fn read_toml(&mut self, path: String, text: &str) -> toml::Table {
+        toml::from_str(text).unwrap_or_else(|error: toml::de::Error| {
+            let what = error.message();
+            self.unread.push(format!(
+                "`{path}` is not valid TOML, so no gate is taken from it: {what}"
+            ));
+            toml::Table::new()
+        })
+    }
+
     pub(super) fn add(&mut self, check: Check) {
         self.checks.push(check);
     }
