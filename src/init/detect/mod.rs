@@ -48,6 +48,13 @@ pub(crate) fn detect_around(
             };
             if !proposed.checks.is_empty() {
                 chosen.insert(dir.to_owned(), proposed.clone());
+            } else if !proposed.unread.is_empty() {
+                let unread = proposed.unread.clone();
+                let alone = Proposed {
+                    unread,
+                    ..Proposed::default()
+                };
+                chosen.insert(dir.to_owned(), alone);
             }
             if proposed.has_test() {
                 break;
