@@ -719,8 +719,10 @@ impl Checked {
 
     /// Worst first, and the answer: false where a line refuses, else not known where a line says so.
     pub fn settle(mut self) -> Self {
+        let mut told = BTreeSet::new();
+        self.lines
+            .retain(|line| told.insert((line.code, line.message.clone(), line.show.clone())));
         self.lines.sort_by_key(Line::rank);
-        self.lines.dedup();
         self.answer = match self.lines.iter().map(|line| line.weight).min() {
             Some(Weight::Refuses) => Truth::False,
             Some(Weight::NotKnown) => Truth::NotKnown,

@@ -343,3 +343,23 @@ fn a_manifest_that_is_broken_is_named() {
     assert!(answer.to_string().contains(said), "{answer:#}");
     repo.cook(&["init", "--mission", "Add"]).says(said);
 }
+
+#[test]
+fn what_is_not_trusted_is_told_once() {
+    let Some(repo) = node() else { return };
+    let scripts = "\"scripts\": {\"test\": \"node --test\", \"build\": \"node -e 0\"}";
+    let package = |scripts: &str| {
+        format!(
+            "{{\"name\": \"calc\", \"version\": \"1.0.0\", \"devDependencies\": {{\"tape\": \"*\"}}, {scripts}}}\n"
+        )
+    };
+    repo.write("package.json", package(scripts));
+    repo.commit("Build", None);
+    repo.write(
+        "package.json",
+        package(&scripts.replace("node --test", "node --test test")),
+    );
+    repo.commit("Name the tests", None);
+    let told = repo.cook(&["check"]).exits(3).out.clone();
+    assert_eq!(told.matches("`npm install").count(), 1, "{told}");
+}
