@@ -26,7 +26,9 @@ if [ -z "$cook" ]; then
   cook=$PWD/target/release/cook
 fi
 cook=$(realpath -- "$cook")
-work=$(mktemp -d)
+# Not below /tmp, which the sandbox hides from gates.
+mkdir -p target
+work=$(mktemp -d "$PWD/target/tamper.XXXXXX")
 trap 'rm -rf -- "$work"' EXIT
 downloads=${DOWNLOADS:-$work/downloads}
 mkdir -p "$downloads" "$work/home"

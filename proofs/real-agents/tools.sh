@@ -60,7 +60,7 @@ is_refused() {
     const user_only = agent === "cline" ? all.filter(([, said]) => said) : all;
     const fits = (what, said) =>
       what.startsWith("cook ") ? /\[user_only\]/.test(said) && !/\[usage\]/.test(said)
-      : what.startsWith("a tool") ? /unknown|unsupported|no such tool|not found|not available|does not exist/i.test(said)
+      : what.startsWith("a tool") ? /unknown|unsupported|no such tool|not found|not available|unavailable|does not exist/i.test(said)
       : what === "an untrusted command" ? /trust_missing/.test(said)
       : /-32602|unknown argument|additional propert|unknown role|usage|must be|invalid|not allowed|unknown gate|gate_unknown/i.test(said);
     const open = user_only.filter(([what, said]) => !said || !fits(what, said));
