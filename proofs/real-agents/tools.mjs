@@ -64,10 +64,12 @@ export function answer({ turns, tools, noted, run, shell }) {
   const listed = tools.map(full).filter((name) => /cook/.test(name)).map(short).sort();
   if (listed.length) noted.tools = listed;
   const all = doneOf(turns.slice(at + 1));
-  const done = all.filter(({ name }) => name !== "tool_search");
-  // One of them lists tools by name only, until it is asked for them.
-  if (listed.length === 0 && all.length === 0 && tools.some(({ name }) => name === "tool_search")) {
-    return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: "tool_search", args: { query: `select:${TOOLS.map((name) => `mcp__cook__${name}`)}`, max_results: 20 } } };
+  const isSearch = ({ name }) => /^tool_?search$/i.test(name);
+  const done = all.filter((one) => !isSearch(one));
+  // Some list tools by name only, until they are asked for them.
+  const search = tools.find(isSearch);
+  if (listed.length === 0 && all.length === 0 && search) {
+    return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: search.name, args: { query: `select:${TOOLS.map((name) => `mcp__cook__${name}`)}`, max_results: 20 } } };
   }
   if (story === "user_only") return tryUserOnly(done, tools, noted, shell);
 
