@@ -296,3 +296,11 @@ fn an_absent_program_is_to_be_installed_and_an_estimate_takes_an_agent() {
         .ok()
         .says("in all");
 }
+
+#[test]
+fn an_unknown_code_names_the_nearest_one() {
+    Repo::unborn()
+        .cook(&["explain", "Pass-To-Fail"])
+        .exits(2)
+        .says("did you mean `pass_to_fail`?");
+}

@@ -363,3 +363,25 @@ fn what_is_not_trusted_is_told_once() {
     let told = repo.cook(&["check"]).exits(3).out.clone();
     assert_eq!(told.matches("`npm install").count(), 1, "{told}");
 }
+
+#[test]
+fn ten_lines_of_one_code_are_shown_and_the_others_counted() {
+    let Some(repo) = python() else { return };
+    let tests = |expected: u8| -> String {
+        let test = |n| {
+            format!("    def test_{n}(self):\n        self.assertEqual(add(1, 1), {expected})\n")
+        };
+        let head = "import unittest\nfrom calc import add\n\n\nclass T(unittest.TestCase):\n";
+        head.to_owned() + &(0..12).map(test).collect::<String>()
+    };
+    repo.write(FILE, tests(2));
+    repo.commit("Test more", None);
+    repo.write("calc.py", "def add(a, b):\n    return a - b\n");
+    repo.write(FILE, tests(0));
+    repo.commit("Refactor", None);
+    let told = repo.cook(&["check", "--trust-repo"]).exits(1).out.clone();
+    assert_eq!(told.matches("false [pass_to_fail]").count(), 10, "{told}");
+    assert!(told.contains("and 2 more [pass_to_fail]"), "{told}");
+    let (_, answer) = check(&repo, &[]);
+    assert_eq!(answer["lines"].as_array().unwrap().len(), 12, "{answer:#}");
+}
