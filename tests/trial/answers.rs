@@ -338,7 +338,7 @@ fn a_manifest_that_is_broken_is_named() {
     let Some(repo) = node() else { return };
     replace(&repo, "package.json", "{\n", "{,\n");
     repo.commit("Tidy", None);
-    let said = "`package.json` is not valid JSON, so no gate is taken from it";
+    let said = "`package.json` is not valid JSON, so nothing in it is read";
     let (_, answer) = check(&repo, &[]);
     assert!(answer.to_string().contains(said), "{answer:#}");
     repo.cook(&["init", "--mission", "Add"]).says(said);

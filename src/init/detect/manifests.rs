@@ -286,7 +286,7 @@ impl Proposed {
     pub(super) fn read_json(&mut self, path: String, text: &str) -> serde_json::Value {
         serde_json::from_str(text).unwrap_or_else(|error| {
             self.unread.push(format!(
-                "`{path}` is not valid JSON, so no gate is taken from it: {error}"
+                "`{path}` is not valid JSON, so nothing in it is read: {error}"
             ));
             serde_json::Value::Null
         })
@@ -297,7 +297,7 @@ impl Proposed {
         toml::from_str(text).unwrap_or_else(|error: toml::de::Error| {
             let what = error.message();
             self.unread.push(format!(
-                "`{path}` is not valid TOML, so no gate is taken from it: {what}"
+                "`{path}` is not valid TOML, so nothing in it is read: {what}"
             ));
             toml::Table::new()
         })
