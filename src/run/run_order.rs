@@ -64,7 +64,7 @@ pub(super) struct RecentStatus(Rc<RefCell<Option<ToldStatus>>>);
 
 impl RecentStatus {
     pub(super) fn note(&self, repo: &Repo) {
-        *self.0.borrow_mut() = repo.told_status();
+        *self.0.borrow_mut() = repo.last_status();
     }
 
     /// Gives it to the next opening, once.

@@ -64,7 +64,7 @@ impl Repo {
     }
 
     /// What was said last, where anything was: see [`Repo::recent_status`].
-    pub fn told_status(&self) -> Option<ToldStatus> {
+    pub fn last_status(&self) -> Option<ToldStatus> {
         self.known.status.borrow().clone().map(ToldStatus)
     }
 

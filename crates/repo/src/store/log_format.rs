@@ -412,11 +412,11 @@ pub(super) fn tip(log: &Log, id: Oid) -> Result<Tip, Failure> {
 
 /// The message of one commit.
 pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, Failure> {
-    known_meta(id, &log.commit(id)?)
+    require_meta(id, &log.commit(id)?)
 }
 
 /// The same of a commit that was read.
-pub(super) fn known_meta(id: Oid, commit: &Commit) -> Result<Meta, Failure> {
+pub(super) fn require_meta(id: Oid, commit: &Commit) -> Result<Meta, Failure> {
     read_meta(id, commit)
         .ok_or_else(|| unreadable(format!("log commit {id}"), "it has no trailers"))
 }

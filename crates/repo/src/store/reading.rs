@@ -224,7 +224,7 @@ impl Store {
             let id = next.take()?;
             let step = self.read(|log| {
                 let commit = log.commit(id)?;
-                let meta = log_format::known_meta(id, &commit)?;
+                let meta = log_format::require_meta(id, &commit)?;
                 Ok((meta, commit.parents.first().copied()))
             });
             Some(step.map(|(meta, parent)| {
