@@ -7,7 +7,8 @@ import { randomUUID } from "node:crypto";
 
 const STORY = /\(story: (one|all|user_only)\)/;
 const TOOLS = ["brief", "check", "gate", "next", "prompt", "record", "status"];
-const ROLE = /^# Role: completion-([a-z-]+)/m;
+/** Also in an answer that was cut, and is no JSON any more. */
+const ROLE = /^(?:.*"text":")?# Role: completion-([a-z-]+)/m;
 /** Of the user alone. */
 export const DOORS = [
   "trust 'bash tests/run.sh'", "trust --gates", "resume", "undo", "cancel", "plan adopt", "resume --answer yes", "plan refocus --mission less",
@@ -28,7 +29,7 @@ function read(text) {
 }
 
 /** The last prompt that a tool gave, whichever way. */
-const roleOf = (text) => (read(text).prompt ?? text).match(ROLE)?.[1];
+const roleOf = (text) => (read(text).prompt ?? read(text).text ?? text).match(ROLE)?.[1];
 
 /** A tool's name with that of its server, however an agent lists it. */
 const full = (tool) => (tool.namespace ? `${tool.namespace}__${tool.name}` : tool.name);
