@@ -306,7 +306,9 @@ impl Crossed<'_> {
                 add(Word::NotComparable, Some(&NO_RESULT.to_owned()));
             }
             (Some(TestResult::Passed | TestResult::Failed), Old::Green)
-                if became == Became::Gone && !self.after.is_partial =>
+                if became == Became::Gone
+                    && !self.after.is_partial
+                    && !self.runs_with_parameters(head) =>
             {
                 add(Word::Lost, None);
             }
@@ -315,6 +317,13 @@ impl Crossed<'_> {
         if became == Became::Green && self.fails_on_old_code(head, file.as_deref()) {
             add(Word::FailToPass, None);
         }
+    }
+
+    /// Whether it runs once for each of its parameters now, whose names runners put behind its own.
+    fn runs_with_parameters(&self, head: &str) -> bool {
+        let with = format!("{head}[");
+        let mut from = self.after.tests.range(with.clone()..);
+        from.next().is_some_and(|(name, _)| name.starts_with(&with))
     }
 
     /// How the version of the base goes on the code of the head.
@@ -664,6 +673,20 @@ mod tests_of_cross {
                 .map(|(word, _)| word)
                 .collect();
             assert_eq!(found, expected, "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_was_given_parameters_is_not_lost() {
+        let was = [("t::x", Passed)];
+        for (now, expected) in [
+            ([("t::x[1]", Passed), ("t::x[2]", Passed)], vec![]),
+            (
+                [("t::xy[1]", Passed), ("t::z", Passed)],
+                vec![(Word::Lost, "t::x".to_owned())],
+            ),
+        ] {
+            assert_eq!(words(&was, &was, &now, &now, false), expected);
         }
     }
 

@@ -418,8 +418,10 @@ fn read_ctest(line: &str) -> Named<'_> {
 /// `PASS: name`, of automake and DejaGnu.
 fn read_automake(line: &str) -> Named<'_> {
     let (word, name) = line.split_once(": ")?;
-    let result = find_result(word).filter(|_| word.chars().all(|c| c.is_ascii_uppercase()))?;
-    (!name.is_empty() && !name.contains(char::is_whitespace)).then_some((name, result))
+    let is_word = matches!(word, "PASS" | "XFAIL" | "FAIL" | "XPASS" | "ERROR" | "SKIP");
+    // `FAIL: 0` counts tests.
+    let is_name = name.contains(char::is_alphabetic) && !name.contains(char::is_whitespace);
+    (is_word && is_name).then(|| Some((name, find_result(word)?)))?
 }
 
 /// `CalcTest > adds() PASSED`
@@ -506,4 +508,26 @@ fn read_counted(line: &str) -> Option<&str> {
     let (count, rest) = line.split_once(' ')?;
     let (at, all) = count.split_once('/')?;
     (at.parse::<u32>().is_ok() && all.parse::<u32>().is_ok()).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_no_test() {
+        for line in [
+            "PASSED: 16",
+            "FAILED: 0",
+            "FAIL: 0",
+            "# FAIL:  0",
+            "ERROR: 2 of 3",
+        ] {
+            assert_eq!(read_automake(line), None, "{line}");
+        }
+        assert_eq!(
+            read_automake("FAIL: mul.sh"),
+            Some(("mul.sh", TestResult::Failed))
+        );
+    }
 }
