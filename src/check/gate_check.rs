@@ -362,7 +362,11 @@ fn needs_more(
         return Ok(None);
     }
     let status = workspace.repo.status()?;
-    // What git ignores is not in its status, and the commit does not have it either.
+    // What git ignores is not in its status, and the commit does not have it either. Where there is neither, the gate
+    // would say the same again, and leave what it builds with the user.
+    if status.worktree.is_clean() && !workspace.repo.has_untracked()? {
+        return Ok(None);
+    }
     tell(&format!("{name}: red; once more in the worktree"));
     let here = workspace.world()?.runner()?.look_here(gate)?;
     if !here.has_passed() {

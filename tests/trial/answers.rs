@@ -16,6 +16,28 @@ fn line(answer: &Value, code: &str) -> Value {
         .clone()
 }
 
+/// Where the worktree has what the commit has and nothing else, a red gate is not run in it: it would leave there
+/// what it builds.
+#[test]
+fn a_red_gate_leaves_nothing_in_a_clean_worktree() {
+    let Some(repo) = with_programs(&["make"]) else {
+        return;
+    };
+    repo.write(
+        ".agent/cook.toml",
+        "[sandbox]\nmode = \"off\"\n[gates.test]\nrun = \"make test\"\n",
+    );
+    repo.write("Makefile", "test:\n\tcp add.txt built\n\tgrep -q 3 built\n");
+    repo.write("add.txt", "3\n");
+    repo.commit("Begin", None);
+    repo.write("add.txt", "4\n");
+    repo.commit("Break it", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 1, "{answer:#}");
+    line(&answer, "gate_red");
+    assert_eq!(repo.git(&["status", "--porcelain", "--ignored"]), "");
+}
+
 /// The room sets nothing that changes what a program prints.
 #[test]
 fn a_suite_that_asserts_colours_is_green_in_the_room() {

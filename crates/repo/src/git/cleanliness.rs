@@ -91,6 +91,15 @@ impl Repo {
         self.program.answer(call)
     }
 
+    /// Whether a file lies here that git does not have, an ignored one too.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn has_untracked(&self) -> Result<bool, Failure> {
+        let call = Call::new("ls-files --others --directory -z");
+        Ok(!self.program.answer(call)?.is_empty())
+    }
+
     /// Those of these paths that git leaves out of commits: ignored, and not tracked. One that ends
     /// with a slash is asked about as a directory.
     ///
