@@ -191,6 +191,11 @@ impl Store {
         Ok(self.event_and_facts(commit)?.0)
     }
 
+    /// Keeps small objects that are read from now on: several questions go over the same transitions.
+    pub fn remember(&self) {
+        self.log.remember();
+    }
+
     /// The same with what it was judged by.
     pub fn event_and_facts(&self, commit: &str) -> Result<(Event, Facts), Failure> {
         self.read(|log| {
@@ -218,8 +223,9 @@ impl Store {
         std::iter::from_fn(move || {
             let id = next.take()?;
             let step = self.read(|log| {
-                let meta = log_format::meta(log, id)?;
-                Ok((meta, log_format::parent(log, id)?))
+                let commit = log.commit(id)?;
+                let meta = log_format::require_meta(id, &commit)?;
+                Ok((meta, commit.parents.first().copied()))
             });
             Some(step.map(|(meta, parent)| {
                 next = parent;
