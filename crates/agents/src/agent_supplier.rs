@@ -498,6 +498,22 @@ mod named_tests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_text_with_a_secret_is_told_each_time_and_one_without_is_remembered() {
+        let mut search = SecretSearch::begin();
+        let token = format!("ghp_{}", "a1".repeat(18));
+        let text = format!(
+            r#"{{"plain": "words", "list": ["\u0067{}", "words"]}}"#,
+            &token[1..]
+        );
+        for _ in 0..2 {
+            assert_eq!(search.find(&text), [token.clone()]);
+        }
+        let clean: BTreeSet<&str> = search.clean.iter().map(String::as_str).collect();
+        assert_eq!(clean, BTreeSet::from(["list", "plain", "words"]));
+    }
 
     #[test]
     fn secrets_go_and_words_stay() {
