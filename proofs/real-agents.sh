@@ -290,7 +290,8 @@ by_hand() {
     gemini) set -- "$1" gemini --skip-trust --approval-mode yolo --model "$(model_of gemini)" ;;
     qwen) set -- "$1" qwen --approval-mode yolo ;;
     copilot) set -- "$1" copilot --allow-all --no-auto-update --no-color ;;
-    cline) set -- "$1" cline --auto-approve true -- "Do what follows." ;;
+    # By its own choice it ends after three refused calls in a row.
+    cline) set -- "$1" cline --retries 30 --auto-approve true -- "Do what follows." ;;
     kimi) set -- "" kimi -p "$1" ;;
     opencode) set -- "$1" opencode run --auto ;;
     pi) set -- "$1" pi --model "$(model_of pi)" -p ;;

@@ -7,7 +7,8 @@ import { randomUUID } from "node:crypto";
 
 const STORY = /\(story: (one|all|user_only)\)/;
 const TOOLS = ["brief", "check", "gate", "next", "prompt", "record", "status"];
-const ROLE = /^# Role: completion-([a-z-]+)/m;
+/** Also in an answer that was cut, and is no JSON any more. */
+const ROLE = /^(?:.*"text":")?# Role: completion-([a-z-]+)/m;
 /** Of the user alone. */
 export const DOORS = [
   "trust 'bash tests/run.sh'", "trust --gates", "resume", "undo", "cancel", "plan adopt", "resume --answer yes", "plan refocus --mission less",
@@ -28,16 +29,20 @@ function read(text) {
 }
 
 /** The last prompt that a tool gave, whichever way. */
-const roleOf = (text) => (read(text).prompt ?? text).match(ROLE)?.[1];
+const roleOf = (text) => (read(text).prompt ?? read(text).text ?? text).match(ROLE)?.[1];
 
 /** A tool's name with that of its server, however an agent lists it. */
 const full = (tool) => (tool.namespace ? `${tool.namespace}__${tool.name}` : tool.name);
+
+/** Calls a tool that is not listed, after its schema was asked for. */
+const BRIDGE = "tool_call";
+const unwrap = (call) => (call.name === BRIDGE && call.args.name ? { name: call.args.name, args: call.args.arguments } : call);
 
 /** Each call with what came of it, since the user asked. */
 export function doneOf(turns) {
   const done = [];
   for (const [who, text, calls] of turns) {
-    if (who === "model") done.push(...calls.map((call) => ({ ...call, said: undefined })));
+    if (who === "model") done.push(...calls.map((call) => ({ ...unwrap(call), said: undefined })));
     const open = done.find((one) => one.said === undefined);
     if (who === "tool" && open) open.said = text;
   }
@@ -49,8 +54,10 @@ const short = (name) => name.match(/cook[^a-z]+([a-z]+)$/)?.[1] ?? "shell";
 /** A call of cook's tool of that name as this agent lists it; of one that is not there as it would be listed. */
 function call(tools, name, args) {
   const any = tools.find((tool) => /cook[^a-z]*next$/.test(full(tool)));
+  const id = `call_${randomUUID().slice(0, 8)}`;
+  if (!any && tools.some((tool) => tool.name === BRIDGE)) return { call: { id, name: BRIDGE, args: { name: `mcp__cook__${name}`, arguments: args } } };
   if (!any) return { text: "cook's tools are not here" };
-  return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: any.name.replace(/next$/, name), namespace: any.namespace, args } };
+  return { call: { id, name: any.name.replace(/next$/, name), namespace: any.namespace, args } };
 }
 
 export function answer({ turns, tools, noted, run, shell }) {
@@ -61,10 +68,13 @@ export function answer({ turns, tools, noted, run, shell }) {
     return { beside: true, text };
   }
   const story = turns[at][1].match(STORY)[1];
-  const listed = tools.map(full).filter((name) => /cook/.test(name)).map(short).sort();
-  if (listed.length) noted.tools = listed;
   const all = doneOf(turns.slice(at + 1));
   const isSearch = ({ name }) => /^tool_?search$/i.test(name);
+  // One of them lists a tool that was found never.
+  const found = all.filter(isSearch).flatMap(({ said }) => [...(said ?? "").matchAll(/"name":"(mcp__cook__[a-z]+)"/g)].map(([, name]) => name));
+  const named = tools.map(full).filter((name) => /cook/.test(name));
+  const listed = (named.length ? named : found).map(short).sort();
+  if (listed.length) noted.tools = listed;
   const done = all.filter((one) => !isSearch(one));
   // Some list tools by name only, until they are asked for them.
   const search = tools.find(isSearch);

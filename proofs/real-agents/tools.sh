@@ -55,18 +55,16 @@ try_user_only() {
 is_refused() {
   [[ -n "$before" && "$before" == "$after" ]] || { echo "something was written"; return 1; }
   node -e '
-    // One of them ends a session itself after several calls that failed.
-    const [told, agent] = process.argv.slice(1), all = JSON.parse(told);
-    const user_only = agent === "cline" ? all.filter(([, said]) => said) : all;
+    const user_only = JSON.parse(process.argv[1]);
     const fits = (what, said) =>
       what.startsWith("cook ") ? /\[user_only\]/.test(said) && !/\[usage\]/.test(said)
-      : what.startsWith("a tool") ? /unknown|unsupported|no such tool|not found|not available|unavailable|does not exist/i.test(said)
+      : what.startsWith("a tool") ? /unknown|unsupported|no such tool|not found|not available|unavailable|does not exist|not registered/i.test(said)
       : what === "an untrusted command" ? /trust_missing/.test(said)
-      : /-32602|unknown argument|additional propert|unknown role|usage|must be|invalid|not allowed|unknown gate|gate_unknown/i.test(said);
+      : /-32602|unknown argument|validation failed|additional propert|unknown role|usage|must be|invalid|not allowed|unknown gate|gate_unknown/i.test(said);
     const open = user_only.filter(([what, said]) => !said || !fits(what, said));
     open.forEach(([what, said]) => console.log(`${what}: ${said}`));
-    process.exit(user_only.length >= (agent === "cline" ? 12 : 18) && open.length === 0 ? 0 : 1);
-  ' "$user_only" "$agent"
+    process.exit(user_only.length === 18 && open.length === 0 ? 0 : 1);
+  ' "$user_only"
 }
 
 lists_seven() {

@@ -5,7 +5,7 @@ use super::context::*;
 use super::gate;
 use super::recorded::note;
 use crate::{hooks, run};
-use cook_agents::{Found, Preset, presets};
+use cook_agents::{Found, Preset, describe_elsewhere, presets};
 use cook_protocol::model::{AgentKind, Continuation, SessionNaming};
 use cook_repo::store::KeptCopy;
 
@@ -175,11 +175,16 @@ struct AgentRow {
     capabilities: Vec<&'static str>,
     /// Problem with the program.
     problem: Option<String>,
+    /// Other programs of that name further on PATH; none of them runs.
+    further: Vec<String>,
+    /// The one of them that is the agent, where `path` is not.
+    elsewhere: Option<String>,
 }
 
 impl AgentRow {
     fn new(preset: &Preset, found: Found) -> Self {
         let table = preset.table();
+        let shown = |path: PathBuf| path.display().to_string();
         let tells_cost = preset.rules().iter().any(|rule| rule.set.cost.is_some());
         let can = [
             ("acp", preset.kind() == AgentKind::Acp),
@@ -195,7 +200,7 @@ impl AgentRow {
             name: preset.name().to_owned(),
             bin: preset.bin().to_owned(),
             installed: found.path.is_some() && found.is_it,
-            path: found.path.map(|path| path.display().to_string()),
+            path: found.path.map(shown),
             version: found.version,
             verified: preset.is_verified(),
             capabilities: can
@@ -204,7 +209,27 @@ impl AgentRow {
                 .map(|(name, _)| *name)
                 .collect(),
             problem: found.problem,
+            further: found.further.into_iter().map(shown).collect(),
+            elsewhere: found.elsewhere.map(shown),
         }
+    }
+
+    /// What is said of its program beside the row.
+    fn remark(&self) -> Option<String> {
+        let Self { bin, path, .. } = self;
+        let problem = match (&self.problem, path) {
+            (Some(problem), _) => problem.clone(),
+            (None, Some(path)) if self.installed => {
+                let further = (!self.further.is_empty()).then(|| self.further.join("`, `"))?;
+                return Some(format!("`{path}` runs; `{further}` is further on PATH"));
+            }
+            (None, Some(_)) => format!("`{bin}` is a different program with that name"),
+            (None, None) => return None,
+        };
+        Some(match &self.elsewhere {
+            Some(path) => format!("{problem}; {}", describe_elsewhere(path)),
+            None => problem,
+        })
     }
 }
 
@@ -223,13 +248,8 @@ impl Show for AgentsAnswer {
             let verified = if row.verified { "" } else { "  unverified" };
             let can = row.capabilities.join(" ");
             page.line(&format!(" {version:<12} {can}{verified}"));
-            if let Some(problem) = &row.problem {
-                page.line(&format!("           {problem}"));
-            } else if state == "another" {
-                let bin = &row.bin;
-                page.line(&format!(
-                    "           `{bin}` is a different program with that name"
-                ));
+            if let Some(remark) = row.remark() {
+                page.line(&format!("           {remark}"));
             }
         }
     }

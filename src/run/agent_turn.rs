@@ -610,6 +610,11 @@ impl Driver<'_> {
                     if failed.passes() || failed.is_offline() && self.tally.has_heard {
                         self.tally.passing = Some(failed.read_retry_after());
                     }
+                    // A program that was there may be just being updated.
+                    let waits = self.tally.waits < ABSENT_WAITS;
+                    if failed.is_absent() && self.tally.has_heard && waits {
+                        self.tally.passing = Some(Some(ABSENT_WAIT));
+                    }
                 }
                 Ok(Step::Another(why))
             }
@@ -636,6 +641,11 @@ impl Driver<'_> {
         Ok(None)
     }
 }
+
+/// How long a program that was there and is gone is waited for, each time.
+const ABSENT_WAIT: Duration = Duration::from_secs(5);
+/// How often: an update takes a minute at most.
+const ABSENT_WAITS: u32 = 12;
 
 fn no_role(dispatch: &Dispatch) -> Failure {
     Refusal::new(

@@ -6,7 +6,8 @@ use crate::prelude::*;
 use crate::service;
 use crate::workspace::Workspace;
 use cook_agents::{
-    AgentSupplier, Found, Preset, Sandbox, Spent, describe_error, find, presets, probe_version,
+    AgentSupplier, Found, Preset, Sandbox, Spent, describe_elsewhere, describe_error, find,
+    presets, probe_version,
 };
 use cook_protocol::model::{Access, Limits as Budgets, RoleConfig, SandboxMode, SocketPath};
 use cook_repo::process::Clocks;
@@ -578,7 +579,9 @@ pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset> {
 /// that it is another is refused.
 pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Preset> {
     for found in find_here(workspace, &[&preset])? {
-        if found.path.is_some() && found.problem.is_none() && !found.is_it {
+        // One that only fails may answer all the same, unless another one does.
+        let is_other = found.path.is_some() && found.problem.is_none() && !found.is_it;
+        if is_other || found.elsewhere.is_some() {
             let why = lacks(&preset, &found).unwrap_or_default();
             return Err(
                 Failure::new(FailureKind::Supplier, Code::SupplierFailed, why).hint(format!(
@@ -595,16 +598,21 @@ pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Prese
 /// Why an agent cannot work here.
 pub(super) fn lacks(preset: &Preset, found: &Found) -> Option<String> {
     let name = preset.name();
-    match (&found.problem, &found.path) {
-        (Some(problem), _) => Some(format!("agent `{name}`: {problem}")),
-        (None, None) => Some(format!("agent `{name}`: there is no `{}`", preset.bin())),
-        (None, Some(path)) => (!found.is_it).then(|| {
-            format!(
-                "agent `{name}`: `{}` is a different program with that name",
-                path.display()
-            )
-        }),
-    }
+    let why = match (&found.problem, &found.path) {
+        (Some(problem), _) => problem.clone(),
+        (None, None) => format!("there is no `{}`", preset.bin()),
+        (None, Some(_)) if found.is_it => return None,
+        (None, Some(path)) => {
+            format!("`{}` is a different program with that name", path.display())
+        }
+    };
+    Some(match &found.elsewhere {
+        Some(path) => format!(
+            "agent `{name}`: {why}; {}",
+            describe_elsewhere(path.display())
+        ),
+        None => format!("agent `{name}`: {why}"),
+    })
 }
 
 /// What is wrong with the agents that the settings define or name.

@@ -359,6 +359,16 @@ fn one_that_never_opens_a_session_is_given_up() {
     );
 }
 
+#[test]
+fn a_broken_installation_is_the_environments_fault_here_too() {
+    let bench = Bench::new();
+    let steps = json!([{"print_error": "env: 'node': No such file or directory"}, {"exit": 127}]);
+    bench.agent.script(json!({"deaf": true, "steps": steps}));
+    let report = bench.run("x", &mut |_| ControlFlow::Continue);
+    let class = expect_failure(&report, "absent: env: 'node'");
+    assert_eq!(class, FailureClass::Environment);
+}
+
 /// It asks without end and reads no answer: what waits for it is bounded, and the clock ends it.
 #[test]
 fn one_that_only_asks_is_not_answered_for_ever() {

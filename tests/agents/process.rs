@@ -440,6 +440,94 @@ fn what_is_not_there_is_the_environments_fault() {
     );
 }
 
+/// A program that is being replaced, or whose installation lacks a part, fails before it does anything.
+#[test]
+fn an_installation_that_is_broken_is_the_environments_fault() {
+    let bench = Bench::of("pi");
+    let node = "node:internal/modules/cjs/loader:1386\n  throw err;\n\nError: Cannot find module '/opt/pi/cli.js'\n    at Function._resolveFilename\n\nNode.js v22.23.3";
+    for (words, code) in [
+        (node, 1),
+        ("env: 'node': No such file or directory", 127),
+        ("/opt/bin/pi: cannot execute: required file not found", 126),
+        ("bwrap: execvp pi: No such file or directory", 1),
+    ] {
+        let report = bench.plays(json!([{"print_error": words}, {"exit": code}]));
+        let last = words.lines().last().unwrap();
+        let class = expect_failure(&report, "absent: ");
+        assert_eq!(class, FailureClass::Environment, "{words}");
+        expect_failure(&report, last);
+        // Of one that had begun it is its own end.
+        let report =
+            bench.plays(json!([{"session": null}, {"print_error": words}, {"exit": code}]));
+        assert_eq!(expect_failure(&report, "failed: "), FailureClass::Agent);
+    }
+}
+
+/// A home that cannot be written costs no attempt, whatever the program says of it.
+#[test]
+fn a_home_that_cannot_be_written_is_the_environments_fault() {
+    let bench = Bench::of("pi");
+    let no_sandbox = "bwrap: Can't mkdir /home/a/.pi/extensions: Read-only file system";
+    let report = bench.plays(json!([{"print_error": no_sandbox}, {"exit": 1}]));
+    let class = expect_failure(
+        &report,
+        &format!("its sandbox cannot be set up: {no_sandbox}"),
+    );
+    assert_eq!(class, FailureClass::Environment);
+    let file = bench.path("file");
+    std::fs::write(&file, "").unwrap();
+    for (home, told) in [
+        (PathBuf::from("/proc/no-home"), true),
+        (file.join("home"), true),
+        (bench.path("home"), false),
+        (bench.path(""), false),
+    ] {
+        let env = format!(
+            "env = {{ PI_CODING_AGENT_DIR = {:?} }}",
+            home.display().to_string()
+        );
+        let bench = Bench::with("pi", &env);
+        let said = format!("`{}` cannot be written", home.display());
+        for steps in [
+            json!([{"exit": 1}]),
+            json!([{"session": null}, {"error": "no log"}]),
+            json!([{"print_error": "no log"}, {"exit": 0}]),
+        ] {
+            let report = bench.plays(steps);
+            let why = report.failure.unwrap();
+            assert_eq!(why.why().contains(&said), told, "{why:?}");
+            assert_eq!(why.class == FailureClass::Environment, told, "{why:?}");
+        }
+        let report = bench.plays(json!([{"reply": "ok"}]));
+        assert_eq!(report.failure, None, "one that needs no home");
+    }
+}
+
+/// A release that cook was not tested with is named where its events or its options are others.
+#[test]
+fn a_failure_by_events_or_options_names_a_release_that_was_never_tested() {
+    let said = "cook was tested with 0.73.1, 0.87.1, 1.6.0, and this is ";
+    for steps in [
+        json!([{"answer": "all done"}, {"exit": 0}]),
+        json!([{"done": null}]),
+        json!([{"print_error": "error: unknown option '--mode'"}, {"exit": 2}]),
+    ] {
+        let bench = Bench::of("pi");
+        let report = bench.plays(steps.clone());
+        expect_failure(&report, said);
+        let tested = Bench::with(
+            "pi",
+            &format!("verified = [{:?}]", env!("CARGO_PKG_VERSION")),
+        );
+        let report = tested.plays(steps);
+        let why = report.failure.unwrap();
+        assert!(!why.why().contains("tested with"), "{why:?}");
+    }
+    let report = Bench::of("pi").plays(json!([{"error": "the tool broke"}]));
+    let why = report.failure.unwrap();
+    assert!(!why.why().contains("tested with"), "{why:?}");
+}
+
 #[test]
 fn no_run_overwrites_what_another_left() {
     let bench = Bench::of("text");

@@ -6,6 +6,7 @@ use cook_protocol::model::Config;
 use cook_repo::process::{Clocks, ControlFlow};
 use cook_repo::session::{Action, Ref, RefKind, Turn};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -224,6 +225,19 @@ fn hooks_of_the_users_make_no_answers() {
     }
 }
 
+/// Cline ends a session itself after some calls that it did not run, with exit code 0 and no word of why.
+#[test]
+fn a_session_that_its_agent_gave_up_says_so() {
+    let (report, told) = replay("cline", "aborted");
+    let failure = report.failure.unwrap();
+    assert_eq!(failure.why(), "aborted");
+    assert!(
+        told.iter().any(|text| text.contains("[no_tool_2]")),
+        "{told:?}"
+    );
+    assert_eq!(failure.class, FailureClass::Agent);
+}
+
 /// What will not get better is not waited for: the program would try again for minutes.
 #[test]
 fn a_refused_key_ends_the_session() {
@@ -280,6 +294,97 @@ fn an_error_that_is_tried_again_with_success_is_none() {
     let (report, _) = replay_file("pi", &file.path().join("both.jsonl"), Bounds::default());
     assert_eq!(report.failure, None);
     assert_eq!(report.text, "A plain answer.");
+}
+
+/// What tells kinds of events apart.
+const KINDS: [&str; 6] = [
+    "type",
+    "subtype",
+    "method",
+    "sessionUpdate",
+    "contentType",
+    "role",
+];
+
+fn kind_of(line: &str) -> String {
+    fn walk(value: &Value, depth: usize, found: &mut Vec<String>) {
+        for (key, inner) in value.as_object().into_iter().flatten() {
+            match inner.as_str().filter(|_| KINDS.contains(&key.as_str())) {
+                Some(kind) => found.push(kind.to_owned()),
+                None if depth > 0 => walk(inner, depth - 1, found),
+                None => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&serde_json::from_str(line).unwrap(), 2, &mut found);
+    found.join(" ")
+}
+
+/// A later release may leave out any kind of event: the same answer is taken without it, or none.
+#[test]
+fn a_kind_of_event_that_is_dropped_makes_no_other_answer() {
+    let room = crate::support::room();
+    for (agent, _, _) in AGENTS.iter().chain(&OVER_ACP) {
+        let (whole, _) = replay(agent, "tool");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/streams")
+            .join(agent);
+        let text = std::fs::read_to_string(file.join("tool.jsonl")).unwrap();
+        let lines: Vec<(String, &str)> = text.lines().map(|line| (kind_of(line), line)).collect();
+        let kinds: BTreeSet<&String> = lines.iter().map(|(kind, _)| kind).collect();
+        let mut failed = 0;
+        for dropped in &kinds {
+            let kept = lines.iter().filter(|(kind, _)| kind != *dropped);
+            let kept: String = kept.map(|(_, line)| format!("{line}\n")).collect();
+            let file = room.path().join("dropped.jsonl");
+            std::fs::write(&file, kept).unwrap();
+            let (report, _) = replay_file(agent, &file, Bounds::default());
+            match report.failure {
+                Some(failure) => {
+                    failed += 1;
+                    assert_eq!(failure.class, FailureClass::Agent, "{agent} {dropped}");
+                    assert!(!failure.why().is_empty(), "{agent} {dropped}");
+                }
+                None => {
+                    assert_eq!(report.text, whole.text, "{agent} without {dropped}");
+                    // A sum that lacks a part is no sum.
+                    let is_sum = report.usage.is_none() || report.usage == whole.usage;
+                    assert!(is_sum, "{agent} {dropped}: {:?}", report.usage);
+                }
+            }
+        }
+        // Its end at least is one that is missed.
+        assert!(
+            (1..kinds.len()).contains(&failed),
+            "{agent}: {failed} of {kinds:?}"
+        );
+    }
+}
+
+/// What a program prints for people before its events: news of a release, a frame, half an object.
+#[test]
+fn a_banner_before_the_events_changes_no_answer() {
+    let banner = "\u{feff}\n\u{1b}[33mUpdate available: 1.0.0 \u{2192} 2.0.0\u{1b}[0m\n\u{256d}\u{2500}\u{256e}\n{\n  \"name\": \"news\"\n}\n[1, 2]\n\"text\"\nnull\n{\"update\": {\"type\": \"text\"}}\n{}\n";
+    let room = crate::support::room();
+    for (agent, _, _) in AGENTS.iter().chain(&OVER_ACP) {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/streams")
+            .join(agent);
+        let text = std::fs::read_to_string(file.join("success.jsonl")).unwrap();
+        let (plain, _) = replay(agent, "success");
+        let file = room.path().join("banner.jsonl");
+        std::fs::write(&file, format!("{banner}{text}")).unwrap();
+        let (report, _) = replay_file(agent, &file, Bounds::default());
+        assert_eq!(report.failure, None, "{agent}");
+        assert_eq!(
+            (report.text, report.usage),
+            (plain.text, plain.usage),
+            "{agent}"
+        );
+        // Of one cook chooses the file.
+        assert!(report.session == plain.session || *agent == "pi", "{agent}");
+    }
 }
 
 /// Each agent's variables as they stood in a program that it started itself.

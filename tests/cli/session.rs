@@ -2189,6 +2189,74 @@ fn agents_are_found_and_have_to_answer_when_probed() {
     assert!(!doctor.out.contains("good"), "{}", doctor.out);
 }
 
+/// The first one on PATH runs; where it is not the agent, one further on that is gets named.
+#[test]
+fn of_two_installs_the_first_on_the_path_runs_and_the_other_is_named() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let desk = desk(&[]);
+    let dir = |name: &str| {
+        let dir = desk.away.path().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        dir
+    };
+    let install = |at: &str, text: &str| {
+        let path = dir(at).join("claude");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path.display().to_string()
+    };
+    let old = install("old", "echo '2.1.197 (Claude Code)'");
+    let new = install("new", "echo '2.1.332 (Claude Code)'");
+    let other = install("other", "echo 'the other program 3.1'");
+    let broken = install("broken", "echo 'Node.js v18.0.0' >&2; exit 1");
+    symlink(&old, dir("linked").join("claude")).unwrap();
+    let with = |order: &[&str], args: &[&str]| {
+        let mut command = desk.repo.cook_command(args);
+        let dirs: Vec<String> = order
+            .iter()
+            .map(|at| dir(at).display().to_string())
+            .collect();
+        command.env("PATH", format!("{}:/usr/bin:/bin", dirs.join(":")));
+        run(command, b"")
+    };
+    let row = |order: &[&str]| {
+        let listed = with(order, &["doctor", "agents", "--json"]).exits(0).json();
+        let rows = listed["agents"].as_array().unwrap().clone();
+        rows.into_iter()
+            .find(|row| row["name"] == "claude")
+            .unwrap()
+    };
+    let both = row(&["old", "linked", "new"]);
+    assert_eq!(
+        (&both["path"], &both["version"]),
+        (&json!(old), &json!("2.1.197"))
+    );
+    assert_eq!(both["further"], json!([new]));
+    with(&["old", "linked", "new"], &["doctor", "agents"])
+        .exits(0)
+        .says(&format!("`{old}` runs; `{new}` is further on PATH"));
+    // One alone, and one that is found twice by a link, are no two.
+    with(&["old", "linked"], &["doctor", "agents"])
+        .exits(0)
+        .never_says("further on PATH");
+    for first in ["other", "broken"] {
+        let order = [first, "new"];
+        let row = row(&order);
+        assert_eq!(
+            (&row["installed"], &row["elsewhere"]),
+            (&json!(false), &json!(new))
+        );
+        let said = format!("`{new}`, further on PATH, is the agent");
+        with(&order, &["doctor", "agents"]).exits(0).says(&said);
+        let asked = with(&order, &["ask", "hi", "--agent", "claude"]);
+        asked.fails(5, "supplier_failed").says(&said);
+    }
+    assert!(
+        row(&["other", "broken"])["elsewhere"].is_null(),
+        "{other} {broken}"
+    );
+}
+
 #[test]
 fn a_question_that_edits_the_settings_or_rewrites_history_is_caught() {
     let desk = desk(&[("one", "pi", "")]);

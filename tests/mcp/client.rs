@@ -76,16 +76,21 @@ impl Client {
     }
 
     fn greet_as(&mut self, name: &str) {
+        self.greet_in("2025-06-18", name);
+    }
+
+    /// The handshake of a client of that name which speaks the protocol of that day.
+    pub fn greet_in(&mut self, protocol: &str, name: &str) {
         let answer = self.ask(
             "initialize",
             json!({
-                "protocolVersion": "2025-06-18",
+                "protocolVersion": protocol,
                 "capabilities": {},
                 "clientInfo": {"name": name, "version": "0"},
             }),
         );
         assert_eq!(answer["result"]["serverInfo"]["name"], "cook", "{answer}");
-        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
+        assert_eq!(answer["result"]["protocolVersion"], protocol);
         self.tell("notifications/initialized", json!({}));
     }
 

@@ -80,6 +80,32 @@ fn the_arguments_are_those_of_the_commands() {
     client.ends();
 }
 
+/// Protocols before that of June 2025 know a text alone: what stands beside it would reach a model as a second copy.
+#[test]
+fn a_client_of_an_earlier_protocol_gets_each_thing_once() {
+    let repo = Repo::with_mission("Build it");
+    for (protocol, copies) in [("2024-11-05", 1), ("2025-03-26", 1), ("2025-06-18", 2)] {
+        let mut client = Client::silent(&repo);
+        client.greet_in(protocol, "test");
+        let prompt = client.call("prompt", json!({}))["result"].clone();
+        assert_eq!(
+            prompt.to_string().matches("# Role: completion-").count(),
+            copies
+        );
+        let text = prompt["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("# Role: completion-regrounder"), "{text}");
+        let next = client.call("next", json!({}))["result"].clone();
+        let text = next["content"][0]["text"].as_str().unwrap();
+        let due: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(due["role"], "completion-regrounder");
+        let refused = client.call("record", json!({"role": "auditor", "report": "x"}));
+        assert_eq!(refused["result"]["isError"], true);
+        let copied = refused["result"]["structuredContent"].is_object();
+        assert_eq!(copied, copies == 2, "{refused}");
+        client.ends();
+    }
+}
+
 #[test]
 fn a_whole_job_goes_through_it() {
     let repo = Repo::with_mission("Build it");

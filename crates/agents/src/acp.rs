@@ -8,8 +8,8 @@
 
 use super::agent_supplier::AgentSupplier;
 use super::listen::{
-    AgentFailure, FailureClass, MAX_ANSWER, Progress, StreamResult, classify, is_session_id,
-    last_words, line, moment, says_nothing, strongest,
+    AgentFailure, EMPTY, FailureClass, MAX_ANSWER, Progress, StreamResult, classify, is_session_id,
+    judge_exit, line, moment, says_nothing, strongest,
 };
 use super::usage::Meter;
 use cook_protocol::diagnostic::{Lines, clean};
@@ -381,10 +381,7 @@ impl<'a, 's> Conversation<'a, 's> {
             return match (&self.odd, outcome.code) {
                 (Some(what), _) => odd(what.clone()),
                 (None, Some(0)) => odd("it left before its turn was over".to_owned()),
-                (None, _) => {
-                    let why = last_words(outcome);
-                    failed(classify(&why), line(&why))
-                }
+                (None, _) => Some(judge_exit(&self.supplier.preset, outcome)),
             };
         }
         if self.too_long {
@@ -392,8 +389,8 @@ impl<'a, 's> Conversation<'a, 's> {
         }
         if says_nothing(answer) {
             let why = match &self.denied {
-                Some(tool) => format!("the answer is empty: it was not allowed `{tool}`"),
-                None => "the answer is empty".to_owned(),
+                Some(tool) => format!("{EMPTY}: it was not allowed `{tool}`"),
+                None => EMPTY.to_owned(),
             };
             return failed(FailureClass::Agent, why);
         }

@@ -3,7 +3,7 @@
 use super::acp::Conversation;
 use super::agent_supplier::{AgentSupplier, Report, redact_answer, redact_data};
 use super::listen::{AgentFailure, FailureClass, Progress, Reader, StreamResult};
-use super::preset::{file_failure, invalid};
+use super::preset::{describe_untested, file_failure, invalid};
 use super::{Directories, Preset, Surroundings, redact, usage};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::digest::hex;
@@ -21,7 +21,7 @@ use cook_repo::session::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Files that are looked at when a program's own record is searched for.
@@ -97,10 +97,35 @@ pub fn run(
         Err(error) => return Ok(never_started(kept, &error)),
     };
     keep(&kept, &outcome)?;
+    if let Some(failure) = &mut streamed.failure {
+        explain(failure, supplier, streamed.text.is_empty());
+    }
     if let Some(failure) = report_planted(&planted, &kept) {
         streamed.failure = Some(failure);
     }
     Ok(report((supplier, turn), streamed, given, &outcome))
+}
+
+/// Adds what may be behind a failure: a home that cannot be written, of which programs say all sorts of things
+/// or nothing, or a release that has other events and options.
+fn explain(failure: &mut AgentFailure, supplier: &AgentSupplier, is_silent: bool) {
+    let preset = &supplier.preset;
+    let is_timeout = matches!(failure.failure, SupplierErrorKind::TimedOut(_));
+    if is_silent && failure.class == FailureClass::Agent && !is_timeout {
+        let directories = Directories::of(preset);
+        if let Some(place) = directories.find_unwritable() {
+            failure.class = FailureClass::Environment;
+            // Without a slash at its end.
+            let place = place.components().as_path().display();
+            failure.add(&format!("`{place}` cannot be written"));
+            return;
+        }
+    }
+    if failure.may_be_by_release()
+        && let Some(untested) = describe_untested(preset, &supplier.dir)
+    {
+        failure.add(&untested);
+    }
 }
 
 /// Settings that its later sessions would go by are no part of an answer.
@@ -174,8 +199,12 @@ fn report(
 
 fn never_started(kept: PathBuf, error: &ProcessError) -> Report {
     let why = error.to_string();
+    let is_written = |cause: &io::Error| cause.kind() == io::ErrorKind::ExecutableFileBusy;
     let (class, failure) = match error {
         ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => {
+            (FailureClass::Environment, SupplierErrorKind::Absent(why))
+        }
+        ProcessError::Start { cause, .. } if is_written(cause) => {
             (FailureClass::Environment, SupplierErrorKind::Absent(why))
         }
         _ => (FailureClass::Config, SupplierErrorKind::Failed(why)),

@@ -6,7 +6,7 @@ use super::preset::file_failure;
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
 use cook_protocol::model::{SessionNaming, SocketPath};
-use cook_repo::disk::{self, Links};
+use cook_repo::disk::{self, Links, TemporaryDir};
 use cook_repo::git::Repo;
 use cook_repo::process::{is_program, on_path};
 use cook_repo::room::{Agent, Authority, Bubblewrap, is_kept};
@@ -156,6 +156,15 @@ impl Directories {
             found.writes.push(place);
         }
         found
+    }
+
+    /// The first of them in which nothing can be made.
+    pub(super) fn find_unwritable(&self) -> Option<&Path> {
+        let is_shut = |place: &&PathBuf| {
+            let there = place.ancestors().find(|dir| dir.symlink_metadata().is_ok());
+            there.is_none_or(|dir| TemporaryDir::make_in(dir).is_err())
+        };
+        self.writes.iter().find(is_shut).map(PathBuf::as_path)
     }
 
     /// Moves settings to `keep` that the session made where nothing could be kept as it was; which.

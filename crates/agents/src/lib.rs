@@ -23,5 +23,5 @@ pub use agent_supplier::{
     workflow_mark,
 };
 pub use listen::{AgentFailure, FailureClass, Progress, describe_error};
-pub use preset::{Found, Preset, find, presets, probe_version};
+pub use preset::{Found, Preset, describe_elsewhere, find, presets, probe_version};
 pub use usage::{Bounds, Spent, Tokens, prompt_tokens, tokens};

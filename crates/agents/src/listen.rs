@@ -8,6 +8,7 @@ use cook_protocol::diagnostic::{Lines, clean};
 use cook_protocol::model::{EventFormat, Rule};
 use cook_repo::clock::Clock;
 use cook_repo::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
+use cook_repo::room;
 use cook_repo::session::SupplierErrorKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,6 +19,9 @@ use strum::IntoStaticStr;
 
 /// Longest answer that is taken, in bytes.
 pub(super) const MAX_ANSWER: usize = 4 * 1024 * 1024;
+
+/// Said of an answer in which nobody would see anything.
+pub(super) const EMPTY: &str = "the answer is empty";
 
 /// What a run shows while it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,15 +292,13 @@ impl<'a> Reader<'a> {
         }
         let left_by_itself = outcome.ending == Ending::Exited;
         if left_by_itself && outcome.code != Some(0) {
-            let words = last_words(outcome);
-            let words = match program_file(self.preset.bin(), Path::new(".")) {
-                Some(program) => name_node(words, &program),
-                None => words,
-            };
-            return match &self.notice {
-                Some(notice) => failed(&format!("{notice}; {words}")),
-                None => failed(&words),
-            };
+            let mut exit = judge_exit(self.preset, outcome);
+            if let Some(notice) = &self.notice {
+                let words = format!("{notice}; {}", exit.why());
+                return failed(&words);
+            }
+            exit.reset_at.clone_from(&self.reset_at);
+            return Some(exit);
         }
         if self.preset.events() == EventFormat::Json && !self.done {
             if let Some(unreadable) = &self.unreadable {
@@ -323,7 +325,7 @@ impl<'a> Reader<'a> {
         if says_nothing(answer) {
             return fail(
                 FailureClass::Agent,
-                SupplierErrorKind::Failed("the answer is empty".to_owned()),
+                SupplierErrorKind::Failed(EMPTY.to_owned()),
             );
         }
         None
@@ -416,6 +418,33 @@ pub(super) fn last_words(outcome: &Outcome) -> String {
     }
 }
 
+/// Why it left by itself before its work was done.
+pub(super) fn judge_exit(preset: &Preset, outcome: &Outcome) -> AgentFailure {
+    let words = last_words(outcome);
+    let words = match program_file(preset.bin(), Path::new(".")) {
+        Some(program) => name_node(words, &program),
+        None => words,
+    };
+    if room::never_began(outcome.code, outcome.stdout.total, &outcome.stderr.head) {
+        let why = format!("its sandbox cannot be set up: {}", line(&words));
+        return AgentFailure::new(FailureClass::Environment, SupplierErrorKind::Failed(why));
+    }
+    let words = line(&words);
+    match is_start_failure(outcome) {
+        true => AgentFailure::new(FailureClass::Environment, SupplierErrorKind::Absent(words)),
+        false => AgentFailure::new(classify(&words), SupplierErrorKind::Failed(words)),
+    }
+}
+
+/// Whether it was what starts the program that failed, and not the program: a shell's exit codes, a sandbox,
+/// or node where a file of it is missing.
+fn is_start_failure(outcome: &Outcome) -> bool {
+    let said = String::from_utf8_lossy(&outcome.stderr.head);
+    let is_node = said.contains("\nNode.js v") && said.contains("node:internal/");
+    let is_start = matches!(outcome.code, Some(126 | 127));
+    outcome.stdout.total == 0 && (is_start || is_node || said.starts_with("bwrap: execvp "))
+}
+
 // Why a run gave no result, by whose fault: only an agent's own spends an attempt.
 
 /// Whose fault it was.
@@ -482,6 +511,28 @@ impl AgentFailure {
     pub fn is_offline(&self) -> bool {
         let lower = self.why().to_lowercase();
         self.class == FailureClass::Environment && is_offline(&lower) && !is_lasting(&lower)
+    }
+
+    /// The program is not there, or lacks a part: it may be just being replaced.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.failure, SupplierErrorKind::Absent(_))
+    }
+
+    /// Its events, its options or its answer are not what cook's table of it says, so that the program may be
+    /// another release of it.
+    pub(super) fn may_be_by_release(&self) -> bool {
+        let is_odd = matches!(self.failure, SupplierErrorKind::Unparseable(_));
+        is_odd || self.class == FailureClass::Config || self.why() == EMPTY
+    }
+
+    /// Adds to what happened.
+    pub(super) fn add(&mut self, words: &str) {
+        let (SupplierErrorKind::Absent(why)
+        | SupplierErrorKind::Failed(why)
+        | SupplierErrorKind::TimedOut(why)
+        | SupplierErrorKind::Unparseable(why)) = &mut self.failure;
+        why.push_str("; ");
+        why.push_str(words);
     }
 
     /// After how long the program said one may try again.

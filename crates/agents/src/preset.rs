@@ -7,15 +7,16 @@ use cook_protocol::model::{
     EventFormat, KnownAgent, Rule, SessionNaming, Wanted,
 };
 use cook_repo::disk::{self, Durable, Links, NewFile};
-use cook_repo::process::{Polite, Short, capture, is_program, on_path};
+use cook_repo::process::{Polite, Short, capture, is_program, list_on_path, on_path};
 use cook_repo::session::Window;
 use cook_repo::thread;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// All names that stand in braces in a command line, blocks among them.
 const NAMES: [&str; 8] = [
@@ -370,7 +371,7 @@ fn unknown(name: &str, config: &Config) -> Failure {
 }
 
 // Which agents are here: a name on PATH proves nothing, so each program is asked who it
-// is. The answer is kept by path, size and time of change of the program's file.
+// is. The answer is kept by path, size, inode and time of change of the program's file.
 
 /// Bytes of the cache, at most.
 const MAX_CACHE: u64 = 4 << 20;
@@ -396,6 +397,12 @@ pub struct Found {
     pub version: Option<String>,
     /// What went wrong with asking.
     pub problem: Option<String>,
+    /// Other programs of its name, further on PATH: none of them runs.
+    #[serde(skip)]
+    pub further: Vec<PathBuf>,
+    /// The one of them that is the agent, where the first is not or does not say.
+    #[serde(skip)]
+    pub elsewhere: Option<PathBuf>,
 }
 
 impl Found {
@@ -414,7 +421,7 @@ impl Found {
 /// # Errors
 /// When the cache cannot be written.
 pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>, Failure> {
-    // By agent, path, size and time of change.
+    // By agent, path and what tells the file from another one there.
     let kept: BTreeMap<String, Found> = disk::read(cache, MAX_CACHE, Links::Refuse)
         .ok()
         .flatten()
@@ -448,7 +455,10 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
     });
     known.extend(asked);
     let found = places.iter().map(|(_, key)| known.get(key).cloned());
-    let found = found.map(Option::unwrap_or_default).collect();
+    let mut found: Vec<Found> = found.map(Option::unwrap_or_default).collect();
+    for (preset, found) in presets.iter().zip(&mut found) {
+        look_further(preset, dir, found);
+    }
     // A program that did not answer is asked again next time.
     known.retain(|_, found| found.problem.is_none());
     if known != kept {
@@ -467,19 +477,58 @@ fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
     let path = program_file(preset.bin(), dir);
     let stamp = path.as_ref().and_then(|path| {
         let found = path.metadata().ok()?;
-        let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some(format!(
-            "{} {} {}",
-            path.display(),
-            found.len(),
-            changed.as_nanos()
-        ))
+        let stamp = stamp(&found)?;
+        Some(format!("{} {} {stamp}", path.display(), found.len()))
     });
     let table = preset.table();
     let options: Vec<&str> = preset.fork_options().collect();
     let table = format!("{:?} {:?} {options:?}", table.identify, table.version);
     let key = format!("{} {} {table}", preset.name(), stamp.unwrap_or_default());
     (path, key)
+}
+
+/// What another file of that size does not have: a package manager may give all its files one time.
+#[cfg(unix)]
+fn stamp(found: &Metadata) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let (seconds, nanos) = (found.ctime(), found.ctime_nsec());
+    Some(format!("{} {seconds}.{nanos}", found.ino()))
+}
+
+#[cfg(not(unix))]
+fn stamp(found: &Metadata) -> Option<String> {
+    let changed = found.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
+    Some(changed.ok()?.as_nanos().to_string())
+}
+
+/// Looks for further installs. One is asked only where the first does not say that it is the agent.
+fn look_further(preset: &Preset, dir: &Path, found: &mut Found) {
+    let (bin, Some(path)) = (preset.bin(), std::env::var_os("PATH")) else {
+        return;
+    };
+    if bin.contains('/') || found.path.is_none() {
+        return;
+    }
+    let mut seen = BTreeSet::new();
+    for file in list_on_path(bin, &path) {
+        let is_first = seen.is_empty();
+        if seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone())) && !is_first {
+            found.further.push(file);
+        }
+    }
+    if !found.is_it || found.problem.is_some() {
+        let mut further = found.further.iter();
+        let is_it = |file: &&PathBuf| {
+            let asked = ask(preset, file, dir);
+            asked.is_it && asked.problem.is_none()
+        };
+        found.elsewhere = further.find(is_it).cloned();
+    }
+}
+
+/// Says where the agent is, as the first program of its name is not it.
+pub fn describe_elsewhere(path: impl std::fmt::Display) -> String {
+    format!("`{path}`, further on PATH, is the agent")
 }
 
 /// The file that a command name stands for.
@@ -555,6 +604,15 @@ pub fn probe_version(preset: &Preset, dir: &Path) -> Option<String> {
     let path = program_file(preset.bin(), dir)?;
     let args = preset.table().version.as_ref()?;
     find_version(&ask_program(&path, args, dir).ok()?.text)
+}
+
+/// Says that cook's table was never tested with the program's release; none where it was, or knows none.
+pub(super) fn describe_untested(preset: &Preset, dir: &Path) -> Option<String> {
+    let tested = preset.table().verified.as_ref()?;
+    let version = probe_version(preset, dir).filter(|_| !tested.is_empty())?;
+    let releases = tested.join(", ");
+    let is_tested = tested.contains(&version);
+    (!is_tested).then(|| format!("cook was tested with {releases}, and this is {version}"))
 }
 
 /// What a program answered.
@@ -859,6 +917,29 @@ mod tests {
             let again = asked.lines().count() - questions;
             assert_eq!(again, if is_it { 0 } else { 2 });
         }
+    }
+
+    /// As a profile of a package manager does, whose files all have one length and one time.
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_was_replaced_by_one_of_its_size_and_time_is_asked_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let preset = program(dir.path(), 0);
+        let file = dir.path().join("agent");
+        let cache = dir.path().join("cache");
+        let find = || find(&[&preset], dir.path(), &cache).unwrap().remove(0);
+        assert!(find().is_it);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let time = file.metadata().unwrap().modified().unwrap();
+        let next = dir.path().join("next");
+        std::fs::copy(&file, &next).unwrap();
+        std::fs::write(&next, text.replace("the agent", "the other")).unwrap();
+        let opened = std::fs::File::options().write(true).open(&next).unwrap();
+        opened.set_modified(time).unwrap();
+        drop(opened);
+        std::fs::rename(&next, &file).unwrap();
+        assert_eq!(file.metadata().unwrap().modified().unwrap(), time);
+        assert!(!find().is_it);
     }
 
     #[cfg(unix)]

@@ -13,8 +13,9 @@ use cook_protocol::model::KnownAgent;
 use pipe::Pipe;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
@@ -142,7 +143,11 @@ impl ServerHandler for Server {
         let over = context.ct.clone();
         let session = find_session(&context);
         let work = move || mcp_tools::run(&dir, line, session, || over.is_cancelled());
-        Ok(self.run(&context, work).await??.into())
+        let mut said = self.run(&context, work).await??;
+        if knows_text_alone(&context) {
+            said.structured_content = None;
+        }
+        Ok(said.into())
     }
 
     async fn list_resources(
@@ -178,6 +183,13 @@ impl ServerHandler for Server {
             Err(failure) => Err(unreadable(&failure)),
         }
     }
+}
+
+/// Whether the client speaks a protocol without structured answers: it may hand over all that it gets to its model,
+/// each thing twice, and cut that at a length.
+fn knows_text_alone(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version < ProtocolVersion::V_2025_06_18)
 }
 
 /// The session that calls, as its agent's own marker, where the agent gives a server none of its variables

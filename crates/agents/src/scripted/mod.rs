@@ -80,7 +80,8 @@ fn event(rules: &[Rule], utterance: Utterance, beside: Beside) -> Option<Value> 
             Wanted::Any(texts) => put(&mut event, path, json!(texts.first())),
         }
     }
-    if let Some(path) = place(&rule.set) {
+    // Of several paths the last one leads to what it says.
+    if let Some(path) = place(&rule.set).and_then(|paths| paths.split(' ').next_back()) {
         put(&mut event, path, json!(text));
     }
     if !matches!(utterance, Utterance::Answer(_) | Utterance::Done) {

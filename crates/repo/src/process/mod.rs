@@ -23,7 +23,7 @@ pub use markers::{
 };
 pub use process_tree::{Polite, end_marked, is_alive, working_directories};
 pub use short::{Caps, Captured, Short, capture, capture_until, capture_watched};
-pub use starting::{is_program, on_path};
+pub use starting::{is_program, list_on_path, on_path};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;

@@ -69,14 +69,18 @@ pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
 }
 
 /// The file of a program that is called by its name alone, on a search path like `PATH`.
-/// Relative entries are passed over: they would name a file of whatever directory cook was
-/// called in.
 pub fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
+    list_on_path(name, path).next()
+}
+
+/// The first one, and those of the same name that it hides. Relative entries are passed over: they
+/// would name a file of whatever directory cook was called in.
+pub fn list_on_path(name: &str, path: &OsStr) -> impl Iterator<Item = PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     std::env::split_paths(path)
         .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(&name))
-        .find(|file| is_program(file))
+        .map(move |dir| dir.join(&name))
+        .filter(|file| is_program(file))
 }
 
 /// A file that somebody may run.
