@@ -369,7 +369,10 @@ impl Repo {
             walk.hide(self.oid(from)?).or_fail()?;
         }
         walk.take(limit)
-            .map(|id| Ok(listed(&self.find_commit(id.or_fail()?)?)))
+            .map(|id| {
+                let commit = self.find_commit(id.or_fail()?)?;
+                Ok(listed(&commit))
+            })
             .collect()
     }
 
