@@ -128,7 +128,8 @@ export function answer(asked) {
   const { turns, tools, body, noted } = asked;
   const isStory = ([who, text]) => who === "user" && (new RegExp(STORY).test(text) || ROLE.test(text));
   const last = JSON.stringify(conversation(body).at(-1));
-  const sums = noted.steps >= 4 && SUMS.test(last);
+  // What the hooks say after a compaction has such words too.
+  const sums = noted.steps >= 4 && SUMS.test(last) && !last.includes("--- cook brief ---");
   if (tools.length === 0 || sums) {
     // One of them asks, after many turns, whether this model runs in circles.
     if (!sums && /conversation history/.test(last)) return { beside: true, text: '{"unproductive_state_analysis": "none", "unproductive_state_confidence": 0}' };

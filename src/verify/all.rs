@@ -231,6 +231,16 @@ fn explain_red(workspace: &Workspace, config: &Config, red: Red, lines: usize) -
 }
 
 pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
+    if workspace
+        .repo
+        .contract_missing()?
+        .iter()
+        .any(|path| path == VERIFIER)
+    {
+        let what = format!("`{VERIFIER}` is not in the worktree");
+        outcome.find_at(Code::ContractMissing, what, VERIFIER);
+        return Ok(());
+    }
     if !is_trusted(workspace, outcome)? {
         return Ok(());
     }

@@ -631,8 +631,8 @@ fn a_second_signal_to_a_run_cancels_the_turn() {
         "session/cancel"
     );
     std::fs::remove_file(job.state.join("script.json")).unwrap();
-    job.repo.cook(&["run"]).exits(0);
-    job.is_done();
+    job.repo.cook(&["run", "--steps", "1"]).exits(13);
+    job.repo.cook(&["session", "verify"]).exits(0);
 }
 
 #[test]

@@ -657,6 +657,12 @@ fn a_hint_is_said_once_a_code() {
         run.out
     );
     assert_eq!(run.out.matches("run `cook init`").count(), 1, "{}", run.out);
+    // A script that is not there is missing, and nobody is asked to trust it.
+    for words in [&["verify"][..], &["verify", "stop"]] {
+        let run = repo.cook(words).exits(1);
+        assert!(!run.out.contains("stop_verifier_untrusted"), "{}", run.out);
+        assert!(run.out.contains("[contract_missing]"), "{}", run.out);
+    }
     repo.cook(&["init", "--mission", MISSION]).exits(0);
     let run = repo.cook(&["verify", "control-plane"]).exits(0);
     assert_eq!(

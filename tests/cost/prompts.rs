@@ -316,8 +316,8 @@ fn check_growth(job: &Job, last: usize) {
 }
 
 #[test]
-fn the_last_of_ten_slices_costs_what_the_second_does() {
-    check_growth(&Job::work("strict", 3, 10), 10);
+fn the_last_of_six_slices_costs_what_the_second_does() {
+    check_growth(&Job::work("strict", 3, 6), 6);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::time::Instant;
 use sweep::{Fault, Tally};
 
 /// Injections that the short sweep spreads over all kinds.
-const SHORT: usize = 76;
+const SHORT: usize = 38;
 
 #[test]
 fn an_interrupted_transition_happened_or_did_not() {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What interrupts the sessions, one after another; `-` = nothing. Those after the last go well.
-const OUTAGES: &str = "offline - until - login - - overload - crash - - removed network - model - - \
-    crash crash - until - login login - overload overload - network - removed until - -";
+const OUTAGES: &str =
+    "offline - until - login login - overload - crash crash - removed network - model - -";
 
 /// What a user reads of each, and whether the run ends with it.
 const TOLD: [(&str, &str, bool); 8] = [

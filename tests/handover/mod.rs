@@ -7,9 +7,12 @@ pub mod roles;
 use crate::support::Repo;
 use prompt::Prompt;
 use roles::{Output, Roles};
+use std::collections::BTreeMap;
 
 /// Reports until the job must be done.
 const BOUND: usize = 45;
+/// A job that is given the same reason so often goes in a circle; the one that ends hears none more than four times.
+const SAME: usize = 6;
 /// The gate: it says what it misses, as a test would.
 const CHECK: &str = "for word in RED-7; do grep -q $word greet.txt || { echo \"greet.txt must hold $word\"; exit 1; }; done\n";
 const MISSION: &str =
@@ -34,10 +37,16 @@ fn run(without: Option<&str>) -> Result<Repo, String> {
     repo.init_strictly(MISSION).ok();
     repo.trust("sh check.sh");
     let mut roles = Roles::default();
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for number in 0..BOUND {
         let next = repo.cook(&["next", "--json"]).ok().json();
         if next["policy"] == "done" {
             return Ok(repo);
+        }
+        let heard = reasons.entry(next["reason"].to_string()).or_default();
+        *heard += 1;
+        if *heard == SAME {
+            break;
         }
         let Some(role) = next["role"].as_str().map(str::to_owned) else {
             let question = next["reason"].as_str().unwrap_or_default().to_owned();
@@ -76,10 +85,7 @@ fn run(without: Option<&str>) -> Result<Repo, String> {
             eprintln!("{name}: {}", taken.err);
         }
     }
-    Err(format!(
-        "not done after {BOUND} reports: {}",
-        repo.read("greet.txt")
-    ))
+    Err(format!("not done: {reasons:#?} {}", repo.read("greet.txt")))
 }
 
 #[test]
@@ -95,8 +101,6 @@ fn a_job_whose_roles_know_their_prompts_alone_comes_to_done() {
 /// what somebody asked for.
 #[test]
 fn without_a_part_of_the_prompts_it_does_not() {
-    // What holds nothing that this job needs is missed by nobody.
-    assert!(run(Some("Criteria the user amended:")).is_ok());
     for part in [
         "The exact handoff",
         "The plan:",

@@ -452,7 +452,7 @@ fn message() -> impl Strategy<Value = Recovery> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if std::env::var_os("COOK_LONG_TESTS").is_some() { 10_000 } else { 1_000 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if std::env::var_os("COOK_LONG_TESTS").is_some() { 10_000 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_message_stays_in_its_bounds(recovery in message()) {

@@ -68,7 +68,6 @@ fn hostile_names_are_data_in_every_prompt_and_every_answer() {
     };
     look(&repo, "dirty on another branch");
     repo.git(&["checkout", "-q", "main"]);
-    look(&repo, "dirty");
     repo.commit(&format!("Ignore\n\n# {ORDER}\u{1b}[2J"), None);
     assert!(look(&repo, "committed by somebody").contains(ORDER));
 }

@@ -208,7 +208,7 @@ fn a_git_directory_among_the_files_leads_nowhere() {
     let outside = repo.outside();
     repo.git(&["init", "-q", "--bare", "x"]);
     repo.write("x/sub/a.txt", "a\n");
-    for worktree in ["sub", outside.to_str().unwrap()] {
+    for (worktree, dir) in [("sub", "x"), (outside.to_str().unwrap(), "x/sub")] {
         for (name, value) in [
             ("core.bare", "false"),
             ("core.worktree", worktree),
@@ -218,23 +218,21 @@ fn a_git_directory_among_the_files_leads_nowhere() {
         ] {
             repo.git(&["config", "--file", "x/config", name, value]);
         }
-        for dir in ["x", "x/sub"] {
-            for words in [
-                &["init", "--mission", "m"][..],
-                &["verify", "--from", "origin"],
-                &["run", "--once", "--from", "origin"],
-                &["pull"],
-                &["push"],
-            ] {
-                let words = [&["-C", dir], words].concat();
-                repo.cook(&words).fails(3, "bare_repository");
-            }
-            for words in commands::all() {
-                let words = [&["-C", dir], *words].concat();
-                assert!(call(&repo, &words).is_some(), "{words:?} takes too long");
-                let traced = fs::read_to_string(&trace).unwrap_or_default();
-                assert!(traced.is_empty(), "{words:?}: {traced}");
-            }
+        for words in [
+            &["init", "--mission", "m"][..],
+            &["verify", "--from", "origin"],
+            &["run", "--once", "--from", "origin"],
+            &["pull"],
+            &["push"],
+        ] {
+            let words = [&["-C", dir], words].concat();
+            repo.cook(&words).fails(3, "bare_repository");
+        }
+        for words in commands::all() {
+            let words = [&["-C", dir], *words].concat();
+            assert!(call(&repo, &words).is_some(), "{words:?} takes too long");
+            let traced = fs::read_to_string(&trace).unwrap_or_default();
+            assert!(traced.is_empty(), "{words:?}: {traced}");
         }
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     }

@@ -137,10 +137,33 @@ impl Work {
         reader.cook(&all).ok().says("reproduced");
         reader.cook(&["pull"]).ok();
         reader.cook(&["doctor", "fsck"]).ok();
-        let concluded = reader.cook(&["log"]).ok().out;
-        assert_eq!(concluded.matches("implemented").count(), 1, "{concluded}");
+        self.is_built_once(&reader);
+    }
+
+    /// Steps in these clones in turn until the slice is audited, by four sessions where none was held in vain, and
+    /// whoever takes the log in finds it sound. Nothing in the stories that end here is told by the judges' sessions.
+    #[track_caller]
+    fn goes_on(&self, clones: &[&Repo]) -> usize {
+        for number in 0..8 {
+            if self.calls().iter().any(|call| call.starts_with("auditor")) {
+                break;
+            }
+            clones[number % clones.len()].cook(&STEP).exits(0);
+        }
+        let reader = self.shared.another(9);
+        reader.cook(&["pull"]).ok();
+        reader.cook(&["verify", "control-plane"]).ok();
+        reader.cook(&["doctor", "fsck"]).ok();
+        self.is_built_once(&reader);
+        self.calls().len()
+    }
+
+    #[track_caller]
+    fn is_built_once(&self, reader: &Repo) {
+        let log = reader.cook(&["log"]).ok().out;
+        assert_eq!(log.matches("implemented").count(), 1, "{log}");
         let commits = reader.git(&["log", "--format=%s", "--grep=Cook-Slice: hello"]);
-        assert_eq!(commits, "Say hello");
+        assert_eq!(commits.matches("Say hello").count(), 1, "{commits}");
     }
 
     fn remote(&self) -> (String, String) {
@@ -215,8 +238,7 @@ fn who_comes_second_leaves_nothing_there_and_can_begin_again() {
     let aside = log(&one, &["for-each-ref", "refs/cook/rescue/"]).ok().out;
     assert_eq!(aside.lines().count(), 1, "{aside}");
     one.cook(&["doctor", "fsck"]).ok();
-    work.finish(&[&one, &two]);
-    work.is_done();
+    work.goes_on(&[&one, &two]);
 }
 
 #[test]
@@ -239,7 +261,7 @@ fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
                 assert!(!one.root.join("half.txt").exists());
                 let kept = one.git(&["for-each-ref", "--format=%(refname)", "refs/cook/rescue/"]);
                 assert_eq!(one.git(&["show", &format!("{kept}:half.txt")]), "half");
-                work.finish(&[&one, &two]);
+                work.goes_on(&[&one, &two]);
             }
             false => {
                 work.finish(&[&two]);
@@ -247,9 +269,9 @@ fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
                 // The clone of the killed one is usable again, also after the others are done.
                 one.cook(&STEP).exits(13);
                 assert_eq!(one.head(), work.remote().0);
+                work.is_done();
             }
         }
-        work.is_done();
     }
 }
 
@@ -286,7 +308,7 @@ fn what_a_killed_session_was_in_the_middle_of_is_kept() {
         (of("staged.txt"), of("greet")),
         ("staged".to_owned(), "changed".to_owned())
     );
-    work.finish(&[&one, &work.clone(3)]);
+    work.goes_on(&[&one, &work.clone(3)]);
 }
 
 /// A push that waits for the test: the worker is killed with its transition recorded and not pushed.
@@ -336,8 +358,7 @@ fn who_is_killed_before_the_push_gives_it_the_next_time_or_gives_way() {
             assert_eq!(work.calls().len(), sessions + 1);
             assert!(work.calls()[sessions].starts_with("reviewer"));
         }
-        work.finish(&[&one, &two]);
-        work.is_done();
+        work.goes_on(&[&one, &two]);
     }
 }
 
@@ -356,9 +377,7 @@ fn a_push_without_an_answer_is_found_out_the_next_time() {
     assert_ne!(work.remote(), before, "the remote took it");
     assert!(matches!(step.code, 0 | 3), "{}{}", step.out, step.err);
     one.cook(&STEP).exits(0);
-    work.finish(&[&one, &work.clone(3)]);
-    assert_eq!(work.calls().len(), SESSIONS);
-    work.is_done();
+    assert_eq!(work.goes_on(&[&one, &work.clone(3)]), 4);
 }
 
 #[test]
@@ -405,8 +424,7 @@ fn a_remote_that_is_rewound_or_away_changes_nothing() {
         .says("git says:");
     assert_eq!((one.head(), standing(&one)), (head, stands));
     std::fs::rename(&away, &work.shared.bare).unwrap();
-    work.finish(&[&one]);
-    work.is_done();
+    work.goes_on(&[&one]);
 }
 
 /// It goes away while a session is held: what was recorded goes with the next step.
@@ -420,9 +438,7 @@ fn a_remote_that_is_away_at_the_end_gets_it_later() {
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("remote_unreachable") && said.contains("cook run --once --from origin"));
     std::fs::rename(&away, &work.shared.bare).unwrap();
-    work.finish(&[&one, &work.clone(3)]);
-    assert_eq!(work.calls().len(), SESSIONS);
-    work.is_done();
+    assert_eq!(work.goes_on(&[&one, &work.clone(3)]), 4);
 }
 
 #[test]
@@ -511,8 +527,7 @@ fn a_person_who_is_waited_for_is_told_by_the_exit_code() {
     // A person's transition goes before the session.
     two.cook(&STEP).exits(0);
     one.cook(&STEP).exits(0);
-    work.finish(&[&one, &two]);
-    work.is_done();
+    work.goes_on(&[&one, &two]);
 }
 
 #[test]
@@ -537,8 +552,7 @@ fn two_steps_in_one_clone_do_not_meet() {
     work.go();
     let (code, said) = outcome(&one, child);
     assert_eq!(code, Some(0), "{said}");
-    work.finish(&[&one]);
-    work.is_done();
+    work.goes_on(&[&one]);
 }
 
 /// Whatever the settings say of when transitions travel, a step gives them together.
@@ -555,8 +569,7 @@ fn settings_that_push_by_themselves_do_not_change_what_a_step_is() {
         work.go();
         let (code, said) = outcome(&one, slow);
         assert_eq!((code, work.remote()), (Some(7), there), "{said}");
-        work.finish(&[&one, &two]);
-        work.is_done();
+        work.goes_on(&[&one, &two]);
     }
 }
 

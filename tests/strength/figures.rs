@@ -6,11 +6,13 @@ use serde_json::json;
 const CART: &str = include_str!("cart.py");
 const RANGE: &str = include_str!("range.js");
 const ROTATE: &str = include_str!("rotate.sh");
+/// So many defects tell strong tests from hollow ones.
+const ENOUGH: &str = "12";
 
 #[track_caller]
 fn is_strong(repo: Option<Repo>) {
     let Some(repo) = repo else { return };
-    let (exit, answer) = strength(&repo, &["--minimum", "0.8"]);
+    let (exit, answer) = strength(&repo, &["--mutants", ENOUGH, "--minimum", "0.8"]);
     assert_eq!(exit, 0, "{answer:#}");
     assert!(answer["strength"].as_f64().unwrap() >= 0.8, "{answer:#}");
     assert_eq!(answer["reverted"], "noticed");
@@ -20,14 +22,19 @@ fn is_strong(repo: Option<Repo>) {
 #[track_caller]
 fn is_hollow(repo: Option<Repo>) {
     let Some(repo) = repo else { return };
-    let (exit, answer) = strength(&repo, &["--minimum", "0.7"]);
+    let (exit, answer) = strength(&repo, &["--mutants", ENOUGH, "--minimum", "0.7"]);
     assert_eq!(exit, 1, "{answer:#}");
     assert!(answer["strength"].as_f64().unwrap() <= 0.3, "{answer:#}");
     adds_up(&answer);
-    let few = ["--mutants", "6"];
-    let (_, answer) = strength(&repo, &few);
-    let args = [&["strength", "--trust-repo"], &few[..]].concat();
-    let run = repo.cook(&args).exits(0);
+}
+
+#[test]
+fn the_text_names_the_place_that_the_json_names() {
+    let tests = ("test.sh", include_str!("hollow.sh"));
+    let repo = program(("rotate.sh", ROTATE), tests, "sh test.sh").unwrap();
+    let (_, answer) = strength(&repo, &["--mutants", "3"]);
+    let run = repo.cook(&["strength", "--trust-repo", "--mutants", "3"]);
+    let run = run.exits(0);
     assert!(run.out.starts_with("strength 0."), "{run:?}");
     let first = &answer["survivors"][0];
     let place = format!(
