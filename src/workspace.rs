@@ -41,6 +41,9 @@ pub struct Workspace {
     pub pushes_later: bool,
     /// The command of `[notify]` is told nothing: what happens here is no part of the work.
     pub tells_nobody: bool,
+    /// A decision takes what `git status` said here last: nothing but cook was at work since, and a transition
+    /// looks again under the lock.
+    pub worktree_stays: bool,
     /// Who is told of each command that begins.
     pub tell: Option<cook_repo::receipt::Tell>,
     /// Where hidden files of a goal lie, where that is not cook's own directory.
@@ -134,6 +137,7 @@ impl Workspace {
             judging: None,
             pushes_later: false,
             tells_nobody: false,
+            worktree_stays: false,
             tell: None,
             hidden: None,
             made_tests: Default::default(),

@@ -157,12 +157,13 @@ impl Scale {
             std::fs::write(&path, report.replace("the only one", &why)).unwrap();
             write!(
                 settings,
-                "\n[agents.{name}]\nbin = \"/bin/cat\"\nstart = [{path:?}]\nevents = \"text\"\n"
+                "\n[agents.{name}]\nbin = \"/bin/cat\"\nstart = [\"{name}.txt\"]\nevents = \"text\"\n"
             )
             .unwrap();
         }
         std::fs::write(scale.root().join(".agent/cook.toml"), settings).unwrap();
-        scale.git(&["commit", "--quiet", "--all", "--message", "settings"]);
+        scale.git(&["add", "--all"]);
+        scale.git(&["commit", "--quiet", "--message", "settings"]);
         scale.cook(&["init", "--as-user"]);
         for name in ["one", "two"] {
             let refused = scale
@@ -177,9 +178,9 @@ impl Scale {
         scale
     }
 
-    /// What a planner answers.
+    /// What a planner answers, in the repository: the sandbox shows agents nothing else of a temporary directory.
     pub fn planners_report(&self, name: &str) -> PathBuf {
-        self.dir.path().join(format!("{name}.txt"))
+        self.root().join(format!("{name}.txt"))
     }
 
     fn reground(&self, text: &str) {

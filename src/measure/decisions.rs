@@ -68,6 +68,7 @@ impl Workspace {
             measure(&world, question, facts)?;
             if world.runs && question.may_run() {
                 facts.forget_surroundings();
+                self.repo.forget_status();
             }
             Ok(())
         };

@@ -34,7 +34,11 @@ impl World<'_> {
             }
             Question::View => facts.outside_edits = Some(self.workspace.outside_edits()?),
             Question::Worktree { ends } => {
-                let mut worktree = repo.status()?.worktree;
+                let status = match self.workspace.worktree_stays {
+                    true => repo.recent_status()?,
+                    false => repo.status()?,
+                };
+                let mut worktree = status.worktree;
                 // The end alone rests on it.
                 if *ends {
                     worktree.unwatched = repo.list_unwatched()?;

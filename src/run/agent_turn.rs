@@ -40,9 +40,11 @@ fn choose_prompt(
 impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step> {
         let workspace = self.open()?;
+        self.recent.lend(&workspace.repo);
         // A session reads `.agent/`: what it sees has to be what its report is held against.
         let shown = service::show_tip(&workspace)?;
         if shown.rolled_forward {
+            workspace.repo.forget_status();
             self.observer.observe(&RunEvent::CaughtUp(&shown));
         }
         let (tip, snapshot) = workspace.require()?;
@@ -223,6 +225,7 @@ impl Driver<'_> {
         let mut outcomes = Vec::new();
         for (Asking { agent, .. }, heard) in askings.iter().zip(heard) {
             let workspace = self.open()?;
+            self.recent.lend(&workspace.repo);
             if !outcomes.is_empty() {
                 let (tip, snapshot) = workspace.require()?;
                 let head = workspace.repo.head()?;
@@ -451,6 +454,10 @@ impl Driver<'_> {
             self.observer.observe(&RunEvent::Unlocked(&unlocked));
         }
         let mut breach = watch.settle(&workspace, leads)?;
+        match breach.is_none() {
+            true => self.recent.note(&workspace.repo),
+            false => self.recent.forget(),
+        }
         self.mirror.note_settled();
         if !breach.before.is_empty() {
             self.observer.observe(&RunEvent::Beside(&breach.before));

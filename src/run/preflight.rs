@@ -99,7 +99,7 @@ pub(super) fn before(
     }
     require_agents(workspace, cast)?;
     require_calibrated(workspace, cast)?;
-    if workspace.repo.identity()?.is_none() {
+    if !workspace.repo.has_identity()? {
         operator.warn(
             "git does not have a name and an address for the implementer's commits: run `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
         );

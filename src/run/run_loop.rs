@@ -9,8 +9,8 @@
 use super::mirror::Mirror;
 use super::preflight::Keeping;
 use super::run_order::{
-    Board, Ended, Limits, Observer, Opening, Outcome, RoleAgent, RoleAssignment, RunEvent, Step,
-    last_sign,
+    Board, Ended, Limits, Observer, Opening, Outcome, RecentStatus, RoleAgent, RoleAssignment,
+    RunEvent, Step, last_sign,
 };
 use super::session_guard::{Watch, all_watches, list_directory, unreadable, watches};
 use crate::prelude::*;
@@ -35,10 +35,13 @@ impl Driver<'_> {
     pub fn run(mut self) -> Result<Outcome> {
         let started = Instant::now();
         let lines = self.sessions.lines()?;
-        self.before = Spent::of(&lines, self.open()?.store_id());
+        let workspace = self.open()?;
+        self.before = Spent::of(&lines, workspace.store_id());
         self.limited = limits(&lines);
-        let repo = self.open()?.repo;
-        self.beside_edits = !repo.status()?.worktree.is_clean();
+        let repo = &workspace.repo;
+        self.recent.lend(repo);
+        self.beside_edits = !repo.recent_status()?.worktree.is_clean();
+        self.recent.note(repo);
         let ended = loop {
             if self.patience.is_over() {
                 break Ended::Asked;
@@ -46,13 +49,17 @@ impl Driver<'_> {
             if self.tally.sessions >= self.limits.steps {
                 break Ended::Steps;
             }
-            if let Some(what) = self.find_spent_limit(started)? {
+            let workspace = self.open()?;
+            if let Some(what) = self.find_spent_limit(&workspace, started)? {
                 break Ended::Budget(what);
             }
-            let before = self.standing()?;
+            let before = standing(&workspace)?;
             match self.step()? {
                 Step::Ended(ended) => break ended,
-                Step::Waited => continue,
+                Step::Waited => {
+                    self.recent.forget();
+                    continue;
+                }
                 Step::Moved => {
                     self.tally.failures = 0;
                     self.tally.waits = 0;
@@ -66,7 +73,7 @@ impl Driver<'_> {
                     }
                 }
             }
-            self.tally.idle = if self.standing()? == before {
+            self.tally.idle = if standing(&self.open()?)? == before {
                 self.tally.idle + 1
             } else {
                 0
@@ -78,8 +85,10 @@ impl Driver<'_> {
             }
         };
         let workspace = self.open()?;
+        self.recent.lend(&workspace.repo);
         let (_, snapshot) = workspace.require()?;
         let (next, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
+        self.recent.note(&workspace.repo);
         Ok(Outcome {
             ended,
             sessions: self.tally.sessions,
@@ -91,14 +100,13 @@ impl Driver<'_> {
     }
 
     /// The limit that is used up: time is a run's, money and tokens are the workflow's.
-    fn find_spent_limit(&self, started: Instant) -> Result<Option<String>> {
+    fn find_spent_limit(&self, workspace: &Workspace, started: Instant) -> Result<Option<String>> {
         if started.elapsed() >= self.limits.wall {
             return Ok(Some(format!(
                 "this run has taken {}",
                 humantime::format_duration(self.limits.wall)
             )));
         }
-        let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let limit = self.compute_allowance(&snapshot);
         let cost = self.tally.spent.micro_usd + self.before.micro_usd;
@@ -138,26 +146,6 @@ impl Driver<'_> {
             requests: self.limits.requests,
             price: None,
         }
-    }
-
-    /// What progress is told by: commits, slices, proof, findings, votes; never words.
-    fn standing(&self) -> Result<String> {
-        let workspace = self.open()?;
-        let (_, snapshot) = workspace.require()?;
-        let head = workspace.repo.head()?;
-        let slices = snapshot.plan.candidate_slices.iter().map(|slice| {
-            let fixes = slice.must_fix_findings.as_ref().map_or(0, Vec::len);
-            let (id, status) = (&slice.slice_id, slice.status.id());
-            (id, status, slice.evidence.len(), fixes)
-        });
-        let slices: Vec<_> = slices.collect();
-        let votes = cook_protocol::machine::list_votes(&snapshot, &head).count();
-        let reviewed = current_review(&snapshot).map(|review| &review.commit);
-        let audited = current_audit(&snapshot).map(|audit| &audit.commit);
-        let commit = head.commit;
-        Ok(format!(
-            "{commit:?} {slices:?} {votes} {reviewed:?} {audited:?}"
-        ))
     }
 
     /// Waits for what ends by itself, each time longer where nobody says for how long.
@@ -273,6 +261,7 @@ fn limits(lines: &[CallRecord]) -> BTreeMap<String, String> {
 pub struct Driver<'a> {
     pub(super) dir: PathBuf,
     pub(super) opening: Opening,
+    pub(super) recent: RecentStatus,
     pub(super) cast: RoleAssignment,
     pub(super) limits: Limits,
     /// What holds its sessions to what they may write.
@@ -334,6 +323,7 @@ impl<'a> Driver<'a> {
         Ok(Self {
             dir: workspace.repo.root().to_owned(),
             opening: Opening::default(),
+            recent: RecentStatus::default(),
             cast,
             limits,
             keeping,
@@ -384,12 +374,32 @@ impl<'a> Driver<'a> {
 
     pub(super) fn record(&mut self, workspace: &Workspace, event: &Event) -> Result<Applied> {
         let applied = service::transition_holding(workspace, &self.lease, event, Actor::Role)?;
+        self.recent.note(&workspace.repo);
         let not_notified = |finding: &&Finding| finding.code == Code::NotifyFailed;
         for finding in applied.findings.iter().filter(not_notified) {
             self.observer.observe(&RunEvent::NotNotified(finding));
         }
         Ok(applied)
     }
+}
+
+/// What progress is told by: commits, slices, proof, findings, votes; never words.
+fn standing(workspace: &Workspace) -> Result<String> {
+    let (_, snapshot) = workspace.require()?;
+    let head = workspace.repo.head()?;
+    let slices = snapshot.plan.candidate_slices.iter().map(|slice| {
+        let fixes = slice.must_fix_findings.as_ref().map_or(0, Vec::len);
+        let (id, status) = (&slice.slice_id, slice.status.id());
+        (id, status, slice.evidence.len(), fixes)
+    });
+    let slices: Vec<_> = slices.collect();
+    let votes = cook_protocol::machine::list_votes(&snapshot, &head).count();
+    let reviewed = current_review(&snapshot).map(|review| &review.commit);
+    let audited = current_audit(&snapshot).map(|audit| &audit.commit);
+    let commit = head.commit;
+    Ok(format!(
+        "{commit:?} {slices:?} {votes} {reviewed:?} {audited:?}"
+    ))
 }
 
 /// How long the end of a supplier's limit is waited for at most.

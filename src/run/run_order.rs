@@ -7,9 +7,11 @@ use crate::workspace::Workspace;
 use cook_agents::{Preset, Progress, Spent};
 use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::model::{Access, Price};
+use cook_repo::git::ToldStatus;
 use cook_repo::process::{Alarm, Clocks};
 use cook_repo::store::Recovery;
 use std::fs::File;
+use std::rc::Rc;
 use std::time::SystemTime;
 
 /// What was asked for.
@@ -50,7 +52,30 @@ impl Opening {
         workspace.trust_everything = self.trusts_everything;
         workspace.pushes_later = self.pushes_later;
         workspace.tells_nobody = self.tells_nobody;
+        workspace.worktree_stays = true;
         Ok(workspace)
+    }
+}
+
+/// What `git status` said a moment ago, from one opening of the repository for the next one. Whatever may change the
+/// worktree, or takes time, lies between no two of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RecentStatus(Rc<RefCell<Option<ToldStatus>>>);
+
+impl RecentStatus {
+    pub(super) fn note(&self, repo: &Repo) {
+        *self.0.borrow_mut() = repo.last_status();
+    }
+
+    /// Gives it to the next opening, once.
+    pub(super) fn lend(&self, repo: &Repo) {
+        if let Some(told) = self.0.take() {
+            repo.take_status(told);
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        self.0.take();
     }
 }
 

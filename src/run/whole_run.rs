@@ -4,13 +4,14 @@ use super::mirror::open_whole;
 use super::preflight::{Keeping, PLAYED, before, cast_roles, require_agents};
 use super::run_loop::Driver;
 use super::run_order::{
-    Ended, Limits, Observer, Opening, Operator, Order, Outcome, RoleAgent, RoleAssignment,
-    RunEvent, Step, paths_are,
+    Ended, Limits, Observer, Opening, Operator, Order, Outcome, RecentStatus, RoleAgent,
+    RoleAssignment, RunEvent, Step, paths_are,
 };
 use super::session_guard::unwritable;
 use crate::prelude::*;
 use crate::service;
 use crate::workspace::Workspace;
+use cook_protocol::machine::Worktree;
 use cook_repo::git::Unparked;
 use cook_repo::remote::{Manner, Pulled, Remote, Side};
 use cook_repo::store::{Lease, fresh_id};
@@ -89,16 +90,25 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
     let root = workspace.repo.root();
     let mut driver = Driver::new(root, cast, limits, keeping, &mut *observer)?;
     driver.opening = order.opening;
+    let recent = RecentStatus::default();
+    driver.recent = recent.clone();
     if parks {
         park(operator, &workspace)?;
+    } else if workspace.repo.recent_status()?.worktree.is_clean() {
+        // Where it is not, somebody was asked, and may have taken time over the answer.
+        recent.note(&workspace.repo);
     }
     let outcome = driver.run().map_err(with_report_lost);
     drop(observer);
     // Also after a failure: they are the user's.
     let parked = put_back(operator, &workspace);
     let outcome = outcome?;
-    parked?;
-    Held::of(outcome, &order.opening.open(order.dir)?)
+    if parked? {
+        recent.forget();
+    }
+    let workspace = order.opening.open(order.dir)?;
+    recent.lend(&workspace.repo);
+    Held::of(outcome, &workspace)
 }
 
 impl Held {
@@ -109,7 +119,7 @@ impl Held {
             outcome,
             snapshot,
             head: workspace.repo.head()?,
-            uncommitted: count_uncommitted(workspace)?,
+            uncommitted: count(&workspace.repo.recent_status()?.worktree),
             is_one_step: false,
             given: None,
         })
@@ -245,8 +255,11 @@ impl Observer for Unseen {
 }
 
 pub(super) fn count_uncommitted(workspace: &Workspace) -> Result<u64> {
-    let worktree = workspace.repo.status()?.worktree;
-    Ok(worktree.dirty.len() as u64 + worktree.more)
+    Ok(count(&workspace.repo.status()?.worktree))
+}
+
+fn count(worktree: &Worktree) -> u64 {
+    worktree.dirty.len() as u64 + worktree.more
 }
 
 /// Puts what is not committed aside.
@@ -259,15 +272,11 @@ pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<()>
     Ok(())
 }
 
-/// Puts parked changes of this workflow back, newest first: they lie on each other so.
-pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result<()> {
-    for name in workspace
-        .repo
-        .list_parked(workspace.store_id())?
-        .into_iter()
-        .rev()
-    {
-        match workspace.repo.unpark(&name)? {
+/// Puts parked changes of this workflow back, newest first: they lie on each other so. Whether there were any.
+pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result<bool> {
+    let parked = workspace.repo.list_parked(workspace.store_id())?;
+    for name in parked.iter().rev() {
+        match workspace.repo.unpark(name)? {
             Unparked::PutBack => operator.note("the parked changes are back in the worktree"),
             Unparked::Stay(why) => {
                 operator.warn(&format!("parked changes stay where they are, because {why}: `git stash apply --index {name}` puts them back, then `git update-ref -d {name}`"),
@@ -276,7 +285,7 @@ pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result
             }
         }
     }
-    Ok(())
+    Ok(!parked.is_empty())
 }
 
 // One step of a worker that keeps nothing of its own: what the remote has is taken in, one session

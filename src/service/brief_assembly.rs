@@ -259,14 +259,17 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
         });
         heads.extend(head.map(|head| (slice.slice_id.clone(), head)));
     }
-    let now = workspace.repo.head()?;
-    let mut on_head = Vec::new();
-    for (slice, head) in heads {
-        if workspace.repo.on_head(&now, &head)? {
-            on_head.push((slice, head));
-        }
+    let repo = &workspace.repo;
+    let Some(now) = repo.head()?.commit else {
+        return Ok(Vec::new());
+    };
+    let mut known = BTreeMap::new();
+    for (_, head) in &heads {
+        known.extend(repo.resolve(head)?.map(|id| (head.clone(), id)));
     }
-    Ok(on_head)
+    let on_head = repo.list_ancestors(&now, known.values().cloned().collect())?;
+    heads.retain(|(_, head)| known.get(head).is_some_and(|id| on_head.contains(id)));
+    Ok(heads)
 }
 
 /// Slices that were reopened and attempts that failed under this mission, oldest first; what was
@@ -276,6 +279,8 @@ fn read_past(
     snapshot: &Snapshot,
 ) -> Result<(Vec<SliceRecord>, Vec<Attempt>)> {
     let store = workspace.store()?;
+    // The history is found by the same commits.
+    store.remember();
     let undone = &snapshot.undone.seqs;
     let mut failed = Vec::new();
     let mut since = 0;

@@ -154,6 +154,7 @@ fn decide(
     if step.next.waits_for_gates() && !event.is_aside() && runs == GateRuns::Allowed && in_room {
         facts.room = workspace.measure(snapshot, Question::Room, runs)?.room;
         facts.forget_surroundings();
+        workspace.repo.forget_status();
         step = workspace.decide(snapshot, &mut facts, runs, rules)?;
     }
     let head = find_head(&facts)?;
@@ -204,7 +205,11 @@ fn attempt(
     still_the_same(workspace, &decided)?;
     let committed = match point {
         None => staged.commit(sign, |_| Ok(()))?,
-        Some(point) => point.commit(staged, sign, tip.as_ref(), &decided.step.snapshot)?,
+        Some(point) => {
+            let committed = point.commit(staged, sign, tip.as_ref(), &decided.step.snapshot)?;
+            workspace.repo.forget_status();
+            committed
+        }
     };
     findings.extend(committed.findings);
     let mut applied = Applied {
@@ -411,6 +416,8 @@ pub(super) fn notify(workspace: &Workspace, before: Option<&Snapshot>, applied: 
 }
 
 fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
+    // What it does to the worktree is seen.
+    workspace.repo.forget_status();
     let trust = workspace.trust().map_err(|failure| failure.to_string())?;
     if !trust.is_trusted(run) {
         let how = shell_words::quote(run);
@@ -626,6 +633,7 @@ pub(super) fn push_after(workspace: &Workspace, applied: &mut Applied) {
     if manner(workspace) != Sync::Push || workspace.store.is_none() {
         return;
     }
+    workspace.repo.forget_status();
     if let Err(failure) = carriage::push_known(workspace, None) {
         let what = format!("{} ({})", failure.message, failure.code);
         applied.findings.push(Finding::new(Code::PushPending, what));
@@ -651,8 +659,11 @@ pub enum ByCookOutcome {
 /// Unreadable state, or a lock or lease that somebody else holds.
 pub fn reground_by_cook(workspace: &Workspace, lease: Option<&Lease>) -> Result<ByCookOutcome> {
     let (_, snapshot) = workspace.require()?;
+    if snapshot.assurance().is_strict() {
+        return Ok(ByCookOutcome::NotDue);
+    }
     let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
-    if due.role != Some(Role::Regrounder) || snapshot.assurance().is_strict() {
+    if due.role != Some(Role::Regrounder) {
         return Ok(ByCookOutcome::NotDue);
     }
     let head = find_head(&facts)?;

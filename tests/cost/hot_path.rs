@@ -6,6 +6,8 @@
 //! each test then says that it was skipped.
 
 use crate::cost::scale::{Scale, cook_binary};
+use cook::workspace::Workspace;
+use cook_protocol::model::{Actor, Event};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
@@ -22,6 +24,10 @@ const TRANSITION_AT_MOST: usize = 1_550;
 
 /// Flushes of one transition that changes three documents and no history.
 const FLUSHES_AT_MOST: usize = 24;
+
+/// Processes of git in one session that only reads, with those that git starts itself: three looks at the worktree and
+/// one under the lock, two at the index, two that hold and release refs, two that make the session's worktree.
+const SESSION_ASKS_GIT_AT_MOST: usize = 10;
 
 /// By how many calls two runs that do the same work may differ: allocation, waiting.
 /// One reading of all twelve documents, 74 calls, comes and goes with the machine; growth
@@ -99,6 +105,15 @@ impl Trace {
                 .iter()
                 .any(|name| line.starts_with(name))
                 && !line.contains("CLONE_THREAD")
+        };
+        self.lines.iter().filter(starts).count()
+    }
+
+    /// Programs of that name that were started, by anybody.
+    fn starts(&self, program: &str) -> usize {
+        let named = format!("/{program}\", [");
+        let starts = |line: &&String| {
+            line.starts_with("execve(\"") && line.contains(&named) && !line.contains(" = -1 ")
         };
         self.lines.iter().filter(starts).count()
     }
@@ -293,6 +308,50 @@ fn a_transition_costs_the_same_beside_long_histories() {
     };
     assert!(many.flushes() <= few.flushes(), "{:#?}", many.calls);
     assert_no_more(&few, &many);
+}
+
+#[test]
+fn a_session_asks_git_little() {
+    let scale = Scale::with_planners(10);
+    let run = |agent| Trace::of(&scale, &["run", "--once", "--yes", "--agent", agent]);
+    let seq = scale.transitions();
+    let Some(trace) = run("one") else {
+        return;
+    };
+    assert_eq!(scale.transitions(), seq + 1, "its report was recorded");
+    let asked = trace.starts("git");
+    eprintln!(
+        "a session: {asked} processes of git, {} flushes",
+        trace.flushes()
+    );
+    assert!(asked > 0, "{:#?}", trace.calls);
+    assert!(asked <= SESSION_ASKS_GIT_AT_MOST, "{asked}");
+}
+
+/// A decision that took what `git status` said a moment ago is taken again where that is not so any more.
+#[test]
+fn what_is_recorded_is_what_stands_under_the_lock() {
+    let scale = Scale::initialise(10);
+    let mut workspace = Workspace::open(&scale.root()).unwrap();
+    workspace.worktree_stays = true;
+    assert!(workspace.repo.status().unwrap().worktree.is_clean());
+    std::fs::write(scale.root().join("meanwhile.txt"), "new\n").unwrap();
+    assert!(workspace.repo.recent_status().unwrap().worktree.is_clean());
+    let event = Event::Paused {
+        why: "a look".to_owned(),
+    };
+    cook::service::transition(&workspace, &event, Actor::Script).unwrap();
+    let id = std::fs::read_to_string(scale.root().join(".git/cook-id")).unwrap();
+    let mut git = scale.command("git");
+    git.arg("--git-dir")
+        .arg(scale.root().join(".git/cook/log.git"));
+    let shown = git
+        .args(["show", &format!("{}:event.json", id.trim())])
+        .output()
+        .unwrap();
+    let event: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let dirty = event["facts"]["worktree"]["dirty"].as_array().unwrap();
+    assert!(dirty.contains(&"meanwhile.txt".into()), "{dirty:?}");
 }
 
 /// A hook of Claude Code on a tool call, after the session has started and made a commit.

@@ -29,6 +29,10 @@ pub struct Status {
     pub tracked: bool,
 }
 
+/// What `git status` said, for another opening of the same repository.
+#[derive(Debug, Clone)]
+pub struct ToldStatus(Vec<u8>);
+
 impl Repo {
     /// Runs `git status`. Untracked files count, ignored ones never do.
     ///
@@ -59,9 +63,24 @@ impl Repo {
         self.ask_status(WATCHFUL).map(|said| read(&said))
     }
 
-    /// What was said last does not count any more: the worktree or HEAD is changed.
-    pub(super) fn forget_status(&self) {
+    /// What was said last, where anything was: see [`Repo::recent_status`].
+    pub fn last_status(&self) -> Option<ToldStatus> {
+        self.known.status.borrow().clone().map(ToldStatus)
+    }
+
+    /// Takes what was said for what was said here.
+    pub fn take_status(&self, told: ToldStatus) {
+        *self.known.status.borrow_mut() = Some(told.0);
+    }
+
+    /// What was said last does not count any more: the worktree or HEAD is changed, or may be.
+    pub fn forget_status(&self) {
         self.known.status.take();
+    }
+
+    /// Nothing differs from HEAD and nothing is new, by a look that sees no less than [`Repo::status`].
+    pub(super) fn note_clean(&self) {
+        self.take_status(ToldStatus(Vec::new()));
     }
 
     fn ask_status(&self, settings: &str) -> Result<Vec<u8>, Failure> {

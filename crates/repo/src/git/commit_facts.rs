@@ -326,6 +326,39 @@ impl Repo {
         Ok(Some(identity))
     }
 
+    /// Whether git knows whom a commit is by. Where the variables or the settings name somebody, it is not asked.
+    ///
+    /// # Errors
+    /// As [`Repo::identity`].
+    pub fn has_identity(&self) -> Result<bool, Failure> {
+        Ok(self.names_somebody() || self.identity()?.is_some())
+    }
+
+    /// Name and address of author and committer are set, and git leaves something of each.
+    fn names_somebody(&self) -> bool {
+        let variable = |name: &str| std::env::var_os(name).map(|value| value.into_string().ok());
+        // libgit2 does not know of settings that are named by the environment.
+        let is_read =
+            std::env::vars_os().all(|(name, _)| !name.to_string_lossy().starts_with("GIT_CONFIG"));
+        let settings = self.objects.config().ok().filter(|_| is_read);
+        let setting = |name: String| settings.as_ref()?.get_string(&name).ok();
+        let is_plain = |value: &str| {
+            value.contains(|c: char| c.is_ascii_alphanumeric())
+                && !value.contains(|c: char| c.is_control() || "<>".contains(c))
+        };
+        ["author", "committer"].iter().all(|who| {
+            ["name", "email"].iter().all(|what| {
+                let named = match variable(&format!("GIT_{who}_{what}").to_ascii_uppercase()) {
+                    Some(named) => named,
+                    None => {
+                        setting(format!("{who}.{what}")).or_else(|| setting(format!("user.{what}")))
+                    }
+                };
+                named.is_some_and(|named| is_plain(&named))
+            })
+        })
+    }
+
     /// The full id of the commit that a revision names, as `git rev-parse` reads it; none where it
     /// names no commit here.
     ///

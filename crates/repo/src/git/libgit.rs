@@ -9,7 +9,7 @@ use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
 use cook_protocol::model::TreeEntry;
 use git2::{ErrorCode, ObjectType, Oid, Sort};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Bytes of a commit and of a directory, at most.
@@ -23,6 +23,8 @@ const LARGE: usize = 100;
 const MAX_KEPT: usize = 16;
 /// Their entries together.
 const MAX_ENTRIES: usize = 2_000_000;
+/// Commits that one walk looks at.
+const NEAR: usize = 1_000;
 
 /// Commits of a line that are walked here, and that are kept, with messages of at most so many bytes.
 const MAX_LINE: usize = 1_000;
@@ -330,6 +332,35 @@ impl Repo {
         }
         let leads = || self.objects.graph_descendant_of(descendant, ancestor);
         Ok(ancestor == descendant || leads().or_fail()?)
+    }
+
+    /// Those of these commits (full ids) that `descendant` is or comes after: one walk finds all that are near it, where a
+    /// question for each would walk for each.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn list_ancestors(
+        &self,
+        descendant: &str,
+        mut commits: BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, Failure> {
+        let mut found = BTreeSet::new();
+        let mut walk = self.objects.revwalk().or_fail()?;
+        walk.push(self.oid(descendant)?).or_fail()?;
+        for id in walk.take(NEAR) {
+            let Ok(id) = id else { break };
+            found.extend(commits.take(&id.to_string()));
+            if commits.is_empty() {
+                break;
+            }
+        }
+        // What is far, or beyond what cannot be read.
+        for far in commits {
+            if self.is_ancestor(&far, descendant)? {
+                found.insert(far);
+            }
+        }
+        Ok(found)
     }
 
     /// The best common ancestor of two commits (full ids).

@@ -20,7 +20,7 @@ mod texts;
 
 use crate::disk::{AtPath, native_path};
 pub use baseline::{Baseline, Difference, Ignored};
-pub use cleanliness::Status;
+pub use cleanliness::{Status, ToldStatus};
 pub use commit_facts::{Identity, MAX_MADE, MadeCommit, last_trailer};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::TreeEntry;

@@ -207,6 +207,7 @@ mod linux {
     use nix::unistd::Pid;
     use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
+    use std::io::{self, Read};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// Leaders of the trees that take orphans in: they are not orphans themselves.
@@ -380,7 +381,7 @@ mod linux {
     /// `/proc/<pid>/stat`: `pid (name) state parent group session …`; the name may hold
     /// anything. The start time is the 22nd field.
     pub(super) fn read(pid: u32) -> Option<Process> {
-        let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let bytes = read_whole(pid, "stat", 1 << 10).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
         let state = fields.next()?;
@@ -394,8 +395,27 @@ mod linux {
         })
     }
 
+    /// A file of a process, which does not say how long it is. Room for all of it takes one read where `fs::read`
+    /// takes five, and all processes of the machine are looked through.
+    fn read_whole(pid: u32, name: &str, room: usize) -> io::Result<Vec<u8>> {
+        let mut file = fs::File::open(format!("/proc/{pid}/{name}"))?;
+        let mut bytes = vec![0; room];
+        let mut length = 0;
+        loop {
+            match file.read(&mut bytes[length..])? {
+                0 => break,
+                read => length += read,
+            }
+            if length == bytes.len() {
+                bytes.resize(2 * length, 0);
+            }
+        }
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
     fn carries(pid: u32, mark: &str) -> bool {
-        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+        read_whole(pid, "environ", 16 << 10).is_ok_and(|environment| {
             environment
                 .split(|byte| *byte == 0)
                 .any(|entry| entry == mark.as_bytes())

@@ -472,7 +472,7 @@ pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, Failure> {
     require_meta(id, &log.commit(id)?)
 }
 
-/// The message of a commit that was read.
+/// The same of a commit that was read.
 pub(super) fn require_meta(id: Oid, commit: &Commit) -> Result<Meta, Failure> {
     read_meta(id, commit)
         .ok_or_else(|| unreadable(format!("log commit {id}"), "it has no trailers"))
@@ -711,8 +711,11 @@ pub(super) fn segments(
     let mut blobs = Vec::new();
     let mut skip = 0;
     let mut known: Option<(Oid, u64)> = None;
-    for commit in ancestry(log, Some(tip)) {
-        let stand = Stand::at(log, commit?)?;
+    let mut next = Some(tip);
+    while let Some(id) = next {
+        let commit = log.commit(id)?;
+        next = commit.parents.first().copied();
+        let stand = Stand::of(log, &commit)?;
         let file = stand
             .blob(HISTORIES)
             .ok_or_else(|| unreadable(HISTORIES, "the log commit lacks it"))?;

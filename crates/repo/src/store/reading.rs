@@ -191,6 +191,11 @@ impl Store {
         Ok(self.event_and_facts(commit)?.0)
     }
 
+    /// Keeps small objects that are read from now on: several questions go over the same transitions.
+    pub fn remember(&self) {
+        self.log.remember();
+    }
+
     /// The same with what it was judged by.
     pub fn event_and_facts(&self, commit: &str) -> Result<(Event, Facts), Failure> {
         self.read(|log| {

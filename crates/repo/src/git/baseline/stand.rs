@@ -359,6 +359,10 @@ pub(super) fn stand(
         true => taken.began_as.clone(),
         false => git.answer(Call::new("ls-files --stage -v -z"))?,
     };
+    // The user's index, which is the same, says it too.
+    if is_own && !taken.is_indexed {
+        repo.note_clean();
+    }
     let Taken { tree, unborn, .. } = taken;
     let mut nested: BTreeSet<String> = gitlinks(&listed).map(path_text).collect();
     if taken.is_indexed {
