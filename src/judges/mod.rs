@@ -162,12 +162,12 @@ pub(crate) fn find_verdicts(
         };
         let accepted = ledger.accepted.as_ref().map(|accepted| &accepted.head);
         let head = ledger.head.as_ref().or(accepted);
-        let review = ledger.review.as_ref();
+        let review = ledger.review.as_deref();
         if let Some(review) = review.filter(|one| head == Some(&one.commit)) {
             let session = session_of(review.seq.0)?;
             verdicts.push((Role::Reviewer, !review.rejects(), session));
         }
-        let audit = ledger.audit.as_ref();
+        let audit = ledger.audit.as_deref();
         if let Some(audit) = audit.filter(|one| head == Some(&one.commit)) {
             let session = session_of(audit.seq.0)?;
             verdicts.push((Role::Auditor, !audit.rejects, session));

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::workspace::{LogSource, Workspace, elsewhere};
-use cook_agents::find_secrets;
+use cook_agents::SecretSearch;
 use cook_protocol::digest::hex;
 use cook_repo::remote::{Elsewhere, Kept, Mark, Plan, Remote, Restore, Side};
 use cook_repo::store::Contents;
@@ -106,8 +106,8 @@ pub(crate) struct Public {
 }
 
 impl Public {
-    fn note_secrets(&mut self, text: &str, place: impl Fn() -> String) {
-        for secret in find_secrets(text) {
+    fn note_secrets(&mut self, found: Vec<String>, place: impl Fn() -> String) {
+        for secret in found {
             let digest = hex(&Sha256::digest(secret.as_bytes()));
             let id = digest.get(..ID).unwrap_or(&digest).to_owned();
             let length = secret.chars().count();
@@ -145,13 +145,16 @@ pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public> {
 /// with git as well, and are not read.
 fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Result<()> {
     let short = |commit: &str| commit.get(..ID).unwrap_or(commit).to_owned();
+    let mut search = SecretSearch::begin();
     for (commit, message) in &kept.commits {
-        public.note_secrets(message, || format!("commit {}, its message", short(commit)));
+        public.note_secrets(search.find(message), || {
+            format!("commit {}, its message", short(commit))
+        });
     }
     for file in &kept.files {
         // A directory has no content, and a file of more than 8 MiB is not read.
         if let Some(bytes) = workspace.repo.blob(&file.id)? {
-            public.note_secrets(&String::from_utf8_lossy(&bytes), || {
+            public.note_secrets(search.find(&String::from_utf8_lossy(&bytes)), || {
                 let path = clean(&file.path, Lines::Fold);
                 format!("commit {}, {path}", short(&file.commit))
             });
@@ -192,8 +195,9 @@ pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<
 
 fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public> {
     let mut found = Public::default();
+    let mut search = SecretSearch::begin();
     let contents = store.look_into_contents_after(known, to, |meta, file, bytes| {
-        found.note_secrets(&String::from_utf8_lossy(bytes), || {
+        found.note_secrets(search.find(&String::from_utf8_lossy(bytes)), || {
             format!("transition {}, {file}", meta.seq)
         });
     })?;

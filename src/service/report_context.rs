@@ -480,7 +480,7 @@ impl Context<'_> {
                 Some(accepted) => Some(&accepted.head),
                 None => ledger.head.as_ref().or(ledger.last_head.as_ref()),
             };
-            let note = ledger.strength.as_ref();
+            let note = ledger.strength.as_deref();
             let Some(note) = note.filter(|note| head == Some(&note.commit)) else {
                 continue;
             };

@@ -485,7 +485,7 @@ fn check_acceptance(
             None => lacking(format!("the log does not hold the receipt {}", short(id))),
         }
     }
-    if let Some(note) = ledger.and_then(|ledger| ledger.strength.as_ref()) {
+    if let Some(note) = ledger.and_then(|ledger| ledger.strength.as_deref()) {
         outcome.add_checked(describe_strength(id, note));
     }
     if let Some(assurance) = before.describe_assurance() {

@@ -14,6 +14,7 @@ use cook_protocol::machine::{
     CommitFacts, MAX_PATHS, Range, Verdict, ask_commit, follow, list_questions, mark,
 };
 use cook_protocol::question::CommitQuestion;
+use std::collections::btree_map::Entry as Place;
 
 /// What the rules ask that git can answer again.
 #[derive(Default)]
@@ -37,6 +38,8 @@ pub(super) struct Again<'a> {
     /// Commits whose files are all here, as far as that was asked.
     whole: BTreeSet<String>,
     ranges: BTreeMap<(String, String, bool), Range>,
+    /// Settings that were read, by the entry of a commit's tree that holds them.
+    settings: BTreeMap<Option<(String, String)>, Option<Config>>,
     /// Transitions that git was asked about.
     pub compared: u64,
     /// Transitions that a slice was accepted by and that could not be asked about; the last one, and why.
@@ -55,6 +58,7 @@ impl<'a> Again<'a> {
             acceptances: snapshot.iter().flat_map(list_acceptances).collect(),
             whole: BTreeSet::new(),
             ranges: BTreeMap::new(),
+            settings: BTreeMap::new(),
             compared: 0,
             unasked: None,
         })
@@ -121,7 +125,7 @@ impl<'a> Again<'a> {
         let Some(before) = followed.as_deref() else {
             return Ok(None);
         };
-        if let Some(what) = contradict_commit(self.workspace, before, head, facts, &asked)? {
+        if let Some(what) = self.contradict_commit(before, head, facts, &asked)? {
             return Ok(Some(what));
         }
         self.anchors(seq, before, head, facts, &asked.anchors)
@@ -229,6 +233,55 @@ impl<'a> Again<'a> {
         Ok((found != said).then(|| format!("the commits from {from} to {to} differ")))
     }
 
+    /// What git contradicts of a reported commit and of its gates. What rests on a commit that is not here is not
+    /// asked.
+    fn contradict_commit(
+        &mut self,
+        before: &Snapshot,
+        head: &Head,
+        facts: &Facts,
+        asked: &Asked,
+    ) -> Result<Option<String>> {
+        let (Some(question), Some(said)) = (&asked.commit, &facts.commit) else {
+            return Ok(None);
+        };
+        let Some(id) = &said.id else {
+            return Ok(None);
+        };
+        if !is_here(self.workspace, question, id)? {
+            return Ok(None);
+        }
+        // Those that were in force: a report of a commit that holds others is refused.
+        let repo = &self.workspace.repo;
+        let entry = repo.tree_entry(id, SETTINGS)?;
+        let entry = entry.map(|entry| (entry.mode, entry.id));
+        let config = match self.settings.entry(entry) {
+            Place::Occupied(known) => known.into_mut(),
+            Place::Vacant(place) => place.insert(read_settings_at(repo, id)?),
+        };
+        let Some(config) = config else {
+            return Ok(None);
+        };
+        if let Some(runs) = &facts.gates {
+            let gates: Vec<&GateSpec> = runs.iter().map(|run| &run.gate).collect();
+            let handoff = before.active.handoff.as_ref();
+            let own = handoff.and_then(|handoff| handoff.verification_commands.clone());
+            let expected = merge_gates(config.gate_specs(), &own.unwrap_or_default());
+            if gates != expected.iter().collect::<Vec<_>>() {
+                let of = short(id);
+                return Ok(Some(format!("`{SETTINGS}` at {of} names other gates")));
+            }
+        }
+        let question = CommitQuestion {
+            // An abbreviation that was clear then may not be now.
+            commit: id.clone(),
+            ..question.clone()
+        };
+        let protected = &config.rules.protected;
+        let found = repo.commit_facts(head, &question, protected)?;
+        Ok(difference(said, &found).map(|what| format!("{what} {}", short(id))))
+    }
+
     /// Proof that stands in files: a place that was not there, or was not the slice's work.
     fn anchors(
         &mut self,
@@ -305,48 +358,6 @@ pub(super) fn list_accepted(snapshot: &Snapshot) -> BTreeSet<String> {
         commits.extend(records.map(|record| record.head_sha.clone()));
     }
     commits
-}
-
-/// What git contradicts of a reported commit and of its gates. What rests on a commit that is not here is not
-/// asked.
-fn contradict_commit(
-    workspace: &Workspace,
-    before: &Snapshot,
-    head: &Head,
-    facts: &Facts,
-    asked: &Asked,
-) -> Result<Option<String>> {
-    let (Some(question), Some(said)) = (&asked.commit, &facts.commit) else {
-        return Ok(None);
-    };
-    let Some(id) = &said.id else {
-        return Ok(None);
-    };
-    if !is_here(workspace, question, id)? {
-        return Ok(None);
-    }
-    // Those that were in force: a report of a commit that holds others is refused.
-    let Some(config) = read_settings_at(&workspace.repo, id)? else {
-        return Ok(None);
-    };
-    if let Some(runs) = &facts.gates {
-        let gates: Vec<&GateSpec> = runs.iter().map(|run| &run.gate).collect();
-        let handoff = before.active.handoff.as_ref();
-        let own = handoff.and_then(|handoff| handoff.verification_commands.clone());
-        let expected = merge_gates(config.gate_specs(), &own.unwrap_or_default());
-        if gates != expected.iter().collect::<Vec<_>>() {
-            let of = short(id);
-            return Ok(Some(format!("`{SETTINGS}` at {of} names other gates")));
-        }
-    }
-    let question = CommitQuestion {
-        // An abbreviation that was clear then may not be now.
-        commit: id.clone(),
-        ..question.clone()
-    };
-    let protected = &config.rules.protected;
-    let found = workspace.repo.commit_facts(head, &question, protected)?;
-    Ok(difference(said, &found).map(|what| format!("{what} {}", short(id))))
 }
 
 /// Every commit that the answer is found by.

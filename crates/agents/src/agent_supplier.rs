@@ -2,7 +2,7 @@
 
 use super::listen::{AgentFailure, Progress};
 use super::{Bounds, Preset, Sandbox};
-use cook_protocol::diagnostic::{self, Failure, REDACTED, find_tokens, texts, without_tokens};
+use cook_protocol::diagnostic::{self, Failure, REDACTED, each_text, find_tokens, without_tokens};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::Access;
 use cook_repo::clock::Clock;
@@ -11,6 +11,7 @@ use cook_repo::process::{Clocks, ControlFlow, INVOCATION_VARIABLE, WORKFLOW_VARI
 use cook_repo::session::{Action, Capability, GitStore, Native, Turn};
 use serde_json::Value;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -226,15 +227,52 @@ pub fn redact_data(value: &mut Value) {
     }
 }
 
-/// What is hardly anything but a secret: tokens, private keys, the values of this process's own, and what
-/// an address or a name tells.
-pub fn find_secrets(text: &str) -> Vec<String> {
-    let decoded = texts(text);
-    let holds = |value: &String| decoded.iter().any(|text| text.contains(value.as_str()));
-    let mut found: Vec<String> = own().filter(holds).collect();
-    found.extend(find_tokens(text));
-    found.extend(decoded.iter().flat_map(|text| find_named(text)));
-    found
+/// Bytes of texts without a secret that are remembered.
+const MAX_CLEAN: usize = 16 << 20;
+
+/// Looks for secrets in one text after another. What holds none is looked through once: documents repeat most of what the
+/// ones before them say.
+pub struct SecretSearch {
+    /// The values of this process's own.
+    own: Vec<String>,
+    /// Texts that hold none, and their bytes.
+    clean: HashSet<String>,
+    bytes: usize,
+}
+
+impl SecretSearch {
+    /// With the secrets that this process has now.
+    pub fn begin() -> Self {
+        Self {
+            own: own().collect(),
+            clean: HashSet::new(),
+            bytes: 0,
+        }
+    }
+
+    /// What is hardly anything but a secret: tokens, private keys, the values of this process's own, and what
+    /// an address or a name tells. In JSON, what its texts hold.
+    pub fn find(&mut self, text: &str) -> Vec<String> {
+        let mut due = Vec::new();
+        each_text(text, &mut |text| {
+            if !self.clean.contains(text) {
+                due.push(text.to_owned());
+            }
+        });
+        let mut found = Vec::new();
+        for text in due {
+            let before = found.len();
+            let own = self.own.iter();
+            found.extend(own.filter(|own| text.contains(own.as_str())).cloned());
+            found.extend(find_tokens(&text).map(str::to_owned));
+            found.extend(find_named(&text));
+            if found.len() == before && self.bytes + text.len() <= MAX_CLEAN {
+                self.bytes += text.len();
+                self.clean.insert(text);
+            }
+        }
+        found
+    }
 }
 
 /// The text without the values of this process's own secrets.
@@ -460,6 +498,22 @@ mod named_tests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_text_with_a_secret_is_told_each_time_and_one_without_is_remembered() {
+        let mut search = SecretSearch::begin();
+        let token = format!("ghp_{}", "a1".repeat(18));
+        let text = format!(
+            r#"{{"plain": "words", "list": ["\u0067{}", "words"]}}"#,
+            &token[1..]
+        );
+        for _ in 0..2 {
+            assert_eq!(search.find(&text), [token.clone()]);
+        }
+        let clean: BTreeSet<&str> = search.clean.iter().map(String::as_str).collect();
+        assert_eq!(clean, BTreeSet::from(["list", "plain", "words"]));
+    }
 
     #[test]
     fn secrets_go_and_words_stay() {

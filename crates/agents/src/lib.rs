@@ -19,7 +19,7 @@ mod usage;
 pub use agent_run::{open_command, run, transcript_digest};
 pub use agent_sandbox::{Directories, Sandbox, Surroundings};
 pub use agent_supplier::{
-    AgentSupplier, PutBack, Report, Watch, end_left, find_secrets, redact, settle_left,
+    AgentSupplier, PutBack, Report, SecretSearch, Watch, end_left, redact, settle_left,
     workflow_mark,
 };
 pub use listen::{AgentFailure, FailureClass, Progress, describe_error};

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 pub use text::{
-    Attribution, Lines, REDACTED, and_more, attributions, clean, count_noun, find_tokens,
-    harmless_json, last_line, list_with_verb, redact, shorten, texts, with_plain_marks,
+    Attribution, Lines, REDACTED, and_more, attributions, clean, count_noun, each_text,
+    find_tokens, harmless_json, last_line, list_with_verb, redact, shorten, with_plain_marks,
     without_attribution, without_escapes, without_tags, without_tokens,
 };
 

@@ -6,7 +6,7 @@
 
 use crate::model::is_hidden;
 use regex::Regex;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -281,38 +281,41 @@ pub fn with_plain_marks(text: &str) -> String {
 /// JSON in a text of JSON, and so on, is followed that far.
 const DEPTH: usize = 8;
 
-/// The texts of a document, or of lines that are one each, and what else stands there.
-pub fn texts(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    collect(text, DEPTH, &mut found);
-    found
+/// Each text of a document, or of lines that are one each, and what else stands there.
+pub fn each_text(text: &str, each: &mut dyn FnMut(&str)) {
+    follow(text, DEPTH, each);
 }
 
-fn collect(text: &str, depth: usize, found: &mut Vec<String>) {
-    if depth > 0 && collect_json(text, depth, found) {
+fn follow(text: &str, depth: usize, each: &mut dyn FnMut(&str)) {
+    if depth > 0 && follow_json(text, depth, each) {
         return;
     }
     if depth == 0 || !text.lines().any(begins_json) {
-        found.push(text.to_owned());
+        each(text);
         return;
     }
     let lines = text.split_inclusive('\n');
-    let plain = lines
-        .filter(|line| !collect_json(line, depth, found))
+    let plain: String = lines
+        .filter(|line| !follow_json(line, depth, each))
         .collect();
-    found.push(plain);
+    each(&plain);
 }
 
 /// Whether all of it is one document, whose texts are found now.
-fn collect_json(text: &str, depth: usize, found: &mut Vec<String>) -> bool {
+fn follow_json(text: &str, depth: usize, each: &mut dyn FnMut(&str)) -> bool {
     if !begins_json(text) {
         return false;
     }
-    let Ok(Texts(inner)) = serde_json::from_str(text) else {
+    let mut texts = Texts::default();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = texts.deserialize(&mut reader);
+    if read.and_then(|()| reader.end()).is_err() {
         return false;
-    };
-    for text in inner {
-        collect(&text, depth - 1, found);
+    }
+    let mut begin = 0;
+    for end in texts.ends {
+        follow(&texts.joined[begin..end], depth - 1, each);
+        begin = end;
     }
     true
 }
@@ -321,63 +324,64 @@ fn begins_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[', '"'])
 }
 
-/// Every key and text of a document, also of a key that stands there twice.
-struct Texts(Vec<String>);
+/// Every key and text of a document, also of a key that stands there twice: one behind the other, and where each ends.
+#[derive(Default)]
+struct Texts {
+    joined: String,
+    ends: Vec<usize>,
+}
 
-impl<'de> Deserialize<'de> for Texts {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Reader)
+impl<'de> DeserializeSeed<'de> for &mut Texts {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
     }
 }
 
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Texts;
+impl<'de> Visitor<'de> for &mut Texts {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a document")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Texts, E> {
-        Ok(Texts(vec![text.to_owned()]))
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.joined.push_str(text);
+        self.ends.push(self.joined.len());
+        Ok(())
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Texts, E> {
-        Ok(Texts(Vec::new()))
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Texts, E> {
-        Ok(Texts(Vec::new()))
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Texts, E> {
-        Ok(Texts(Vec::new()))
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Texts, E> {
-        Ok(Texts(Vec::new()))
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Texts, E> {
-        Ok(Texts(Vec::new()))
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Texts, A::Error> {
-        let mut all = Vec::new();
-        while let Some(Texts(one)) = items.next_element()? {
-            all.extend(one);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(&mut *self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while fields.next_key_seed(&mut *self)?.is_some() {
+            fields.next_value_seed(&mut *self)?;
         }
-        Ok(Texts(all))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Texts, A::Error> {
-        let mut all = Vec::new();
-        while let Some((Texts(key), Texts(value))) = fields.next_entry()? {
-            all.extend(key);
-            all.extend(value);
-        }
-        Ok(Texts(all))
+        Ok(())
     }
 }
 
@@ -454,22 +458,20 @@ pub fn without_tokens(text: &str) -> String {
     kept
 }
 
-/// What can be nothing but a secret, in a text or in the texts of its JSON.
-pub fn find_tokens(text: &str) -> Vec<String> {
-    let list = |text: &String| {
-        let secrets = find_secrets(text).into_iter();
-        secrets
-            .map(|place| text[place].to_owned())
-            .collect::<Vec<String>>()
-    };
-    texts(text).iter().flat_map(list).collect()
+/// What can be nothing but a secret, in a text as it stands.
+pub fn find_tokens(text: &str) -> impl Iterator<Item = &str> {
+    let places = find_secrets(text).into_iter();
+    places.map(move |place| &text[place])
 }
 
 /// Where private keys and tokens stand, in order.
 fn find_secrets(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = KEY.find_iter(text).map(|key| key.range()).collect();
     let mut at = 0;
-    while let Some(named) = TOKEN.captures_at(text, at) {
+    // To ask whether there is one costs less than to make room for where it is.
+    while TOKEN.is_match_at(text, at)
+        && let Some(named) = TOKEN.captures_at(text, at)
+    {
         let whole = named.get_match();
         let secret = named.name("value").unwrap_or(whole).range();
         let is_in_key = found.iter().any(|key| key.contains(&secret.start));
@@ -637,6 +639,14 @@ mod tests_of_text {
 mod tests_of_secret {
     use super::*;
 
+    fn find_in_texts(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        each_text(text, &mut |text| {
+            found.extend(find_tokens(text).map(str::to_owned))
+        });
+        found
+    }
+
     #[test]
     fn secrets_of_the_usual_shapes_go_and_words_stay() {
         let long = "a1".repeat(20);
@@ -715,13 +725,13 @@ mod tests_of_secret {
             "x:+",
         ] {
             let text = format!("a line {before}{token}\n");
-            assert_eq!(find_tokens(&text), [token.as_str()], "{text:?}");
+            assert_eq!(find_in_texts(&text), [token.as_str()], "{text:?}");
             let json = serde_json::json!({ "a": [text.clone()] }).to_string();
-            assert_eq!(find_tokens(&json), [token.as_str()], "{json}");
+            assert_eq!(find_in_texts(&json), [token.as_str()], "{json}");
             let twice = serde_json::json!({ "b": json }).to_string();
-            assert_eq!(find_tokens(&twice), [token.as_str()], "{twice}");
+            assert_eq!(find_in_texts(&twice), [token.as_str()], "{twice}");
             let lines = format!("{twice}\nplain\n{{}}\n");
-            assert_eq!(find_tokens(&lines), [token.as_str()], "{lines}");
+            assert_eq!(find_in_texts(&lines), [token.as_str()], "{lines}");
             for raw in [
                 &text,
                 &json,
@@ -734,12 +744,12 @@ mod tests_of_secret {
             }
         }
         let twice = format!(r#"{{"a":"\n{token}","a":"b"}}"#);
-        assert_eq!(find_tokens(&twice), [token.as_str()]);
+        assert_eq!(find_in_texts(&twice), [token.as_str()]);
         let bearer = serde_json::json!(["x\nBearer abcdef0123456789XYZ"]).to_string();
-        assert_eq!(find_tokens(&bearer), ["abcdef0123456789XYZ"]);
+        assert_eq!(find_in_texts(&bearer), ["abcdef0123456789XYZ"]);
         let key = "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----";
         let kept = serde_json::json!({ "k": key }).to_string();
-        assert_eq!(find_tokens(&kept), [key]);
+        assert_eq!(find_in_texts(&kept), [key]);
     }
 
     #[test]
@@ -750,7 +760,7 @@ mod tests_of_secret {
             "run_npm_install_everything_again, x.hf_hub_download_with_retries [ask-for-the-whole-thing], high_ghp_abcdefghijklmnopqrstuvwx",
             "4f3a9eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9abcdefghijk",
         ] {
-            assert_eq!(find_tokens(plain), [""; 0], "{plain}");
+            assert_eq!(find_in_texts(plain), [""; 0], "{plain}");
             assert_eq!(redact(plain), plain);
         }
     }

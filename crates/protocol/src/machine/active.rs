@@ -103,7 +103,7 @@ impl Work<'_> {
     /// The audit no longer counts; what it names is shown until the slice is reconciled.
     pub fn set_audit_aside(&mut self, id: &str) {
         let ledger = self.ledger(id);
-        let Some(audit) = ledger.audit.take().filter(AuditNote::names_something) else {
+        let Some(audit) = ledger.audit.take().filter(|audit| audit.names_something()) else {
             return;
         };
         if let Some(earlier) = ledger.earlier_audit.replace(audit.clone()) {
@@ -120,7 +120,7 @@ impl Work<'_> {
             if let Some(earlier) = self.next.ledger.open_audit.take() {
                 wave::follow_audit(&mut self.next, &earlier, &audit);
             }
-            let kept = Some(audit).filter(AuditNote::names_something);
+            let kept = Some(audit).filter(|audit| audit.names_something());
             self.next.ledger.open_audit = kept;
         }
     }
@@ -129,7 +129,7 @@ impl Work<'_> {
     /// it, with what became of it. What a re-ground sent back stands in the slice's history.
     pub fn keep_no(&mut self, id: &str) {
         let ledger = self.ledger(id);
-        let yes = ledger.review.as_ref().filter(|review| !review.rejects());
+        let yes = ledger.review.as_deref().filter(|review| !review.rejects());
         let no = ledger.find_unheard_no();
         let (Some(yes), Some(no)) = (yes.map(wave::review_blocker), no.map(wave::review_blocker))
         else {

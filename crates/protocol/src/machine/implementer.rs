@@ -154,7 +154,7 @@ fn note_strength(work: &mut Work, slice_id: &str, green: bool) {
             work.remark(code, slice_id, note.tell());
         }
     }
-    work.ledger(slice_id).strength = note;
+    work.ledger(slice_id).strength = note.map(Box::new);
 }
 
 /// The implementer says the plan must change first.
@@ -320,7 +320,7 @@ fn commit_slice(
     if ledger.review.is_none() {
         ledger.review = ledger.sent_back.take_if(|review| is_no(review));
     }
-    let is_rejected = ledger.review.as_ref().is_some_and(is_no);
+    let is_rejected = ledger.review.as_deref().is_some_and(is_no);
     let mut fixed = match is_rejected {
         true => work.ledger(slice_id).fixed.clone(),
         false => work.take_review(slice_id),

@@ -283,7 +283,7 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
 fn keep_voided(work: &mut Work, id: &str) {
     let ledger = work.ledger(id);
     let is_of_head = |review: &&ReviewNote| Some(&review.commit) == ledger.head.as_ref();
-    let voided = ledger.sent_back.as_ref().filter(is_of_head);
+    let voided = ledger.sent_back.as_deref().filter(is_of_head);
     let Some(no) = voided.filter(|review| review.rejects()).map(review_blocker) else {
         return;
     };

@@ -260,7 +260,7 @@ pub fn current_review(snapshot: &Snapshot) -> Option<&ReviewNote> {
     let (head, criteria, ledger) = active_key(snapshot)?;
     ledger
         .review
-        .as_ref()
+        .as_deref()
         .filter(|review| review.commit == head && review.criteria_sha256 == criteria)
 }
 
@@ -274,7 +274,7 @@ pub(super) fn void_rejection(snapshot: &Snapshot) -> Option<&ReviewNote> {
 pub(super) fn rejection(snapshot: &Snapshot) -> Option<&ReviewNote> {
     let is_committed = snapshot.active.status == ActiveStatus::Committed;
     let (_, _, ledger) = active_key(snapshot).filter(|_| is_committed)?;
-    ledger.review.as_ref().filter(|review| review.rejects())
+    ledger.review.as_deref().filter(|review| review.rejects())
 }
 
 /// The audit of the active slice's current key.
@@ -282,7 +282,7 @@ pub fn current_audit(snapshot: &Snapshot) -> Option<&AuditNote> {
     let (head, criteria, ledger) = active_key(snapshot)?;
     ledger
         .audit
-        .as_ref()
+        .as_deref()
         .filter(|audit| audit.commit == head && audit.criteria_sha256 == criteria)
 }
 

@@ -578,7 +578,7 @@ fn keep_negative_reviews(current: &BTreeMap<String, Box<SliceLedger>>, next: &mu
             }
             let earlier = kept.review.replace(review.clone());
             kept.sent_back = earlier
-                .filter(ReviewNote::rejects)
+                .filter(|review| review.rejects())
                 .or(kept.sent_back.take());
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn review(
     let seq = work.seq();
     let (findings, weak) = weigh_defects(work, (&id, &head), verdicts, submission);
     let is_shown = !work.ledger(&id).offered.is_empty();
-    work.ledger(&id).review = Some(ReviewNote {
+    work.ledger(&id).review = Some(Box::new(ReviewNote {
         session: submission.session.clone().filter(|_| is_shown),
         commit: head.clone(),
         criteria_sha256: criteria.clone(),
@@ -40,7 +40,7 @@ pub(super) fn review(
         report_sha256: submission.report_sha256.clone(),
         weak,
         seq,
-    });
+    }));
     let record = work.slice_record(SliceRecordType::Reviewed, &id, &head);
     attach(record, submission);
     record.criteria_sha256 = Some(criteria);
@@ -61,11 +61,11 @@ fn weigh_defects(
     let mut note = ledger.strength.take().filter(|note| note.commit == head);
     if note.is_none() && required.is_some() {
         let why = "the commit was reported before `[rules] strength` was in force";
-        note = Some(StrengthNote {
+        note = Some(Box::new(StrengthNote {
             commit: head.to_owned(),
             problem: Some(why.to_owned()),
             ..StrengthNote::default()
-        });
+        }));
     }
     // One may stand below what is no finding.
     let field = submission.report.fields.get(FINDINGS);
@@ -140,7 +140,7 @@ pub(super) fn audit(
     let planned = list_planned(work, &id, verdicts);
     let rejects = finds_disorder(work, &id, verdicts, submission, &planned);
     work.set_audit_aside(&id);
-    work.ledger(&id).audit = Some(AuditNote {
+    work.ledger(&id).audit = Some(Box::new(AuditNote {
         commit: head.clone(),
         criteria_sha256: criteria.clone(),
         findings: verdicts.findings.clone(),
@@ -150,7 +150,7 @@ pub(super) fn audit(
         planned,
         report_sha256: submission.report_sha256.clone(),
         seq,
-    });
+    }));
     let record = work.slice_record(SliceRecordType::Audited, &id, &head);
     attach(record, submission);
     record.criteria_sha256 = Some(criteria);

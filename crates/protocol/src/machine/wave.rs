@@ -87,7 +87,7 @@ pub(super) fn review_blocker(review: &ReviewNote) -> Blocker {
 
 /// What the last audit leaves open; before the end a re-ground answers it.
 pub fn open_audit(snapshot: &Snapshot) -> Option<Blocker> {
-    let audit = snapshot.ledger.open_audit.as_ref();
+    let audit = snapshot.ledger.open_audit.as_deref();
     let audit = audit.filter(|audit| audit.rejects_with(&snapshot.plan));
     audit.map(audit_blocker)
 }
@@ -105,7 +105,7 @@ pub fn find_audit_to_answer(snapshot: &Snapshot) -> Option<Blocker> {
 /// Ids of audits that reject as soon as the plan gives up a contract which they call open.
 pub(super) fn list_planned_audits(snapshot: &Snapshot) -> impl Iterator<Item = String> {
     let audits = current_audit(snapshot).into_iter();
-    let audits = audits.chain(&snapshot.ledger.open_audit);
+    let audits = audits.chain(snapshot.ledger.open_audit.as_deref());
     let audits = audits.filter(|audit| !audit.planned.is_empty());
     audits.map(|audit| audit_blocker(audit).id)
 }
@@ -184,7 +184,7 @@ pub(super) fn list_noes(snapshot: &Snapshot) -> Vec<Blocker> {
     let slices = || ledger.slices.values();
     let reviews = slices().flat_map(|slice| [&slice.review, &slice.sent_back]);
     let reviews = reviews.flatten().filter(|review| review.rejects());
-    owe(&mut noes, reviews.map(review_blocker));
+    owe(&mut noes, reviews.map(|review| review_blocker(review)));
     let audits = slices().flat_map(|slice| [&slice.audit, &slice.earlier_audit]);
     let audits = audits.chain([&ledger.open_audit]).flatten();
     let newest = audits.max_by_key(|audit| audit.seq.0);
@@ -192,7 +192,7 @@ pub(super) fn list_noes(snapshot: &Snapshot) -> Vec<Blocker> {
         &mut noes,
         newest
             .filter(|audit| audit.rejects_with(plan))
-            .map(audit_blocker),
+            .map(|audit| audit_blocker(audit)),
     );
     noes
 }
@@ -223,8 +223,8 @@ fn find_rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     let cancelled = slices.filter(|slice| slice.status == SliceStatus::Cancelled);
     let noes = cancelled.flat_map(|slice| {
         let ledger = snapshot.find_ledger(&slice.slice_id);
-        let review = ledger.and_then(|it| it.review.as_ref().or(it.sent_back.as_ref()));
-        let audit = ledger.and_then(|it| it.audit.as_ref().or(it.earlier_audit.as_ref()));
+        let review = ledger.and_then(|it| it.review.as_deref().or(it.sent_back.as_deref()));
+        let audit = ledger.and_then(|it| it.audit.as_deref().or(it.earlier_audit.as_deref()));
         let review = review.filter(|review| review.rejects()).map(review_blocker);
         let audit = audit.filter(|audit| audit.rejects_with(&snapshot.plan));
         review.into_iter().chain(audit.map(audit_blocker))

@@ -132,15 +132,15 @@ pub struct SliceLedger {
     /// Commits it claims since the basis.
     pub claimed: Vec<String>,
     /// Review of the current key.
-    pub review: Option<ReviewNote>,
+    pub review: Option<Box<ReviewNote>>,
     /// Audit of the current key.
-    pub audit: Option<AuditNote>,
+    pub audit: Option<Box<AuditNote>>,
     /// The audit before the one of the current key, while what it names was not answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub earlier_audit: Option<AuditNote>,
+    pub earlier_audit: Option<Box<AuditNote>>,
     /// The review that sent it back, or that said no to what is another now, until it is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sent_back: Option<ReviewNote>,
+    pub sent_back: Option<Box<ReviewNote>>,
     /// What the commit that was reported last had to fix.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixed: Vec<String>,
@@ -179,7 +179,7 @@ pub struct SliceLedger {
     pub accepted: Option<Accepted>,
     /// What planted defects say of its gates, at the commit that was reported last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strength: Option<StrengthNote>,
+    pub strength: Option<Box<StrengthNote>>,
     /// Changes of tests in the commit that was reported last, which its review answers for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub test_changes: Vec<TestChange>,
@@ -188,7 +188,7 @@ pub struct SliceLedger {
 impl SliceLedger {
     /// A review's no to what it was before, which no re-ground sent it back for.
     pub fn find_unheard_no(&self) -> Option<&ReviewNote> {
-        let no = self.sent_back.as_ref().filter(|review| review.rejects());
+        let no = self.sent_back.as_deref().filter(|review| review.rejects());
         no.filter(|no| self.last_head.as_ref() != Some(&no.commit))
     }
 }
@@ -357,7 +357,7 @@ pub struct Ledger {
     /// What the audit of the slice that was closed last names, until another audit takes its place or
     /// a re-ground answers it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub open_audit: Option<AuditNote>,
+    pub open_audit: Option<Box<AuditNote>>,
     /// Why the implementer gave the slice back, for the next regrounder.
     pub returned: Option<String>,
     /// The user's last answer, for the next regrounder.

@@ -412,8 +412,8 @@ mod tests {
             head: Some("c".to_owned()),
             remarked: Some(FORGED.to_owned()),
             fixed: said(),
-            review: Some(note.clone()),
-            sent_back: Some(note),
+            review: Some(Box::new(note.clone())),
+            sent_back: Some(Box::new(note)),
             ..Default::default()
         };
         snapshot

@@ -75,14 +75,14 @@ fn regrounder(input: &PromptInput, parts: &mut Parts) {
         Some(_) => REVIEW,
         None => VOID_REVIEW,
     };
-    let review = active.and_then(|slice| slice.review.as_ref());
+    let review = active.and_then(|slice| slice.review.as_deref());
     let is_sent_back = |slice: &&SliceLedger| voided.is_some() || slice.find_unheard_no().is_some();
     let before = active.filter(is_sent_back);
-    let before = before.and_then(|slice| slice.sent_back.as_ref());
-    let audit = active.and_then(|slice| slice.audit.as_ref());
+    let before = before.and_then(|slice| slice.sent_back.as_deref());
+    let audit = active.and_then(|slice| slice.audit.as_deref());
     // Nobody reads an audit that is in order again.
     let rejects = |audit: &&AuditNote| audit.rejects_with(&snapshot.plan);
-    let earlier = active.and_then(|slice| slice.earlier_audit.as_ref());
+    let earlier = active.and_then(|slice| slice.earlier_audit.as_deref());
     let earlier = earlier.filter(rejects);
     let returned = ledger.returned.as_deref();
     let last_answer = new_answer(ledger);
@@ -101,7 +101,7 @@ fn regrounder(input: &PromptInput, parts: &mut Parts) {
     parts.section(review_title, &review_text(review, &[], head));
     parts.section(REVIEW_BEFORE, &review_text(before, &[], head));
     parts.line(ANSWER_TO_REVIEW, voided);
-    let standing = ledger.open_audit.as_ref().filter(rejects);
+    let standing = ledger.open_audit.as_deref().filter(rejects);
     parts.section("The audit after it:", &audit_text(audit, audit_owed, head));
     parts.section(OPEN_AUDIT, &audit_text(standing, audit_owed, head));
     parts.section(EARLIER_AUDIT, &audit_text(earlier, None, head));
@@ -178,7 +178,7 @@ fn reviewer(input: &PromptInput, parts: &mut Parts) {
 fn auditor(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
     describe_committed(snapshot, parts);
-    let before = snapshot.ledger.open_audit.as_ref();
+    let before = snapshot.ledger.open_audit.as_deref();
     let before = before.filter(|audit| audit.rejects_with(&snapshot.plan));
     parts.section(AUDIT_BEFORE, &audit_text(before, None, None));
     parts.section("The plan:", &plan_text(snapshot, None, ROOM));
@@ -190,15 +190,15 @@ fn auditor(input: &PromptInput, parts: &mut Parts) {
 fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     let ledger = active_ledger(snapshot);
     // One of this commit, given before an answer of the user's or other criteria.
-    let void = ledger.and_then(|slice| slice.review.as_ref());
+    let void = ledger.and_then(|slice| slice.review.as_deref());
     let void = void.filter(|_| current_review(snapshot).is_none());
-    let before = void.or(ledger.and_then(|slice| slice.sent_back.as_ref()));
+    let before = void.or(ledger.and_then(|slice| slice.sent_back.as_deref()));
     let fixed = ledger.map_or(&[][..], |slice| &slice.fixed);
     let rejects = |audit: &&AuditNote| audit.rejects_with(&snapshot.plan);
     let audit = ledger
-        .and_then(|slice| slice.audit.as_ref())
+        .and_then(|slice| slice.audit.as_deref())
         .filter(rejects);
-    let earlier = ledger.and_then(|slice| slice.earlier_audit.as_ref());
+    let earlier = ledger.and_then(|slice| slice.earlier_audit.as_deref());
     let earlier = earlier.filter(rejects);
     let head = ledger.and_then(|slice| slice.head.as_deref());
     let fixes_title = match ledger.is_some_and(is_of_this_commit) {

@@ -489,13 +489,13 @@ pub(super) fn rejection(no: &Blocker) -> String {
 
 /// What the next attempt is sent back by: a no to the commit that stands, or the one before.
 pub(super) fn standing_review(ledger: &SliceLedger) -> Option<&ReviewNote> {
-    let review = ledger.review.as_ref().filter(|review| review.rejects());
-    review.or(ledger.sent_back.as_ref())
+    let review = ledger.review.as_deref().filter(|review| review.rejects());
+    review.or(ledger.sent_back.as_deref())
 }
 
 /// The review before this one was of the commit that stands.
 pub(super) fn is_of_this_commit(ledger: &SliceLedger) -> bool {
-    let before = ledger.sent_back.as_ref();
+    let before = ledger.sent_back.as_deref();
     before.is_some_and(|review| Some(&review.commit) == ledger.head.as_ref())
 }
 
@@ -552,6 +552,6 @@ pub(super) fn list_earlier_notes(ledger: &SliceLedger, must: &[String]) -> Vec<S
 
 /// The id of the no of the review that sent the work back.
 pub(super) fn review_id(ledger: &SliceLedger) -> Option<String> {
-    let review = ledger.sent_back.as_ref()?;
+    let review = ledger.sent_back.as_deref()?;
     Some(format!("{}{}", Blocker::REVIEW, review.seq.0))
 }

@@ -769,7 +769,7 @@ fn check_reconciled(seen: &Seen, block: &Reground) -> Check {
     let is_committed =
         active.status == ActiveStatus::Committed && active.slice_id.as_ref() == Some(id);
     let ledger = seen.before.ledger.slices.get(id);
-    let review = ledger.and_then(|ledger| ledger.review.as_ref());
+    let review = ledger.and_then(|ledger| ledger.review.as_deref());
     let rejected = reopens && is_committed && review.is_some_and(|review| review.rejects());
     // The repository moved, and what was committed goes back.
     let shaken = reopens && seen.due.rule == Rule::Recover && active.slice_id.as_ref() == Some(id);

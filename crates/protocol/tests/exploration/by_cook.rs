@@ -175,7 +175,7 @@ pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
             )
         }
         ByCook::Accept => {
-            let review = of_slice.and_then(|slice| slice.review.as_ref());
+            let review = of_slice.and_then(|slice| slice.review.as_deref());
             let is_clear = review.is_some_and(|review| {
                 review.acceptable
                     && review.fails.is_empty()
@@ -183,7 +183,7 @@ pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
                     && review.findings.is_empty()
                     && review.follow_up.is_none()
             });
-            let no = of_slice.and_then(|slice| slice.sent_back.as_ref());
+            let no = of_slice.and_then(|slice| slice.sent_back.as_deref());
             let sent_back_from = of_slice.and_then(|slice| slice.last_head.as_ref());
             let is_heard = no.is_none_or(|no| !no.rejects() || Some(&no.commit) == sent_back_from);
             require(is_heard, || told("over a no"))?;
@@ -192,7 +192,7 @@ pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
                 of_slice.and_then(|slice| slice.offered_by.as_ref()),
             );
             let differ = matches!(sessions, (Some(one), Some(other)) if one != other);
-            let audit = of_slice.and_then(|slice| slice.audit.as_ref());
+            let audit = of_slice.and_then(|slice| slice.audit.as_deref());
             let audited = audit.is_none_or(|audit| {
                 audit.findings.is_empty() && audit.concerns.is_empty() && audit.next_slice.is_none()
             });
@@ -470,8 +470,8 @@ fn derives_unless(walk: &Walk, changes: &[(Change, &str)]) {
 
 type Change = fn((&mut Snapshot, &mut Dispatch, &mut Head));
 
-fn open_audit() -> Option<AuditNote> {
-    Some(AuditNote {
+fn open_audit() -> Option<Box<AuditNote>> {
+    Some(Box::new(AuditNote {
         commit: String::new(),
         criteria_sha256: String::new(),
         findings: vec!["C-a: no test".to_owned()],
@@ -481,7 +481,7 @@ fn open_audit() -> Option<AuditNote> {
         planned: Vec::new(),
         report_sha256: String::new(),
         seq: Count(1),
-    })
+    }))
 }
 
 #[test]

@@ -627,7 +627,7 @@ fn rejections(all: &mut Blocks, rule: Rule) {
     let active = &all.snapshot.active;
     let name = active.slice_id.clone().unwrap_or_default();
     let ledger = all.snapshot.ledger.slices.get(&name);
-    let review = ledger.and_then(|ledger| ledger.review.as_ref());
+    let review = ledger.and_then(|ledger| ledger.review.as_deref());
     let is_rejected = review.is_some_and(|review| review.rejects());
     let is_committed = rule == Rule::Recover && active.status == ActiveStatus::Committed;
     if is_committed && (is_rejected || all.bounds.harms > 0) {

@@ -104,7 +104,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         let head = slice.head.clone();
         // Whose words they are matters as far as the reviewer is another.
         if let Some(by) = &mut slice.offered_by {
-            let review = slice.review.as_ref();
+            let review = slice.review.as_deref();
             let is_same = review.is_some_and(|note| note.session.as_ref() == Some(&*by));
             *by = if is_same { "same" } else { "other" }.to_owned();
         }
@@ -178,8 +178,8 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         .and_then(|id| snapshot.ledger.slices.get(id));
     // The one that was set aside last takes the other's place once the slice is closed.
     let is_same = in_work.map(|slice| bounds.rewrites > 0 && slice.head_tree == here);
-    let earlier_audit = in_work.and_then(|slice| slice.earlier_audit.as_ref());
-    let open_audit = earlier_audit.or(snapshot.ledger.open_audit.as_ref());
+    let earlier_audit = in_work.and_then(|slice| slice.earlier_audit.as_deref());
+    let open_audit = earlier_audit.or(snapshot.ledger.open_audit.as_deref());
     (
         steps_left,
         (world.rewrites, world.harms()),
@@ -215,8 +215,8 @@ fn list_unweighed(snapshot: &Snapshot) -> Option<[bool; 4]> {
     let slice = snapshot
         .find_slice_in_work()
         .and_then(|id| ledger.slices.get(id));
-    let review = slice.and_then(|slice| slice.review.as_ref());
-    let audit = slice.and_then(|slice| slice.audit.as_ref());
+    let review = slice.and_then(|slice| slice.review.as_deref());
+    let audit = slice.and_then(|slice| slice.audit.as_deref());
     Some([
         ledger.returned.is_some() || ledger.answered.is_some() || ledger.stopped_for.is_some(),
         slice.is_some_and(|slice| {

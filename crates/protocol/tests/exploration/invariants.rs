@@ -275,14 +275,14 @@ fn check_slices_accepted(seen: &Seen) -> Check {
             format!("{id} is done without a reconciliation")
         })?;
         let ledger = &seen.before.ledger.slices[id];
-        let reviewed = ledger.review.as_ref().is_some_and(|review| {
+        let reviewed = ledger.review.as_deref().is_some_and(|review| {
             review.acceptable
                 && review.fails.is_empty()
                 && Some(&review.commit) == ledger.head.as_ref()
         });
         let audited = ledger
             .audit
-            .as_ref()
+            .as_deref()
             .is_some_and(|audit| Some(&audit.commit) == ledger.head.as_ref());
         let audited = audited || !super::by_cook::owes_audit(seen.before);
         require(reviewed && audited, || {
@@ -470,7 +470,7 @@ fn gives_up(snapshot: &Snapshot, audit: &AuditNote) -> bool {
 /// place; no judge is asked before that.
 fn audits_stay(seen: &Seen) -> Check {
     let open = |snapshot: &Snapshot| {
-        let audit = snapshot.ledger.open_audit.as_ref();
+        let audit = snapshot.ledger.open_audit.as_deref();
         let rejecting = audit.filter(|audit| audit.rejects || gives_up(snapshot, audit));
         rejecting.map(|audit| audit.seq.0)
     };
@@ -543,7 +543,7 @@ fn reviews_stay(seen: &Seen) -> Check {
     };
     let review = |snapshot: &Snapshot| {
         let ledger = snapshot.ledger.slices.get(id)?;
-        let review = ledger.review.as_ref().filter(|review| review.rejects())?;
+        let review = ledger.review.as_deref().filter(|review| review.rejects())?;
         Some(review.seq.0)
     };
     let Some(no) = review(seen.before) else {

@@ -879,7 +879,13 @@ fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
     walk.take(audited(&walk));
     // Slices stay open: it stands until the next audit, or an answer.
     walk.take(walk.report_accepted("a"));
-    let seq = |walk: &Walk| walk.snapshot.ledger.open_audit.as_ref().map(|it| it.seq.0);
+    let seq = |walk: &Walk| {
+        walk.snapshot
+            .ledger
+            .open_audit
+            .as_deref()
+            .map(|it| it.seq.0)
+    };
     assert!(seq(&walk).is_some());
     walk.take(walk.reground(|block| {
         block.answers.clear();

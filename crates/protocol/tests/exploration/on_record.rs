@@ -30,7 +30,8 @@ fn list_reviews(snapshot: &Snapshot, id: &str) -> Vec<ReviewNote> {
     let ledger = snapshot.ledger.slices.get(id);
     let reviews = ledger.map(|it| [it.review.clone(), it.sent_back.clone()]);
     let reviews = reviews.into_iter().flatten().flatten();
-    reviews.filter(ReviewNote::rejects).collect()
+    let noes = reviews.filter(|review| review.rejects());
+    noes.map(|review| *review).collect()
 }
 
 fn find_newest_audit(snapshot: &Snapshot) -> Option<AuditNote> {
@@ -38,7 +39,7 @@ fn find_newest_audit(snapshot: &Snapshot) -> Option<AuditNote> {
     let slices = ledger.slices.values();
     let audits = slices.flat_map(|it| [it.audit.clone(), it.earlier_audit.clone()]);
     let audits = audits.chain([ledger.open_audit.clone()]).flatten();
-    audits.max_by_key(|audit| audit.seq.0)
+    audits.max_by_key(|audit| audit.seq.0).map(|audit| *audit)
 }
 
 /// Every no that somebody who decides is shown, or that waits for an answer.

@@ -377,7 +377,7 @@ impl Walk {
 
     fn settle(&mut self) {
         let name = self.snapshot.active.slice_id.clone().unwrap();
-        let review = self.snapshot.ledger.slices[&name].review.as_ref();
+        let review = self.snapshot.ledger.slices[&name].review.as_deref();
         let mut event = if review.is_some_and(|review| !review.rejects()) {
             self.report_accepted(&name)
         } else {

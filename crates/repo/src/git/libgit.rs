@@ -8,7 +8,7 @@ use super::{Directory, Repo};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
 use cook_protocol::model::TreeEntry;
-use git2::{Commit, ErrorCode, ObjectType, Oid, Sort};
+use git2::{ErrorCode, ObjectType, Oid, Sort};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -25,6 +25,20 @@ const MAX_KEPT: usize = 16;
 const MAX_ENTRIES: usize = 2_000_000;
 /// Commits that one walk looks at.
 const NEAR: usize = 1_000;
+
+/// Commits of a line that are walked here, and that are kept, with messages of at most so many bytes.
+const MAX_LINE: usize = 1_000;
+const MAX_COMMITS_KEPT: usize = 20_000;
+const MAX_MESSAGE_KEPT: usize = 4 << 10;
+
+/// A commit that was read.
+pub(super) struct KnownCommit {
+    id: Oid,
+    tree: Oid,
+    parents: Vec<Oid>,
+    author: String,
+    message: String,
+}
 
 /// The object and the mode of what stands at a name.
 type Side = (Oid, i32);
@@ -52,13 +66,51 @@ impl Repo {
         Oid::from_str_ext(id, self.objects.object_format()).or_fail()
     }
 
-    fn commit(&self, id: &str) -> Result<Commit<'_>, Failure> {
+    fn commit(&self, id: &str) -> Result<Rc<KnownCommit>, Failure> {
         self.find_commit(self.oid(id)?)
     }
 
-    fn find_commit(&self, id: Oid) -> Result<Commit<'_>, Failure> {
+    /// Read once, and then kept: a walk of libgit2's reads each commit that was looked at before from the disk again.
+    fn find_commit(&self, id: Oid) -> Result<Rc<KnownCommit>, Failure> {
+        if let Some(known) = self.commits.borrow().get(&id) {
+            return Ok(Rc::clone(known));
+        }
         self.require_small(id, MAX_COMMIT)?;
-        self.objects.find_commit(id).or_fail()
+        let commit = self.objects.find_commit(id).or_fail()?;
+        let known = Rc::new(KnownCommit {
+            id,
+            tree: commit.tree_id(),
+            parents: commit.parent_ids().collect(),
+            author: String::from_utf8_lossy(commit.author().name_bytes()).into_owned(),
+            message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),
+        });
+        let mut commits = self.commits.borrow_mut();
+        if commits.len() < MAX_COMMITS_KEPT && known.message.len() <= MAX_MESSAGE_KEPT {
+            commits.insert(id, Rc::clone(&known));
+        }
+        Ok(known)
+    }
+
+    /// The commits from one back to another, newest first and without that one, where each has one parent: whether the
+    /// line leads there. None where it forks, is long, or cannot be read.
+    fn walk_line(&self, from: Oid, to: Oid) -> Option<(Vec<Rc<KnownCommit>>, bool)> {
+        let mut line = Vec::new();
+        let mut at = to;
+        while at != from {
+            let commit = self.find_commit(at).ok()?;
+            let next = match commit.parents[..] {
+                [parent] => Some(parent),
+                [] => None,
+                _ => return None,
+            };
+            line.push(commit);
+            match next {
+                _ if line.len() > MAX_LINE => return None,
+                Some(parent) => at = parent,
+                None => return Some((line, false)),
+            }
+        }
+        Some((line, true))
     }
 
     /// libgit2 reads an object whole, and a few bytes can be made into any number.
@@ -105,7 +157,7 @@ impl Repo {
 
     /// What stands at a path below a commit.
     fn find(&self, commit: &str, path: &str) -> Result<Option<Side>, Failure> {
-        let mut directory = self.commit(commit)?.tree_id();
+        let mut directory = self.commit(commit)?.tree;
         let mut found = None;
         for name in path.split('/') {
             if found.is_some_and(|found| !is_tree(&found)) {
@@ -194,8 +246,8 @@ impl Repo {
             None => return Err(fail_git("HEAD does not name a commit")),
         };
         Ok(Head {
-            tree: commit.as_ref().map(|commit| commit.tree_id().to_string()),
-            commit: commit.map(|commit| commit.id().to_string()),
+            tree: commit.as_ref().map(|commit| commit.tree.to_string()),
+            commit: commit.map(|commit| commit.id.to_string()),
             branch,
         })
     }
@@ -256,6 +308,12 @@ impl Repo {
             return Ok(None);
         }
         let id = id.to_ascii_lowercase();
+        let is_whole = self.oid(&id).is_ok_and(|whole| {
+            whole.to_string() == id && self.commits.borrow().contains_key(&whole)
+        });
+        if is_whole {
+            return Ok(Some(id));
+        }
         match absent(self.objects.find_commit_by_prefix(&id)) {
             Ok(commit) => Ok(commit.map(|commit| commit.id().to_string())),
             // Only git tells an ambiguous id apart by what kind of object it names.
@@ -269,6 +327,9 @@ impl Repo {
     /// When the repository cannot be read.
     pub fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, Failure> {
         let (ancestor, descendant) = (self.oid(ancestor)?, self.oid(descendant)?);
+        if let Some((_, leads)) = self.walk_line(ancestor, descendant) {
+            return Ok(leads);
+        }
         let leads = || self.objects.graph_descendant_of(descendant, ancestor);
         Ok(ancestor == descendant || leads().or_fail()?)
     }
@@ -318,6 +379,20 @@ impl Repo {
         to: &str,
         limit: usize,
     ) -> Result<Vec<Listed>, Failure> {
+        let listed = |commit: &KnownCommit| Listed {
+            id: commit.id.to_string(),
+            author: commit.author.clone(),
+            message: commit.message.clone(),
+        };
+        if let Some(from) = from
+            && let Some((line, true)) = self.walk_line(self.oid(from)?, self.oid(to)?)
+        {
+            return Ok(line
+                .iter()
+                .take(limit)
+                .map(|commit| listed(commit))
+                .collect());
+        }
         let mut walk = self.objects.revwalk().or_fail()?;
         walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).or_fail()?;
         walk.push(self.oid(to)?).or_fail()?;
@@ -326,13 +401,8 @@ impl Repo {
         }
         walk.take(limit)
             .map(|id| {
-                let id = id.or_fail()?;
-                let commit = self.find_commit(id)?;
-                Ok(Listed {
-                    id: id.to_string(),
-                    author: String::from_utf8_lossy(commit.author().name_bytes()).into_owned(),
-                    message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),
-                })
+                let commit = self.find_commit(id.or_fail()?)?;
+                Ok(listed(&commit))
             })
             .collect()
     }
@@ -342,7 +412,7 @@ impl Repo {
     /// # Errors
     /// When there is no such commit.
     pub fn find_tree(&self, commit: &str) -> Result<String, Failure> {
-        Ok(self.commit(commit)?.tree_id().to_string())
+        Ok(self.commit(commit)?.tree.to_string())
     }
 
     /// First parent; none for a root.
@@ -353,7 +423,7 @@ impl Repo {
     /// All parents, the first one first.
     pub(super) fn parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
         let commit = self.commit(commit)?;
-        Ok(commit.parent_ids().map(|id| id.to_string()).collect())
+        Ok(commit.parents.iter().map(Oid::to_string).collect())
     }
 
     /// Paths that differ between two commits' trees, sorted; none = the empty tree.
@@ -362,7 +432,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, Failure> {
-        let tree = |commit: &str| Ok::<_, Failure>(self.commit(commit)?.tree_id());
+        let tree = |commit: &str| Ok::<_, Failure>(self.commit(commit)?.tree);
         let mut changes = Vec::new();
         let mut due = vec![([from.map(tree).transpose()?, Some(tree(to)?)], Vec::new())];
         while let Some((trees, at)) = due.pop() {

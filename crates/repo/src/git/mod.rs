@@ -64,6 +64,8 @@ pub struct Repo {
     directories: RefCell<VecDeque<(Oid, Directory)>>,
     /// Commits and directories that are not too large to be read.
     small: RefCell<HashSet<Oid>>,
+    /// Commits that were read.
+    commits: RefCell<HashMap<Oid, Rc<libgit::KnownCommit>>>,
     program: Program,
     known: Known,
 }
@@ -257,6 +259,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, Failure> {
         has_refs: true,
         directories: RefCell::default(),
         small: RefCell::default(),
+        commits: RefCell::default(),
         known: Known::default(),
     })
 }
@@ -291,6 +294,7 @@ fn by_program(place: &Path) -> Result<Repo, Failure> {
         has_refs: false,
         directories: RefCell::default(),
         small: RefCell::default(),
+        commits: RefCell::default(),
         common_dir,
         program: Program::at(&root),
         root,

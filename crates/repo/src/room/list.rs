@@ -98,7 +98,8 @@ impl Objects {
 
 /// Mode, name and id of each entry of a tree: `mode name`, a zero byte, the id; none where it is malformed.
 pub(crate) fn parse_tree(mut rest: &[u8], id_bytes: usize) -> Option<Vec<(u32, Vec<u8>, Oid)>> {
-    let mut entries = Vec::new();
+    // An entry takes a mode and a name of some letters beside its id.
+    let mut entries = Vec::with_capacity(rest.len() / (id_bytes + 16));
     while !rest.is_empty() {
         let end = rest.iter().position(|byte| *byte == 0)?;
         let (head, tail) = (&rest[..end], &rest[end + 1..]);

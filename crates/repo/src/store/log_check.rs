@@ -49,6 +49,7 @@ impl Store {
     /// A log that cannot be opened. What cannot be read in it is a finding.
     pub fn reach(&self) -> Result<LogReport, Failure> {
         self.log.remember();
+        self.log.list_files();
         Ok(self.walk(&self.log)?.report)
     }
 
@@ -246,14 +247,15 @@ impl<'p> Walk<'p> {
         };
         let before = missed.len();
         for entry in entries {
+            if entry.mode == odb::SUBMODULE || self.sound.contains(&entry.id) {
+                continue;
+            }
             let path = match path {
                 "" => entry.name,
                 path => format!("{path}/{}", entry.name),
             };
             match entry.mode {
                 odb::FOLDER => self.tree(log, entry.id, &path, missed),
-                odb::SUBMODULE => {}
-                _ if self.sound.contains(&entry.id) => {}
                 _ if self.read(log, entry.id, ObjectType::Blob).is_some() => {
                     self.sound.insert(entry.id);
                 }

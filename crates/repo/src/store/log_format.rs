@@ -7,7 +7,7 @@ use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::hex;
 use cook_protocol::machine::Facts;
 use cook_protocol::model::{
-    Actor, BriefRecord, Event, Receipt, Records, SliceRecord, Snapshot, StopRecord,
+    Actor, BriefRecord, Event, Plan, Receipt, Records, Slice, SliceRecord, Snapshot, StopRecord,
 };
 use git2::{ObjectType, Oid};
 use serde::de::DeserializeOwned;
@@ -353,6 +353,63 @@ pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
     let mut bytes = serde_json::to_vec_pretty(value).writing("a document")?;
     bytes.push(b'\n');
     Ok(bytes)
+}
+
+/// Writes one plan after another as [`pretty`] does; of a slice that stays as it was the text is not made again.
+#[derive(Default)]
+pub(super) struct PlanWriter {
+    /// The slices of the last one, and their lines.
+    slices: Vec<(Slice, Vec<u8>)>,
+}
+
+impl PlanWriter {
+    pub(super) fn write(&mut self, plan: &Plan) -> Result<Vec<u8>, Failure> {
+        let bare = Plan {
+            schema_version: plan.schema_version,
+            mission_anchor: plan.mission_anchor.clone(),
+            last_reground_at: plan.last_reground_at.clone(),
+            plan_basis: plan.plan_basis.clone(),
+            candidate_slices: Vec::new(),
+        };
+        let mut text = pretty(&bare)?;
+        let Some(head) = text.strip_suffix(b"[]\n}\n").map(<[u8]>::len) else {
+            return pretty(plan);
+        };
+        self.slices.truncate(plan.candidate_slices.len());
+        if plan.candidate_slices.is_empty() {
+            return Ok(text);
+        }
+        text.truncate(head);
+        text.push(b'[');
+        for (at, slice) in plan.candidate_slices.iter().enumerate() {
+            if self.slices.get(at).is_none_or(|(known, _)| known != slice) {
+                let new = (slice.clone(), write_indented(slice)?);
+                match self.slices.get_mut(at) {
+                    Some(known) => *known = new,
+                    None => self.slices.push(new),
+                }
+            }
+            if at > 0 {
+                text.push(b',');
+            }
+            text.extend_from_slice(&self.slices[at].1);
+        }
+        text.extend_from_slice(b"\n  ]\n}\n");
+        Ok(text)
+    }
+}
+
+/// The lines of an entry of a list at the top of a document, each behind its line feed.
+fn write_indented<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
+    let mut lines = Vec::new();
+    for line in serde_json::to_vec_pretty(value)
+        .writing("a document")?
+        .split(|byte| *byte == b'\n')
+    {
+        lines.extend_from_slice(b"\n    ");
+        lines.extend_from_slice(line);
+    }
+    Ok(lines)
 }
 
 /// Reads one JSON file of the log.
@@ -724,6 +781,34 @@ impl KeptTests {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plans_are_written_as_any_other_document() {
+        let slice = |id: &str, notes: &[&str]| Slice {
+            slice_id: id.to_owned(),
+            goal: "two\nlines [] {}".to_owned(),
+            locked_notes: Some(notes.iter().map(|note| (*note).to_owned()).collect()),
+            ..Slice::default()
+        };
+        let mut writer = PlanWriter::default();
+        let mut plan = Plan {
+            plan_basis: "[]\n}".to_owned(),
+            ..Plan::default()
+        };
+        for slices in [
+            vec![],
+            vec![slice("a", &["x"])],
+            vec![slice("a", &["x"]), slice("b", &[])],
+            vec![slice("a", &["x", "y"]), slice("b", &[])],
+            vec![slice("b", &[]), slice("c", &[]), slice("a", &[])],
+            vec![slice("c", &[])],
+            vec![],
+        ] {
+            plan.candidate_slices = slices;
+            let text = String::from_utf8(writer.write(&plan).unwrap()).unwrap();
+            assert_eq!(text, String::from_utf8(pretty(&plan).unwrap()).unwrap());
+        }
+    }
 
     #[test]
     fn a_message_reads_back() {

@@ -130,7 +130,7 @@ impl Log {
         self
     }
 
-    fn list_files(&self) {
+    pub(super) fn list_files(&self) {
         self.listed.get_or_init(|| {
             let names = self.directories().flat_map(|dir| list_loose(dir));
             names.filter_map(|hex| self.oid(&hex)).collect()

@@ -9,7 +9,7 @@ use super::log_format::{
     self, APPENDED, EXCHANGES, FORMAT, History, HistoryDigest, Meta, Stand, TRAIL, Tip,
 };
 use super::log_place::{self, Place};
-use super::odb::{self, Log, TreeEntry};
+use super::odb::{self, Commit, Log, TreeEntry};
 use super::transitions::{Signed, chain, take_signature};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::machine::Facts;
@@ -288,26 +288,25 @@ impl Store {
         if let Some(known) = known {
             self.read(|log| {
                 let known = log.oid(known).ok_or_else(|| unknown_name(known))?;
-                files(log, known)
+                files(log, &log.commit(known)?)
             })?
             .into_iter()
             .for_each(|(_, id)| {
                 seen.insert(id);
             });
         }
-        for meta in self.list_entries_from(newest)? {
-            let meta = meta?;
-            if known == Some(meta.commit.as_str()) {
+        let mut next = self.read(|log| log.oid(newest).ok_or_else(|| unknown_name(newest)))?;
+        loop {
+            if known.is_some_and(|known| next.to_string() == known) {
                 break;
             }
+            let (meta, files, parent) = self.read(|log| {
+                let commit = log.commit(next)?;
+                let meta = log_format::require_meta(next, &commit)?;
+                Ok((meta, files(log, &commit)?, commit.parents.first().copied()))
+            })?;
             contents.transitions += 1;
             contents.messages += u64::from(meta.event == "said");
-            let files = self.read(|log| {
-                let id = log
-                    .oid(&meta.commit)
-                    .ok_or_else(|| unknown_name(&meta.commit))?;
-                files(log, id)
-            })?;
             for (name, id) in files {
                 if !seen.insert(id) {
                     continue;
@@ -321,6 +320,10 @@ impl Store {
                     contents.messages += prompts(&bytes);
                 }
                 look(&meta, &name, &bytes);
+            }
+            match parent {
+                Some(parent) => next = parent,
+                None => break,
             }
         }
         Ok(contents)
@@ -446,9 +449,9 @@ fn prompts(lines: &[u8]) -> u64 {
 }
 
 /// Files of a transition, those in its folders included.
-fn files(log: &Log, commit: Oid) -> Result<Vec<(String, Oid)>, Failure> {
+fn files(log: &Log, commit: &Commit) -> Result<Vec<(String, Oid)>, Failure> {
     let mut found = Vec::new();
-    for entry in log_format::Stand::at(log, commit)?.entries {
+    for entry in Stand::of(log, commit)?.entries {
         if entry.mode != odb::FOLDER {
             found.push((entry.name, entry.id));
             continue;

@@ -13,7 +13,7 @@ use super::checkpoints::{self, Intake};
 use super::error::{During, refuse_malformed, unknown_name};
 use super::log_format::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
-    Histories, History, Lines, RECEIPTS, Stand, TESTS, TRAIL, Tip,
+    Histories, History, Lines, PlanWriter, RECEIPTS, Stand, TESTS, TRAIL, Tip,
 };
 use super::odb::{self, Log, TreeEntry};
 use super::view::{Difference, is_history};
@@ -25,6 +25,7 @@ use cook_protocol::model::{
     Actor, Citation, CitedExchange, Event, Receipt, Records, Said, Snapshot,
 };
 use git2::{ObjectType, Oid};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
@@ -436,6 +437,7 @@ impl Store {
                 snapshot: Some(produced.snapshot),
                 histories,
                 entries: step.entries,
+                plans: state.plans,
             };
         }
         Ok(report)
@@ -544,6 +546,7 @@ struct Replay {
     snapshot: Option<Snapshot>,
     histories: Histories,
     entries: Vec<TreeEntry>,
+    plans: RefCell<PlanWriter>,
 }
 
 impl Replay {
@@ -556,6 +559,7 @@ impl Replay {
             snapshot: Some(stand.snapshot()?),
             histories: stand.histories()?,
             entries: stand.entries,
+            plans: RefCell::default(),
         })
     }
 
@@ -627,6 +631,9 @@ impl Replay {
             let node = match &self.snapshot {
                 Some(before) if document.same(before, after) => {
                     log_format::find(&self.entries, name).map(Node::Blob)
+                }
+                _ if document == Document::Plan => {
+                    Some(text(self.plans.borrow_mut().write(&after.plan)?))
                 }
                 _ => document.text(after)?.map(text),
             };

@@ -799,6 +799,30 @@ fn the_hot_path_is_hot() {
     assert!(fastest < std::time::Duration::from_millis(5), "{fastest:?}");
 }
 
+#[test]
+fn a_commit_of_a_line_is_read_once() {
+    let scratch = Scratch::new();
+    let first = scratch.git(&["rev-parse", "HEAD"]);
+    for number in 0..3 {
+        scratch.write("a.txt", &number.to_string());
+        scratch.commit("more");
+    }
+    let repo = scratch.repo();
+    let head = repo.head().unwrap();
+    let range = repo.range(&head, &first, false).unwrap();
+    assert_eq!(range.commits.len(), 3);
+    for seen in &range.commits {
+        let (begin, rest) = seen.id.split_at(2);
+        let file = repo.git_dir().join("objects").join(begin).join(rest);
+        std::fs::remove_file(file).unwrap();
+    }
+    assert_eq!(repo.range(&head, &first, false).unwrap(), range);
+    for seen in &range.commits {
+        assert!(repo.is_ancestor(&first, &seen.id).unwrap());
+        assert!(!repo.is_ancestor(&seen.id, &first).unwrap());
+    }
+}
+
 /// Each path with what became of it, as git's letters say it.
 fn letters(repo: &Repo, from: &str, to: &str) -> Vec<String> {
     let mut told: Vec<String> = repo

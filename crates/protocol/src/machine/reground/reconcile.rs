@@ -86,7 +86,7 @@ pub(super) fn reopen(
 /// for nothing, so there the regrounder must.
 fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
     let ledger = work.next.find_ledger(id);
-    let review = ledger.and_then(|ledger| ledger.review.as_ref());
+    let review = ledger.and_then(|ledger| ledger.review.as_deref());
     let mut findings = review.map(list_requests).unwrap_or_default();
     let more: Vec<&String> = more.iter().filter(|text| is_named(text)).collect();
     if more.is_empty() && !review.is_some_and(ReviewNote::rejects) {
@@ -105,7 +105,7 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
     if !choices::is_accepted_by_review(work.before) {
         let ledger = work.before.find_ledger(id);
         let is_weak = ledger
-            .and_then(|ledger| ledger.review.as_ref())
+            .and_then(|ledger| ledger.review.as_deref())
             .is_some_and(|it| it.weak);
         let why = match is_weak {
             true => {
