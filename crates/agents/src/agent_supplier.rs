@@ -509,7 +509,7 @@ mod tests {
             &token[1..]
         );
         for _ in 0..2 {
-            assert_eq!(search.find(&text), [token.clone()]);
+            assert_eq!(search.find(&text), std::slice::from_ref(&token));
         }
         let clean: BTreeSet<&str> = search.clean.iter().map(String::as_str).collect();
         assert_eq!(clean, BTreeSet::from(["list", "plain", "words"]));

@@ -4,7 +4,7 @@
 
 use super::program::{Call, OrFail, fail_git};
 use super::special::check_refs;
-use super::{Directory, Repo};
+use super::{Directory, KnownCommit, Repo};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::Head;
 use cook_protocol::model::TreeEntry;
@@ -30,15 +30,6 @@ const NEAR: usize = 1_000;
 const MAX_LINE: usize = 1_000;
 const MAX_COMMITS_KEPT: usize = 20_000;
 const MAX_MESSAGE_KEPT: usize = 4 << 10;
-
-/// A commit that was read.
-pub(super) struct KnownCommit {
-    id: Oid,
-    tree: Oid,
-    parents: Vec<Oid>,
-    author: String,
-    message: String,
-}
 
 /// The object and the mode of what stands at a name.
 type Side = (Oid, i32);

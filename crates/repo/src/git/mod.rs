@@ -65,13 +65,22 @@ pub struct Repo {
     /// Commits and directories that are not too large to be read.
     small: RefCell<HashSet<Oid>>,
     /// Commits that were read.
-    commits: RefCell<HashMap<Oid, Rc<libgit::KnownCommit>>>,
+    commits: RefCell<HashMap<Oid, Rc<KnownCommit>>>,
     program: Program,
     known: Known,
 }
 
 /// Objects and modes of a directory's entries, by name.
 type Directory = Rc<HashMap<Vec<u8>, (Oid, i32)>>;
+
+/// A commit that was read.
+struct KnownCommit {
+    id: Oid,
+    tree: Oid,
+    parents: Vec<Oid>,
+    author: String,
+    message: String,
+}
 
 /// What git said about commits, and about what does not change while a command runs.
 #[derive(Default)]

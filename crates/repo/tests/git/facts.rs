@@ -804,7 +804,7 @@ fn a_commit_of_a_line_is_read_once() {
     let scratch = Scratch::new();
     let first = scratch.git(&["rev-parse", "HEAD"]);
     for number in 0..3 {
-        scratch.write("a.txt", &number.to_string());
+        scratch.write("a.txt", number.to_string());
         scratch.commit("more");
     }
     let repo = scratch.repo();
