@@ -179,7 +179,11 @@ impl Show for Checked {
             .iter()
             .filter_map(|line| find_laid_out(&line.show));
         let made: BTreeSet<&str> = laid_out
-            .filter(|commit| !self.base.commit.starts_with(commit))
+            .filter(|made| {
+                [&self.base.commit, &self.head]
+                    .iter()
+                    .all(|own| !own.starts_with(made))
+            })
             .collect();
         for commit in made {
             let what = "is the new code with old tests: a commit that cook made, on no branch";

@@ -572,10 +572,7 @@ impl<'a> GateTrials<'a> {
             let count = count_noun(left_out.len(), "test");
             named.push(NamedTest {
                 name: self.gate.name.clone(),
-                message: Some(format!(
-                    "{count} have no result there, such as `{}`",
-                    first.name
-                )),
+                message: Some(format!("{count}, such as `{}`", first.name)),
                 file: None,
                 ..first.clone()
             });

@@ -66,7 +66,7 @@ impl Teller<'_> {
                 "`{name}` ran before and does not run now; its old version passes on the new code"
             ),
             Word::NotComparable => {
-                format!("the old tests of `{name}` cannot be built or loaded on the new code{why}")
+                format!("the old tests of `{name}` have no result on the new code{why}")
             }
             _ => name.clone(),
         };

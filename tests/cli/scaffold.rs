@@ -783,6 +783,20 @@ const SETUPS: &[(Files, &str)] = &[
         ],
         "cache = [\".venv\"]\nsetup = [\"python3 -m venv .venv\", \".venv/bin/python -m pip install -e .[dev] pytest\"]\nsetup_inputs = [\"pyproject.toml\"]",
     ),
+    (
+        &[(
+            "setup.py",
+            "setup(extras_require={'docs': ['x'], 'test': ['pytest']})\n",
+        )],
+        "cache = [\".venv\"]\nsetup = [\"python3 -m venv .venv\", \".venv/bin/python -m pip install -e .[test]\"]\nsetup_inputs = [\"setup.py\"]",
+    ),
+    (
+        &[(
+            "setup.cfg",
+            "[metadata]\nname = a\n[options.extras_require]\ndev =\n  pytest\n",
+        )],
+        "cache = [\".venv\"]\nsetup = [\"python3 -m venv .venv\", \".venv/bin/python -m pip install -e .[dev]\"]\nsetup_inputs = [\"setup.cfg\"]",
+    ),
     (&[("pytest.ini", "")], ""),
     (
         &[("go.mod", "module x\n"), ("go.sum", "x\n")],

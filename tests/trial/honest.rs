@@ -93,6 +93,14 @@ fn a_file_that_moves_with_its_test() {
     let (exit, answer) = check(&repo, &[]);
     assert_eq!(exit, 3, "{answer:#}");
     assert_eq!(answer["lines"][0]["code"], "not_comparable", "{answer:#}");
+    // The commit that the line names is the user's own, where cook made none.
+    let head = repo.head();
+    let run = repo.cook(&["check", "--trust-repo"]);
+    assert!(
+        !run.out
+            .contains(&format!("{} is the new code", &head[..12])),
+        "{run:?}"
+    );
     let declare = "Test-Changed: test/: calc.js is sum.js now";
     repo.git(&["commit", "-q", "--allow-empty", "-m", declare]);
     let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);

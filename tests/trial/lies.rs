@@ -266,6 +266,22 @@ fn a_module_that_takes_the_runners_place() {
     );
 }
 
+/// A manifest holds what the code needs, and which targets have tests.
+#[test]
+fn a_target_whose_tests_are_switched_off() {
+    let Some(repo) = crate::trial::cargo() else {
+        return;
+    };
+    let code = "pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
+    repo.write("src/lib.rs", code);
+    repo.commit("Begin", None);
+    repo.write("src/lib.rs", code.replace("a + b", "a - b"));
+    let manifest = repo.read("Cargo.toml");
+    repo.write("Cargo.toml", format!("{manifest}\n[lib]\ntest = false\n"));
+    repo.commit("Tidy the manifest", None);
+    expect_refused(&repo, "pass_to_fail", "adds");
+}
+
 /// A red test of the base stays so, and nobody can say more.
 #[test]
 fn what_was_red_before_is_not_known_unless_it_is_named_as_known() {

@@ -519,7 +519,8 @@ impl Project {
                 || legacy.contains("install_requires")
                 || files.has_directory("src") && manifest.contains_key("build-system"),
             names_pytest: texts.iter().flatten().any(|text| text.contains("pytest")),
-            extra: find_named(&["test", "tests", "testing", "dev"], extras)
+            extra: find_named(&EXTRAS, extras)
+                .or_else(|| EXTRAS.into_iter().find(|name| names_extra(&legacy, name)))
                 .map(|name| format!(".[{name}]")),
             group: find_named(&["test", "tests", "dev"], groups)
                 .map(|name| format!("--group {name}")),
@@ -553,6 +554,19 @@ impl Project {
     }
 }
 
+/// Extras under which packages name what their tests need.
+const EXTRAS: [&str; 4] = ["test", "tests", "testing", "dev"];
+
+/// Whether a `setup.py` or `setup.cfg` seems to have that extra. pip warns of one that it does not have.
+fn names_extra(text: &str, name: &str) -> bool {
+    let Some((_, extras)) = text.split_once("extras_require") else {
+        return false;
+    };
+    let is_key = |line: &str| line.split('=').next().is_some_and(|key| key.trim() == name);
+    let quoted = ['"', '\''].map(|quote| format!("{quote}{name}{quote}"));
+    quoted.iter().any(|word| extras.contains(word)) || extras.lines().any(is_key)
+}
+
 /// The first of these names that the table has, as words of a command.
 fn find_named(names: &[&'static str], table: Option<&Table>) -> Option<&'static str> {
     let mut names = names.iter().copied();
@@ -567,7 +581,11 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>> {
     if project.contains("pytest") {
         return Ok(Some(PROJECT));
     }
-    let mentions = [("setup.cfg", "pytest"), ("tox.ini", "[pytest]")];
+    let mentions = [
+        ("setup.cfg", "pytest"),
+        ("setup.py", "pytest"),
+        ("tox.ini", "[pytest]"),
+    ];
     let listed = REQUIREMENTS.map(|path| (path, "pytest"));
     for (source, word) in mentions.into_iter().chain(listed) {
         if files.text(source)?.is_some_and(|text| text.contains(word)) {

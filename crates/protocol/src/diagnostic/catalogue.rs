@@ -302,7 +302,7 @@ codes! {
     SetAside "set_aside" Finding Warning "a test that ran and passed is skipped now", "let it run again, or declare the change in a commit's message: `Test-Changed: NAME: why`";
     Lost "lost" Finding Warning "a test that ran at the base no longer runs", "put it back if nothing else proves the same";
     RedBefore "red_before" Finding Warning "a test is red and was red before the change", "mend it, or name it in `[check] known_red` of `.agent/cook.toml`";
-    NotComparable "not_comparable" Finding Warning "the old tests cannot be built or loaded on the new code", "declare the change in a commit's message, by test or by directory: `Test-Changed: DIRECTORY/: why`";
+    NotComparable "not_comparable" Finding Warning "the old tests have no result on the new code: they cannot be built or loaded, or do not run", "declare the change in a commit's message, by test or by directory: `Test-Changed: DIRECTORY/: why`";
     FailToPass "fail_to_pass" Finding Note "a test fails without the change and passes with it", "nothing: it proves that the tests notice the change";
     RunnerChanged "runner_changed" Finding Warning "edited settings of the test runner hide a red test", "take the edit back, or declare it in a commit's message: `Test-Changed: PATH: why`";
     GateChanged "gate_changed" Finding Warning "the command of a gate changed, and the old one could not be tried", "declare the change in a commit's message: `Test-Changed: PATH: why`";

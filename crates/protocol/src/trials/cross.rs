@@ -151,9 +151,6 @@ pub struct NamedTest {
     pub became: Became,
 }
 
-/// What is said of a test that did not run.
-const NO_RESULT: &str = "it has no result there";
-
 /// Four trials of a gate. Where one equals another, it is given twice.
 pub struct Crossed<'a> {
     /// Tests of the base on the code of the base.
@@ -303,7 +300,7 @@ impl Crossed<'_> {
                 if became == Became::Gone && self.names_all()
                     || became == Became::Green && self.runs_all() =>
             {
-                add(Word::NotComparable, Some(&NO_RESULT.to_owned()));
+                add(Word::NotComparable, None);
             }
             (Some(TestResult::Passed | TestResult::Failed), Old::Green)
                 if became == Became::Gone

@@ -31,7 +31,8 @@ pub fn split_of(path: &str) -> Option<Split> {
     let sections: &[&str] = match path.rsplit('/').next().unwrap_or(path) {
         "pyproject.toml" => &["tool.pytest", "tool.tox"],
         "setup.cfg" => &["tool:pytest"],
-        "Cargo.toml" => &["[test]", "profile.test"],
+        // A target's table says whether its tests run.
+        "Cargo.toml" => &["lib", "[bin]", "[test]", "profile.test"],
         "bunfig.toml" => &["test"],
         "package.json" => return keys(&["jest", "mocha", "ava", "tap", "vitest"]),
         "deno.json" => return keys(&["test"]),
@@ -348,8 +349,9 @@ mod tests {
         );
         assert_eq!(split.put(code, none).unwrap().matches("pytest").count(), 0);
         let split = split_of("Cargo.toml").unwrap();
-        let cargo = "[package]\nname = \"a\"\n[[test]]\nname = \"t\"\n[tests-of-mine]\nx = 1\n";
-        assert_eq!(split.take(cargo).unwrap(), "[[test]]\nname = \"t\"\n");
+        let cargo = "[package]\nname = \"a\"\n[lib]\ntest = false\n[[test]]\nname = \"t\"\n[tests-of-mine]\nx = 1\n";
+        let own = "[lib]\ntest = false\n[[test]]\nname = \"t\"\n";
+        assert_eq!(split.take(cargo).unwrap(), own);
     }
 
     #[test]
