@@ -669,6 +669,20 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
         &[("Makefile", "test := value\ncheck::\n")],
         &["test: make check"],
     ),
+    (
+        &[
+            ("Makefile", "test:\n\tsh test/run.sh\n"),
+            ("test/run.sh", ""),
+        ],
+        &["test: make -B test"],
+    ),
+    (
+        &[
+            ("Makefile", "test:\n\tsh test/run.sh\n.PHONY: all test\n"),
+            ("test/run.sh", ""),
+        ],
+        &["test: make test"],
+    ),
     (&[("Makefile", "all:\n\ttest: not a target\n")], &[]),
     (
         &[

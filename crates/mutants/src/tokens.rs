@@ -346,9 +346,18 @@ pub(crate) fn between(tokens: &[Token], open: usize) -> Range<usize> {
 
 /// A text literal without its quotes and prefix.
 pub(crate) fn inside(text: &str) -> &str {
-    let quotes = ['"', '\'', '`'];
-    let from = text.find(quotes).filter(|from| *from <= 2);
-    from.map_or(text, |from| text[from..].trim_matches(quotes))
+    let Some(from) = text.find(['"', '\'', '`']).filter(|from| *from <= 2) else {
+        return text;
+    };
+    let quoted = &text[from..];
+    let mark = &quoted[..1];
+    let three = mark.repeat(3);
+    let mark = match quoted.len() >= 6 && quoted.starts_with(&three) {
+        true => &three,
+        false => mark,
+    };
+    let rest = quoted.strip_prefix(mark).unwrap_or(quoted);
+    rest.strip_suffix(mark).unwrap_or(rest)
 }
 
 /// What goes on in the next line: a mark stands at the end that ends nothing.
@@ -601,6 +610,9 @@ mod tests {
         assert_eq!(b.map(|token| (token.line, token.column)), Some((2, 7)));
         assert_eq!(inside("rb'x'"), "x");
         assert_eq!(inside("\"it's\""), "it's");
+        assert_eq!(inside("'for \".mp4\"'"), "for \".mp4\"");
+        assert_eq!(inside("\"\"\"a\"\"\""), "a");
+        assert_eq!(inside("\"\""), "");
     }
 
     proptest! {

@@ -694,7 +694,13 @@ fn detect_runner(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     // The order in which make itself looks.
     if let Some(source) = files.first(&["GNUmakefile", "makefile", "Makefile"]) {
         let text = files.text(source)?.unwrap_or_default();
-        if let Some(run) = choose(&text, target, ["make check", "make test"]) {
+        if let Some(name) = choose(&text, target, ["check", "test"]) {
+            let is_there = files.has(name) || files.has_directory(name);
+            let run = match is_there && !is_phony(&text, name) {
+                // make does nothing for a target that is there as a file.
+                true => format!("make -B {name}"),
+                false => format!("make {name}"),
+            };
             found.add(Check::new("make", "test", source, run));
             found.add_caches(&build_directories(files));
         }
@@ -735,6 +741,12 @@ fn target(line: &str, name: &str) -> bool {
     !line.starts_with(char::is_whitespace)
         && !assigns
         && targets.split_whitespace().any(|target| target == name)
+}
+
+/// `.PHONY: test lint`
+fn is_phony(text: &str, name: &str) -> bool {
+    let mut phony = text.lines().filter_map(|line| line.strip_prefix(".PHONY"));
+    phony.any(|names| names.split([' ', '\t', ':']).any(|word| word == name))
 }
 
 /// `test:`, `@test: deps`, and with parameters only when none has to be given.
