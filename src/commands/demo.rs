@@ -1,9 +1,10 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
 use super::context::*;
+use super::record::tell_taken;
 use super::recorded::note;
 use super::run;
-use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left, why};
+use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left};
 use crate::run::{Observer, RunEvent};
 use cook_repo::process::Alarm;
 use std::process::ExitCode;
@@ -73,7 +74,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     answer(DemoAnswer::of(result))
 }
 
-/// What happens as `cook run` shows it, each with the reason.
+/// What happens as `cook run` shows it, and what came of it.
 struct Printer {
     run: run::Printer,
     screen: Screen,
@@ -93,6 +94,24 @@ impl Observer for Printer {
 
     fn alarm(&self) -> Option<Alarm> {
         self.run.alarm()
+    }
+}
+
+/// What a session came to; none where the event says it itself.
+fn why(event: &RunEvent) -> Option<String> {
+    match event {
+        RunEvent::Recorded { event, applied, .. } => Some(tell_taken(event, applied)),
+        RunEvent::Breached { breach, .. } if breach.left.is_empty() => Some(
+            "cook compared the repository before and after the session: what the role may not \
+             touch was kept aside and put back, and its report is not read"
+                .to_owned(),
+        ),
+        RunEvent::CameToNothing(_) => Some(
+            "nothing moves by such a session: the log keeps it, the attempt is spent, the role \
+             gets another session"
+                .to_owned(),
+        ),
+        _ => None,
     }
 }
 

@@ -256,7 +256,7 @@ fn next_role_finding(report: &Report, applied: &Applied) -> Option<Finding> {
 }
 
 /// What the event says, and of a commit what its gates say too.
-fn tell_taken(event: &Event, applied: &Applied) -> String {
+pub(super) fn tell_taken(event: &Event, applied: &Applied) -> String {
     let next = &applied.step.snapshot;
     let Event::Implemented { slice_id, .. } = event else {
         return summarize_taken(event, &applied.step.records);

@@ -457,9 +457,7 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             let text = format!("removed the locks of a git process that was ended: {names}");
             (Tone::Warn, "  ", text)
         }
-        RunEvent::CameToNothing { why, .. } => {
-            (Tone::Warn, "  ", format!("the session failed: {why}"))
-        }
+        RunEvent::CameToNothing(why) => (Tone::Warn, "  ", format!("the session failed: {why}")),
         RunEvent::Recorded {
             applied,
             took,

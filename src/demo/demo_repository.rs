@@ -297,27 +297,12 @@ pub(super) struct Story {
 #[serde(deny_unknown_fields, default)]
 struct Session {
     role: String,
-    /// A line that it says before.
-    says: Option<String>,
-    /// Files that it writes.
-    write: BTreeMap<String, String>,
-    /// Texts that it puts in the place of others: path, from, to.
-    edit: Vec<(String, String, String)>,
-    /// What it commits all that as.
-    commit: Option<Commit>,
-    /// Whatever else it does, in the language of the scripted agent.
+    /// In the language of the scripted agent.
     steps: Vec<Value>,
     /// The JSON of a re-grounder's report.
     block: Option<String>,
-    /// What stands in the places of its report; without it there is none.
+    /// What stands in the places of its report; without it there is none, and nothing says that it begins.
     report: Option<BTreeMap<String, String>>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Commit {
-    slice: String,
-    message: String,
 }
 
 /// A session of an agent that misbehaves.
@@ -327,7 +312,7 @@ pub(super) struct Misdeed {
     culprit: Culprit,
     /// It comes before the role's session of that number, from 1.
     turn: usize,
-    /// It does that session's work, and the session only reports it.
+    /// It does that session's steps, and the session only reports them.
     #[serde(default)]
     works: bool,
     /// The code by which the log must tell of it, or `gate_red`.
@@ -371,8 +356,7 @@ impl Story {
                 if misdeed.role() == Some(role) && misdeed.turn == number + 1 {
                     let mut steps = Vec::new();
                     if misdeed.works {
-                        steps.extend(session.work());
-                        session = session.with_its_work_done();
+                        steps.append(&mut session.steps);
                     }
                     steps.extend(self.steps(&misdeed.session, role));
                     played.push(steps);
@@ -380,37 +364,28 @@ impl Story {
             }
             played.push(self.steps(&session, role));
         }
-        let calls: BTreeMap<String, Vec<Value>> = played
-            .into_iter()
-            .enumerate()
-            .map(|(number, steps)| ((number + 1).to_string(), steps))
-            .collect();
+        let numbers = (1..).map(|number: usize| number.to_string());
+        let calls: BTreeMap<String, Vec<Value>> = numbers.zip(played).collect();
         // A session that the story does not have is told apart from one that it has.
         let beyond = json!([{"error": format!("the story has no further session of the {role}")}]);
         json!({"dialect": "pi", "log": log, "calls": calls, "steps": beyond})
     }
 
     fn steps(&self, session: &Session, role: Role) -> Vec<Value> {
+        let Some(report) = self.report(session, role) else {
+            return session.steps.clone();
+        };
         let mut steps = vec![json!("session"), json!({"report": {"cost_usd": 0.0}})];
-        if session.is_silent() {
-            steps.clear();
-        }
-        steps.extend(session.says.iter().map(|line| json!({ "answer": line })));
-        steps.extend(session.work());
         steps.extend(session.steps.iter().cloned());
-        if let Some(report) = self.report(session, role) {
-            steps.push(json!({ "reply_with_head": report }));
-        }
+        steps.push(json!({ "reply_with_head": report }));
         steps
     }
 
     fn report(&self, session: &Session, role: Role) -> Option<String> {
         let given = session.report.clone()?;
-        let files: Vec<&str> = session.paths().collect();
         let mut text = self.reports.get(role.short())?.clone();
         let fixed = [
             ("mission", self.mission.clone()),
-            ("files", files.join(", ")),
             ("commit", "{head}".to_owned()),
             ("block", session.block.clone().unwrap_or_default()),
         ];
@@ -423,51 +398,6 @@ impl Story {
             text = text.replace(&format!("{{{name}}}"), value.trim());
         }
         Some(text)
-    }
-}
-
-impl Session {
-    /// It says nothing at all, not even that it begins.
-    fn is_silent(&self) -> bool {
-        self.report.is_none() && self.says.is_none()
-    }
-
-    fn paths(&self) -> impl Iterator<Item = &str> {
-        let written = self.write.keys().map(String::as_str);
-        let edited = self.edit.iter().map(|(path, _, _)| path.as_str());
-        let mut paths: Vec<&str> = written.chain(edited).collect();
-        paths.sort_unstable();
-        paths.dedup();
-        paths.into_iter()
-    }
-
-    fn work(&self) -> Vec<Value> {
-        let write = |(path, text): (&String, &String)| json!({"write": [path, text]});
-        let mut steps: Vec<Value> = self.write.iter().map(write).collect();
-        let edit =
-            |(path, from, to): &(String, String, String)| json!({"replace": [path, from, to]});
-        steps.extend(self.edit.iter().map(edit));
-        if let Some(Commit { slice, message }) = &self.commit {
-            let trailer = format!("Cook-Slice: {slice}");
-            steps.push(json!({"tool": "git"}));
-            steps.push(json!({"run": ["git", "add", "--all"]}));
-            steps.push(json!({"run":
-                ["git", "commit", "--quiet", "--message", message, "--message", trailer]}));
-        }
-        steps
-    }
-
-    /// The session as it is when somebody did its work before: it has the same to report.
-    fn with_its_work_done(mut self) -> Self {
-        let files: Vec<&str> = self.paths().collect();
-        let files = files.join(", ");
-        if let Some(report) = &mut self.report {
-            report.insert("files".to_owned(), files);
-        }
-        self.write.clear();
-        self.edit.clear();
-        self.commit = None;
-        self
     }
 }
 

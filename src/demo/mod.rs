@@ -2,18 +2,18 @@
 //!
 //! Invariants: nothing outside the demonstration's directory is written; the driver and
 //! its rules are those of every run, and are told nothing of the story; whether a culprit
-//! was caught is read from the log and the repository, never from the story.
+//! was caught is read from the log, never from the story.
 
 mod caught_culprits;
 mod demo_repository;
 
-pub(crate) use caught_culprits::{CaughtViolation, why};
+pub(crate) use caught_culprits::CaughtViolation;
 pub(crate) use demo_repository::{Culprit, remove_left};
 
 use crate::prelude::*;
 use crate::run::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::workspace::Workspace;
-use caught_culprits::{Recorder, Seen};
+use caught_culprits::Recorder;
 use demo_repository::Story;
 use demo_repository::make_failure;
 
@@ -83,12 +83,12 @@ impl Demo {
     ///
     /// # Errors
     /// `demo_failed` when the work is not done at the end, `demo_not_caught` when what the
-    /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
+    /// culprit did is not in the log; whatever ends a driver.
     pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult> {
         let started = Instant::now();
         let mut recorder = Recorder {
             observer,
-            seen: Seen::default(),
+            breaches: Vec::new(),
         };
         let cast = demo_repository::cast(&self.story, self.culprit)?;
         let limits = Limits {
@@ -108,7 +108,7 @@ impl Demo {
         let catches = match self.culprit {
             Some(culprit) => {
                 let misdeeds = self.story.misdeeds(culprit);
-                caught_culprits::catches(&workspace, &misdeeds, &recorder.seen)
+                caught_culprits::catches(&workspace, &misdeeds, &recorder.breaches)
                     .map_err(|failure| failure.hint(self.look()))?
             }
             None => Vec::new(),

@@ -208,12 +208,12 @@ impl Driver<'_> {
         self.end(watch)?;
         self.board.ends();
         if breach.what.is_empty() && breach.log_moved {
-            if let Some(step) = self.find_stop_meanwhile(role)? {
+            if let Some(step) = self.find_stop_meanwhile()? {
                 return Ok(vec![step]);
             }
             if breach.user_spoke {
                 let why = "the user said something meanwhile, which the judge must hear first; its report is in `cook session log`";
-                self.observe_nothing(role, why);
+                self.observe_nothing(why);
                 return Ok(vec![Step::Moved]);
             }
             return Ok(vec![self.refuse_violation(role, &breach)?]);
@@ -470,7 +470,7 @@ impl Driver<'_> {
 
     /// Somebody recorded something while a session was held. Where that stops the work, the run
     /// ends; else the report counts as far as it still fits.
-    pub(super) fn find_stop_meanwhile(&mut self, role: Role) -> Result<Option<Step>> {
+    pub(super) fn find_stop_meanwhile(&mut self) -> Result<Option<Step>> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let (dispatch, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
@@ -478,7 +478,7 @@ impl Driver<'_> {
             return Ok(None);
         }
         let why = "the work was stopped meanwhile; what the session committed stays, and its report is in `cook session log`";
-        self.observe_nothing(role, why);
+        self.observe_nothing(why);
         Ok(Some(Step::Ended(Ended::Policy(dispatch.policy))))
     }
 
@@ -554,7 +554,7 @@ impl Driver<'_> {
         match self.record(workspace, &event) {
             Ok(applied) => {
                 self.observer.observe(&RunEvent::Recorded {
-                    role,
+                    event: &event,
                     applied: &applied,
                     took,
                     cost_micro_usd: reply.answer.cost_micro_usd,
@@ -575,7 +575,7 @@ impl Driver<'_> {
 
     /// Writes down that a session failed by its own doing.
     fn refuse(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step> {
-        self.observe_nothing(at.1, &why);
+        self.observe_nothing(&why);
         self.spend(at, codes, why)
     }
 
@@ -590,9 +590,8 @@ impl Driver<'_> {
         Ok(Step::Nothing(why))
     }
 
-    fn observe_nothing(&mut self, role: Role, why: &str) {
-        let event = RunEvent::CameToNothing { role, why };
-        self.observer.observe(&event);
+    fn observe_nothing(&mut self, why: &str) {
+        self.observer.observe(&RunEvent::CameToNothing(why));
     }
 
     fn weigh_failure(
@@ -606,7 +605,7 @@ impl Driver<'_> {
             FailureClass::Interrupted => Ok(Step::Ended(Ended::Asked)),
             FailureClass::Agent => self.refuse(at, list_one(Code::SupplierFailed), why),
             FailureClass::Config | FailureClass::Environment => {
-                self.observe_nothing(at.1, &why);
+                self.observe_nothing(&why);
                 if failed.class == FailureClass::Environment {
                     if let Some(until) = &failed.reset_at {
                         let name = agent.preset.name().to_owned();

@@ -245,17 +245,12 @@ pub enum RunEvent<'a> {
     CaughtUp(&'a Recovery),
     /// Lock files that a git of the session left which was ended, and that are removed.
     Unlocked(&'a [PathBuf]),
-    /// The session gave no report, or the report was refused.
-    CameToNothing {
-        /// The role.
-        role: Role,
-        /// Why.
-        why: &'a str,
-    },
+    /// The session gave no report, or the report was refused: why.
+    CameToNothing(&'a str),
     /// The report was taken.
     Recorded {
-        /// The role.
-        role: Role,
+        /// What it says.
+        event: &'a Event,
         /// What it led to.
         applied: &'a Applied,
         /// How long the session took.

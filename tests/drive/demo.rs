@@ -308,11 +308,12 @@ fn tells_live_with_the_reason(told: &str) {
     for line in [
         "completion-reviewer (scripted), rule 5",
         "  PROGRESS: trying numbers that no test tries",
-        "    no, so the slice can only be reopened: `roman 0` prints an empty line",
-        "    what the reviewer found is what the next implementer must fix",
-        "    judge 2 of 3: no, the README does not say how roman is called",
-        "    a judge's rejection is answered by work: the plan has 2 slices now",
-        "    every judge of wave 2 said yes at this commit",
+        "    numerals: committed, gates green (1 of 1 gates passed)",
+        "    no: `roman 0` prints an empty line",
+        "    reopens numerals",
+        "    no: the README does not say how roman is called",
+        "    plans 2 slices; the work goes on: manual takes it up",
+        "    the project is done",
     ] {
         let line = line.trim_start();
         assert!(told.contains(line), "`{line}` is not in {told}");
@@ -424,10 +425,15 @@ fn an_editor_is_put_back_and_what_it_did_is_kept() {
     let subjects = stage.git(&played.root, &["log", "--format=%s"]);
     assert!(!subjects.contains("While I am here"), "{subjects}");
     let kept = played.json["caught"][0]["kept"].to_string();
-    let branch = kept
-        .split('"')
-        .find(|name| name.ends_with("/heads/main"))
-        .unwrap();
+    let refs = kept.split('"').filter(|name| name.starts_with("refs/"));
+    for name in refs.clone() {
+        let on_head = ["merge-base", "--is-ancestor", name, "HEAD"];
+        let mut command = stage.command("git", &played.root);
+        let code = command.args(on_head).status().unwrap().code();
+        assert_eq!(code, Some(1), "{name} is on HEAD");
+    }
+    let branch = refs.clone().find(|name| name.ends_with("/heads/main"));
+    let branch = branch.unwrap();
     let subject = stage.git(&played.root, &["log", "-1", "--format=%s", branch]);
     assert_eq!(subject, "While I am here");
 }
