@@ -432,6 +432,25 @@ impl Workspace {
         })
     }
 
+    /// Nothing of the repository runs that this machine was not told to trust.
+    ///
+    /// # Errors
+    /// `trust_missing`, with what lets each of these commands run.
+    pub fn require_trust(&self, commands: &[String]) -> Result<()> {
+        let trust = self.trust()?;
+        let untrusted = commands.iter().filter(|command| !trust.is_trusted(command));
+        let untrusted: Vec<&String> = untrusted.collect();
+        let Some(first) = untrusted.first() else {
+            return Ok(());
+        };
+        let hint = |command: &&String| format!("run `cook trust {}`", quote_word(command));
+        let (some, all) = (untrusted.len(), count_noun(commands.len(), "command"));
+        let what = format!("{some} of {all} not trusted on this machine: `{first}`");
+        Err(Refusal::new(Code::TrustMissing, what)
+            .replace_hints(untrusted.iter().map(hint))
+            .into())
+    }
+
     // What the log's histories still say: the user's words, and the work of slices.
 
     /// What the user said, by message id: what `cook resume --answer` and `cook brief say` kept, without

@@ -205,11 +205,7 @@ pub(super) fn answer_from(
 }
 
 pub(super) fn red(receipt: &Receipt) -> String {
-    match receipt.exit_code {
-        _ if receipt.timed_out => "its gate is red: it ran into its timeout".to_owned(),
-        Some(code) => format!("its gate is red: exit code {code}"),
-        None => "its gate is red: a signal ended it".to_owned(),
-    }
+    format!("its gate is red: it {}", receipt.ending())
 }
 
 // Anchors at what the user said.

@@ -104,23 +104,17 @@ pub(crate) fn measure(
 
 /// Gates run in copies, where nobody asks whether they may.
 fn require_trust(workspace: &Workspace) -> Result<()> {
-    let trust = workspace.trust()?;
     let gates = workspace.config()?.gate_specs().into_iter();
     let mut commands: Vec<String> = gates.map(|gate| gate.run).collect();
     if let (_, Some(snapshot)) = workspace.current()? {
         let slices = snapshot.plan.candidate_slices.into_iter();
         commands.extend(slices.flat_map(|slice| slice.verification_commands.unwrap_or_default()));
     }
-    let Some(run) = commands.iter().find(|run| !trust.is_trusted(run)) else {
-        return Ok(());
-    };
-    let what = format!("`{run}` would run for each case, and this machine does not trust it");
-    let hints = [
-        format!("run `cook trust {}`", quote_word(run)),
-        "or give `--trust-repo` for this run".to_owned(),
-    ];
-    let refusal = Refusal::new(Code::TrustMissing, what);
-    Err(refusal.replace_hints(hints).into())
+    workspace.require_trust(&commands).map_err(|mut failure| {
+        let hint = "or give `--trust-repo` for this run, in which they run for each case";
+        failure.hints.push(hint.to_owned());
+        failure
+    })
 }
 
 struct Calibration<'a> {

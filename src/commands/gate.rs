@@ -41,7 +41,14 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         refusal.hints.splice(0..0, here);
         refusal
     })?;
-    require_trust(&workspace, &gates, args.clean)?;
+    let setup = workspace.config()?.clean_room.setup();
+    let setup = setup.filter(|_| args.clean).map(ToString::to_string);
+    let commands: Vec<String> = gates
+        .iter()
+        .map(|gate| gate.run.clone())
+        .chain(setup)
+        .collect();
+    workspace.require_trust(&commands)?;
     if args.clean {
         if args.fresh {
             workspace.caches = Caches::Empty;
@@ -84,29 +91,6 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         gates: shown,
         findings: Vec::new(),
     })
-}
-
-/// Nothing of the repository runs that this machine was not told to trust.
-fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Result<()> {
-    let trust = workspace.trust()?;
-    let setup = workspace.config()?.clean_room.setup();
-    let setup = setup.filter(|_| clean).map(|command| command.to_string());
-    let commands: Vec<String> = gates
-        .iter()
-        .map(|gate| gate.run.clone())
-        .chain(setup)
-        .collect();
-    let untrusted = commands.iter().filter(|command| !trust.is_trusted(command));
-    let untrusted: Vec<&String> = untrusted.collect();
-    let Some(first) = untrusted.first() else {
-        return Ok(());
-    };
-    let hint = |command: &&String| format!("run `cook trust {}`", machine::quote_word(command));
-    let (some, all) = (untrusted.len(), count_noun(commands.len(), "command"));
-    let what = format!("{some} of {all} not trusted on this machine: `{first}`");
-    Err(Refusal::new(Code::TrustMissing, what)
-        .replace_hints(untrusted.iter().map(hint))
-        .into())
 }
 
 /// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.

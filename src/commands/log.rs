@@ -250,11 +250,9 @@ pub(super) struct EntryAnswer {
 }
 
 fn show_gate(page: &mut Page, gate: &Receipt) {
-    let (tone, ended) = match (gate.exit_code, gate.timed_out) {
-        (_, true) => (Tone::Bad, "ended at its timeout".to_owned()),
-        (Some(0), _) => (Tone::Good, "green".to_owned()),
-        (Some(code), _) => (Tone::Bad, format!("red, exit {code}")),
-        (None, _) => (Tone::Bad, "ended by a signal".to_owned()),
+    let (tone, ended) = match gate.has_passed() {
+        true => (Tone::Good, "green".to_owned()),
+        false => (Tone::Bad, format!("red, it {}", gate.ending())),
     };
     let seconds = gate.duration_ms.0 as f64 / 1e3;
     page.text("  ");

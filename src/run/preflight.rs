@@ -229,22 +229,13 @@ fn show_prospect(
 
 /// Every command that the run would start is trusted.
 fn require_trust(workspace: &Workspace, gates: &[Gate], dispatch: &Dispatch) -> Result<()> {
-    let untrusted = gates.iter().find(|gate| !gate.trusted);
-    // Where the work is stopped none would run.
-    let untrusted = untrusted.filter(|gate| gate.configured || dispatch.role.is_some());
-    let notified = workspace.config()?.notify.run.as_ref();
-    let (what, run) = match (untrusted, notified) {
-        (Some(gate), _) => ("a gate would stop the run:", gate.run.as_str()),
-        (None, Some(run)) if !workspace.trust()?.is_trusted(run) => {
-            ("the run would not call `[notify] run`:", &**run)
-        }
-        _ => return Ok(()),
-    };
-    let what = format!("{what} `{run}` is not trusted on this machine");
-    let hint = format!("run `cook trust {}`", quote_word(run));
-    Err(Refusal::new(Code::TrustMissing, what)
-        .replace_hints([hint])
-        .into())
+    // Where the work is stopped none of the plan's would run.
+    let due = gates.iter();
+    let due = due.filter(|gate| gate.configured || dispatch.role.is_some());
+    let notified = workspace.config()?.notify.run.iter();
+    let notified = notified.map(ToString::to_string);
+    let commands: Vec<String> = due.map(|gate| gate.run.clone()).chain(notified).collect();
+    workspace.require_trust(&commands)
 }
 
 /// A command that must pass, and whether it may run here.
