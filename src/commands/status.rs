@@ -6,7 +6,7 @@ use super::context::*;
 use super::recorded::note;
 use crate::hooks;
 use crate::judges::{self, Judged};
-use crate::run::{self, Live};
+use crate::run::{self, Live, LiveSession};
 use crate::view::{CostAnswer, Judgments, dispatch_lines, write_line};
 use cook_protocol::machine::{
     ReadyRow, SliceGraph, current_audit, current_review, describe_typed_votes, waits_for,
@@ -255,33 +255,21 @@ struct LastChanged {
 /// A session that is held now.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct SessionView {
-    /// Role of the session.
-    role: Role,
-    /// Agent of the session.
-    agent: String,
-    /// Process ID of the agent.
-    pid: Option<u32>,
-    /// Whether that process is running.
+    #[serde(flatten)]
+    session: LiveSession,
+    /// Whether the process of the agent is running.
     alive: bool,
-    /// Start time, in the form of RFC 3339.
-    began_at: String,
     /// Seconds since its last output.
     quiet_seconds: Option<i64>,
-    /// Tool that it used last.
-    tool: Option<String>,
 }
 
 impl RunView {
     fn new(workspace: &Workspace, live: Live) -> Result<Self> {
         let now = workspace.clock.epoch_millis() / 1000;
         let sessions = live.sessions.into_iter().map(|session| SessionView {
-            role: session.role,
-            agent: session.agent,
-            pid: session.pid,
             alive: session.pid.is_some_and(is_alive),
-            began_at: session.began_at,
             quiet_seconds: Clock::parse_seconds(&session.output_at).map(|at| (now - at).max(0)),
-            tool: session.tool,
+            session,
         });
         let dirty = workspace.repo.status()?.worktree.dirty.into_iter();
         let changed = dirty.filter_map(|path| {
@@ -306,14 +294,15 @@ impl RunView {
             let text = format!("between two sessions (cook is pid {})", self.pid);
             page.row("run", &text);
         }
-        for session in &self.sessions {
+        for shown in &self.sessions {
+            let session = &shown.session;
             let mut text = format!("{} by {}, ", session.role, session.agent);
-            text.push_str(&match (session.pid, session.alive) {
+            text.push_str(&match (session.pid, shown.alive) {
                 (None, _) => "not started yet".to_owned(),
                 (Some(pid), true) => format!("pid {pid} alive"),
                 (Some(pid), false) => format!("pid {pid} gone"),
             });
-            if let Some(seconds) = session.quiet_seconds {
+            if let Some(seconds) = shown.quiet_seconds {
                 text.push_str(&format!(", {seconds} s since output"));
             }
             if let Some(tool) = &session.tool {

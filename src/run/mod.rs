@@ -13,8 +13,8 @@ pub(crate) use mirror::{guard, open_whole};
 pub(crate) use preflight::{Keeping, PLAYED, choose, find_here, fit_to_program, probe, unfit};
 pub(crate) use run_loop::Driver;
 pub(crate) use run_order::{
-    Ended, Limits, Live, Observer, Opening, Operator, Order, Outcome, RoleAgent, RoleAssignment,
-    RunEvent, live, paths_are,
+    Ended, Limits, Live, LiveSession, Observer, Opening, Operator, Order, Outcome, RoleAgent,
+    RoleAssignment, RunEvent, live, paths_are,
 };
 pub(crate) use session_guard::{MOVED_DIR, SCRATCH, Violation, list_unfinished};
 pub(crate) use whole_run::{Held, Unseen, first_agent, hold, hold_once, step_from};

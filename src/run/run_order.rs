@@ -5,7 +5,6 @@ use crate::prelude::*;
 use crate::service::Applied;
 use crate::workspace::Workspace;
 use cook_agents::{Preset, Progress, Spent};
-use cook_protocol::diagnostic::without_tokens;
 use cook_protocol::model::{Access, Price};
 use cook_repo::git::ToldStatus;
 use cook_repo::process::{Alarm, Clocks};
@@ -297,10 +296,8 @@ pub fn paths_are(paths: u64) -> String {
 const PACE: Duration = Duration::from_millis(400);
 /// Bytes that are read.
 const LIMIT: u64 = 1 << 20;
-/// Characters of a tool's name, and of a line.
+/// Characters of a tool's name.
 const NAME: usize = 200;
-/// Lines of what a session said.
-const LINES: usize = 12;
 
 /// The sessions of a driver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -311,29 +308,23 @@ pub struct Live {
     pub waits_until: Option<String>,
     /// Those that are held now.
     pub sessions: Vec<LiveSession>,
-    /// The driver has not come to its end.
-    #[serde(default)]
-    pub at_work: bool,
 }
 
 /// One session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LiveSession {
-    /// Whose turn it is.
+    /// Role of the session.
     pub role: Role,
-    /// Who plays it.
+    /// Agent of the session.
     pub agent: String,
-    /// The agent's process, once it runs.
+    /// Process ID of the agent.
     pub pid: Option<u32>,
-    /// When it began, RFC 3339.
+    /// Start time, in the form of RFC 3339.
     pub began_at: String,
-    /// When it last printed something, RFC 3339.
+    /// Time of its last output, in the form of RFC 3339.
     pub output_at: String,
-    /// The tool it used last.
+    /// Tool that it used last.
     pub tool: Option<String>,
-    /// What it said last, newest last.
-    #[serde(default)]
-    pub lines: Vec<String>,
 }
 
 /// Where the driver writes.
@@ -383,17 +374,6 @@ pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<()> {
         .map_err(|error| unwritable(&path, &error))
 }
 
-impl LiveSession {
-    /// Keeps the last lines of what it said; what can only be a secret is in none.
-    fn hear(&mut self, text: &str) {
-        let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let lines = lines.map(|line| line.chars().take(NAME).collect::<String>());
-        self.lines.extend(lines.map(|line| without_tokens(&line)));
-        let old = self.lines.len().saturating_sub(LINES);
-        self.lines.drain(..old);
-    }
-}
-
 impl Board {
     pub fn new(workspace: &Workspace) -> Result<Self> {
         let path = path(workspace)?;
@@ -408,7 +388,6 @@ impl Board {
                 pid: std::process::id(),
                 waits_until: None,
                 sessions: Vec::new(),
-                at_work: true,
             },
             written: Instant::now(),
             has_begun: false,
@@ -427,7 +406,6 @@ impl Board {
             began_at: now.clone(),
             output_at: now,
             tool: None,
-            lines: Vec::new(),
         });
         self.write();
         self.live.sessions.len() - 1
@@ -445,11 +423,7 @@ impl Board {
                 session.tool = Some(name.chars().take(NAME).collect());
                 session.output_at = now;
             }
-            Progress::Said(text) => {
-                session.output_at = now;
-                session.hear(text);
-            }
-            Progress::Notice(_) => session.output_at = now,
+            Progress::Said(_) | Progress::Notice(_) => session.output_at = now,
             Progress::Pulse { quiet, .. } => {
                 let quiet = i64::try_from(quiet.as_secs()).unwrap_or(i64::MAX);
                 let seconds = self.clock.epoch_millis() / 1000 - quiet;
@@ -488,7 +462,6 @@ impl Board {
 impl Drop for Board {
     fn drop(&mut self) {
         if self.has_begun {
-            self.live.at_work = false;
             self.ends();
         }
     }
