@@ -29,8 +29,6 @@ const EXECUTION_STATE: [&str; 5] = [
 pub struct Imported {
     /// For the first `Bootstrapped` event.
     pub import: Import,
-    /// The mission anchor that the old documents carry.
-    pub mission_anchor: Option<String>,
     /// `import_dropped`, `trail_torn`, and documents that could not be read.
     pub findings: Vec<Finding>,
 }
@@ -80,16 +78,11 @@ impl Source<'_> {
         let state = self.document(Document::State, &mut notes)?;
         let plan = self.document(Document::Plan, &mut notes)?;
         let active = self.document(Document::ActiveSlice, &mut notes)?;
-        let anchor = [&state, &plan, &active].into_iter().find_map(|document| {
-            let anchor = document.as_ref()?.get("mission_anchor")?.as_str()?;
-            cook_protocol::model::mission_anchor(anchor)
-        });
-        let shown_anchor = anchor.as_deref().unwrap_or("(not stated)");
         let (policy, reason) = read_stopped_policy(state);
         let import = Import {
             layout: layout.to_owned(),
-            plan: plan.and_then(|plan| read_plan(plan, shown_anchor, &mut notes)),
-            active: active.and_then(|active| read_active(active, shown_anchor, &mut notes)),
+            plan: plan.and_then(|plan| read_plan(plan, &mut notes)),
+            active: active.and_then(|active| read_active(active, &mut notes)),
             policy,
             reason,
             slice_history: self.records(Document::SliceRecord, &mut notes)?,
@@ -106,7 +99,6 @@ impl Source<'_> {
         }
         Ok(Imported {
             import,
-            mission_anchor: anchor,
             findings: notes.into_findings(),
         })
     }
@@ -117,20 +109,17 @@ impl Source<'_> {
     }
 
     /// A document as JSON; one that is none is a finding and is not taken in.
-    fn document(&self, document: Document, notes: &mut Notes) -> Result<Option<Value>> {
+    fn document(&self, document: Document, notes: &mut Notes) -> Result<Option<Object>> {
         let Some(bytes) = self.bytes(document)? else {
             return Ok(None);
         };
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        match serde_json::from_slice::<Value>(bytes) {
-            Ok(value @ Value::Object(_)) => return Ok(Some(value)),
+        match serde_json::from_slice(bytes) {
+            Ok(Value::Object(object)) => return Ok(Some(without_nulls(object))),
             Ok(_) => notes.add(Code::DocumentInvalid, document.file(), "not a JSON object"),
             Err(error) => {
-                notes.add(
-                    Code::DocumentUnreadable,
-                    document.file(),
-                    &error.to_string(),
-                );
+                let what = error.to_string();
+                notes.add(Code::DocumentUnreadable, document.file(), &what);
             }
         }
         Ok(None)
@@ -142,25 +131,24 @@ impl Source<'_> {
         notes: &mut Notes,
     ) -> Result<Vec<T>> {
         let path = format!("{}{}", self.prefix, document.file());
-        let bytes = self.tree.bytes(&path, MAX_BYTES)?;
-        let bytes = bytes.unwrap_or_default();
+        let bytes = self.tree.bytes(&path, MAX_BYTES)?.unwrap_or_default();
         Ok(read_records(&bytes, document, notes))
     }
 }
 
 /// A stopped policy that still binds. `done` does not: it has to be proved again.
-fn read_stopped_policy(state: Option<Value>) -> (Option<Policy>, String) {
-    let mut unused = Notes::default();
-    let object = state.and_then(|state| read_object(state, "state.json", &mut unused));
-    let object = object.unwrap_or_default();
-    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    let policy = match text("continuation_policy") {
-        "await_user_input" => Policy::AwaitUserInput,
-        "blocked" => Policy::Blocked,
-        "paused" => Policy::Paused,
-        _ => return (None, String::new()),
-    };
-    (Some(policy), text("continuation_reason").to_owned())
+fn read_stopped_policy(state: Option<Object>) -> (Option<Policy>, String) {
+    let mut state = state.unwrap_or_default();
+    let policy = state.remove("continuation_policy");
+    let policy = policy.and_then(|policy| serde_json::from_value(policy).ok());
+    let binds = [Policy::AwaitUserInput, Policy::Blocked, Policy::Paused];
+    match policy.filter(|policy| binds.contains(policy)) {
+        None => (None, String::new()),
+        policy => {
+            let reason = take_text(&mut state, "continuation_reason");
+            (policy, reason.unwrap_or_default())
+        }
+    }
 }
 
 // Reading an old object field by field: what does not fit is left out and named.
@@ -172,13 +160,13 @@ const MAX_MESSAGE: usize = 300;
 
 /// What was found, each thing once with how often.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+struct Notes {
     seen: BTreeMap<(Code, String, String), usize>,
     more: usize,
 }
 
 impl Notes {
-    pub(super) fn add(&mut self, code: Code, place: &str, what: &str) {
+    fn add(&mut self, code: Code, place: &str, what: &str) {
         let line = |text| clean(text, Lines::Fold).chars().take(MAX_MESSAGE).collect();
         let key = (code, line(place), line(what));
         if self.seen.len() < MAX_FINDINGS || self.seen.contains_key(&key) {
@@ -188,7 +176,7 @@ impl Notes {
         }
     }
 
-    pub(super) fn into_findings(self) -> Vec<Finding> {
+    fn into_findings(self) -> Vec<Finding> {
         let mut findings: Vec<Finding> = self
             .seen
             .into_iter()
@@ -210,16 +198,12 @@ impl Notes {
 }
 
 /// An object of an older writer.
-pub(super) type Object = Map<String, Value>;
+type Object = Map<String, Value>;
 
-/// The object that a value is.
-pub(super) fn read_object(value: Value, place: &str, notes: &mut Notes) -> Option<Object> {
-    if let Value::Object(mut object) = value {
-        object.retain(|_, value| !value.is_null());
-        return Some(object);
-    }
-    notes.add(Code::ImportDropped, place, "not a JSON object");
-    None
+/// An object whose fields all say something.
+fn without_nulls(mut object: Object) -> Object {
+    object.retain(|_, value| !value.is_null());
+    object
 }
 
 /// What a type knows of an object, with these values in the place of what is missing. A field in another
@@ -227,7 +211,7 @@ pub(super) fn read_object(value: Value, place: &str, notes: &mut Notes) -> Optio
 ///
 /// # Errors
 /// What is missing.
-pub(super) fn read_known<T: DeserializeOwned>(
+fn read_known<T: DeserializeOwned>(
     mut object: Object,
     defaults: Value,
     place: &str,
@@ -301,10 +285,10 @@ fn list_shapes(value: &Value) -> Vec<Value> {
 // number; the others are taken in.
 
 /// Bytes of a history that are read.
-pub(super) const MAX_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The records of a history.
-pub(super) fn read_records<T: DeserializeOwned>(
+fn read_records<T: DeserializeOwned>(
     bytes: &[u8],
     document: Document,
     notes: &mut Notes,
@@ -334,10 +318,10 @@ fn read_line<T: DeserializeOwned>(
 ) -> Result<T, String> {
     let value = serde_json::from_slice::<Value>(line)
         .map_err(|error| format!("not valid JSON, not taken in: {error}"))?;
-    let Value::Object(mut object) = value else {
+    let Value::Object(object) = value else {
         return Err("not a JSON object, not taken in".to_owned());
     };
-    object.retain(|_, value| !value.is_null());
+    let mut object = without_nulls(object);
     object.insert("schema_version".to_owned(), json!(SchemaVersion));
     // What cook alone writes.
     for own in ["seq", "by"] {
@@ -349,16 +333,18 @@ fn read_line<T: DeserializeOwned>(
 
 // The old plan and the old slice cursor.
 
+/// The mission anchor of a document until the first transition writes the workflow's.
+const UNSTATED: &str = "(not stated)";
+
 /// The plan; mission and revision are cook's to write.
-pub(super) fn read_plan(value: Value, anchor: &str, notes: &mut Notes) -> Option<Plan> {
-    let mut object = read_object(value, "plan.json", notes)?;
+fn read_plan(mut object: Object, notes: &mut Notes) -> Option<Plan> {
     let slices = match object.remove("candidate_slices") {
         Some(Value::Array(slices)) => slices,
         other => other.into_iter().collect(),
     };
     object.remove("revision");
     object.insert("schema_version".to_owned(), json!(SchemaVersion));
-    object.insert("mission_anchor".to_owned(), json!(anchor));
+    object.insert("mission_anchor".to_owned(), json!(UNSTATED));
     let defaults = json!({"plan_basis": "", "candidate_slices": []});
     let mut plan: Plan = read_known(object, defaults, "plan.json", notes).ok()?;
     let slices = slices.into_iter().enumerate();
@@ -370,7 +356,11 @@ pub(super) fn read_plan(value: Value, anchor: &str, notes: &mut Notes) -> Option
 
 fn read_slice(value: Value, index: usize, notes: &mut Notes) -> Option<Slice> {
     let place = "plan.json#/candidate_slices";
-    let mut object = read_object(value, place, notes)?;
+    let Value::Object(object) = value else {
+        notes.add(Code::ImportDropped, place, "not a JSON object");
+        return None;
+    };
+    let mut object = without_nulls(object);
     let Some(slice_id) = object.get("slice_id").cloned() else {
         let what = format!("entry {index} has no `slice_id` and was not taken in");
         notes.add(Code::DocumentInvalid, place, &what);
@@ -384,8 +374,7 @@ fn read_slice(value: Value, index: usize, notes: &mut Notes) -> Option<Slice> {
     let mut defaults = json!(Slice::default());
     defaults["goal"] = slice_id;
     defaults["priority"] = json!(Priority::from(index as u64 + 1));
-    let read = read_known(object, defaults.clone(), place, notes);
-    match read {
+    match read_known(object, defaults, place, notes) {
         Ok(slice) => Some(slice),
         Err(what) => {
             let what = format!("entry {index} was not taken in: {what}");
@@ -405,18 +394,14 @@ fn tell_evidence(value: &Value) -> String {
 }
 
 /// The slice cursor, where it names a slice with an exact handoff, or none.
-pub(super) fn read_active(value: Value, anchor: &str, notes: &mut Notes) -> Option<ActiveSlice> {
+fn read_active(mut object: Object, notes: &mut Notes) -> Option<ActiveSlice> {
     let place = "active-slice.json";
-    let mut object = read_object(value, place, notes)?;
-    let mut active = ActiveSlice::idle(anchor);
+    let mut active = ActiveSlice::idle(UNSTATED);
     let status = object.remove("status");
     let status = status.and_then(|status| serde_json::from_value(status).ok());
     let Some(status) = status else {
-        notes.add(
-            Code::DocumentInvalid,
-            place,
-            "no known `status`; not taken in",
-        );
+        let what = "no known `status`; not taken in";
+        notes.add(Code::DocumentInvalid, place, what);
         return None;
     };
     active.status = status;

@@ -9,7 +9,6 @@ use cook::init::{
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::model::{
     Config, Evidence, GateSpec, GateTable, Place, Policy, Profile, SliceStatus, Timestamp,
-    mission_anchor,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -1303,7 +1302,6 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
         assert_eq!(everything(root.path()), before);
         let import = &found.import;
         assert_eq!(import.layout, layout);
-        assert_eq!(found.mission_anchor.as_deref(), Some("Old mission"));
         assert_eq!(import.policy, Some(Policy::AwaitUserInput));
         assert_eq!(import.reason, "which database?");
 
@@ -1471,7 +1469,6 @@ fn both_layouts_side_by_side_take_the_later_one() {
     write(&root, "current/verification-evidence.json", "{}");
     let found = import::read(root.path()).unwrap().unwrap();
     assert_eq!(found.import.layout, import::CURRENT);
-    assert_eq!(found.mission_anchor, mission_anchor("New one"));
     assert!(found.import.slice_history.is_empty());
     let places: Vec<_> = found
         .findings
