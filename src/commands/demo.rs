@@ -7,7 +7,6 @@ use super::run;
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left};
 use crate::run::{Observer, RunEvent};
 use cook_repo::process::Alarm;
-use std::process::ExitCode;
 
 /// How long `--slow` rests after each step.
 const REST: Duration = Duration::from_millis(1500);
@@ -218,19 +217,4 @@ fn show_caught(page: &mut Page, catch: &CaughtViolation) {
         };
         page.line(&format!("           kept: `{command}`"));
     }
-}
-
-// `cook scripted-agent`, hidden: a script in an agent's place.
-
-#[derive(Debug, Args)]
-pub(super) struct ScriptedAgentArgs {
-    /// Script, or the file that holds it
-    pub script: String,
-    /// Arguments of the agent's preset
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub rest: Vec<String>,
-}
-
-pub(super) fn play(args: &ScriptedAgentArgs) -> ExitCode {
-    cook_agents::scripted::play(&args.script, &args.rest)
 }

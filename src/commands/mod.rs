@@ -175,9 +175,6 @@ enum Command {
     Completions(help::CompletionsArgs),
     /// Print the common commands, all commands, or the help of one
     Help(help::HelpArgs),
-    /// Act as an agent by following a script (for tests and demonstrations)
-    #[command(hide = true)]
-    ScriptedAgent(demo::ScriptedAgentArgs),
 }
 
 impl Command {
@@ -197,9 +194,6 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_parsed(&error),
     };
-    if let Some(Command::ScriptedAgent(args)) = &cli.command {
-        return demo::play(args);
-    }
     let (named, command) = cli.command.as_ref().map_or((None, "cook"), Command::format);
     let format = match (cli.json, named) {
         (true, _) => Format::Json,
@@ -333,7 +327,6 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Run(args) => run::run(context, &args),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Session(command) => session::session(context, &command),
-        Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent has no global options")),
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => push::pull(context, &args),
         Command::Report(args) => report::report(context, &args),

@@ -164,24 +164,20 @@ pub(super) fn set_up(root: &Path, story: &Story, author: Option<(&str, &str)>) -
     Ok(())
 }
 
-/// The script of each role.
+/// The program of each role's agent.
 pub(super) fn write_scripts(root: &Path, story: &Story, culprit: Option<Culprit>) -> Result<()> {
-    for role in PLAYED {
-        let script = story.script(role, culprit, &format!("{}.log", describe_place(role)));
-        let path = root.join(format!("{}.json", describe_place(role)));
-        write(&path, &format!("{script:#}\n"))?;
-    }
-    Ok(())
+    PLAYED.iter().try_for_each(|role| {
+        let script = story.script(*role, culprit);
+        write(&root.join(describe_place(*role)), &script)
+    })
 }
 
 fn describe_place(role: Role) -> String {
-    format!("{SCRIPTS}/{}", role.short())
+    format!("{SCRIPTS}/{}.sh", role.short())
 }
 
 /// The scripted agent in every role.
 pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssignment> {
-    let program = std::env::current_exe()
-        .map_err(|error| make_failure("cook does not find its own program").with_cause(&error))?;
     let hangs = culprit.filter(|culprit| *culprit == Culprit::Hanger);
     let hanging: Vec<_> = hangs
         .map(|culprit| story.misdeeds(culprit))
@@ -190,11 +186,7 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssign
     for role in PLAYED {
         let mut table: AgentTable = toml::from_str(AGENT)
             .map_err(|error| make_failure("the agents' table cannot be read").with_cause(&error))?;
-        table.bin = Some(program.display().to_string());
-        table.start = Some(vec![
-            "scripted-agent".to_owned(),
-            format!("{}.json", describe_place(role)),
-        ]);
+        table.start = Some(vec![describe_place(role)]);
         let mut config = Config::default();
         let name = AgentName::try_from(NAME.to_owned()).map_err(|why| make_failure(&why))?;
         config.agents.insert(name, table);
@@ -250,7 +242,7 @@ pub(super) fn make_failure(why: &str) -> Failure {
     Failure::new(FailureKind::Check, Code::DemoFailed, why)
 }
 
-// The story as data (`protocol/demo/story.toml`), and the scripts that its agents play.
+// The story as data (`protocol/demo/story.toml`), and the programs that its agents are.
 //
 // Invariant: only agents get anything of it. The driver is told nothing, so that what it
 // decides it decides by what it measures.
@@ -284,6 +276,8 @@ pub(super) struct Story {
     /// The mission of the repository.
     pub mission: String,
     pub gate: String,
+    /// How the program of each agent begins.
+    beginning: String,
     /// Each role's report, with places in braces for what differs.
     reports: BTreeMap<String, String>,
     /// The files that the repository begins with, by path.
@@ -297,8 +291,8 @@ pub(super) struct Story {
 #[serde(deny_unknown_fields, default)]
 struct Session {
     role: String,
-    /// In the language of the scripted agent.
-    steps: Vec<Value>,
+    /// For the shell.
+    run: String,
     /// The JSON of a re-grounder's report.
     block: Option<String>,
     /// What stands in the places of its report; without it there is none, and nothing says that it begins.
@@ -344,41 +338,47 @@ impl Story {
         self.misdeed.iter().filter(of_it).collect()
     }
 
-    /// The script of a role's agent; `log` is the file by which it counts its sessions.
-    pub(super) fn script(&self, role: Role, culprit: Option<Culprit>, log: &str) -> Value {
+    /// The sessions of a role in order, those in which the culprit misbehaves among them.
+    fn sessions(&self, role: Role, culprit: Option<Culprit>) -> Vec<Session> {
         let is_own = |session: &&Session| Role::parse(&session.role) == Some(role);
         let misdeeds = culprit.map(|culprit| self.misdeeds(culprit));
         let misdeeds = misdeeds.unwrap_or_default();
-        let mut played: Vec<Vec<Value>> = Vec::new();
-        for (number, session) in self.session.iter().filter(is_own).enumerate() {
+        let mut sessions = Vec::new();
+        for (number, session) in (1..).zip(self.session.iter().filter(is_own)) {
             let mut session = session.clone();
             for misdeed in &misdeeds {
-                if misdeed.role() == Some(role) && misdeed.turn == number + 1 {
-                    let mut steps = Vec::new();
+                if misdeed.role() == Some(role) && misdeed.turn == number {
+                    let mut before = misdeed.session.clone();
                     if misdeed.works {
-                        steps.append(&mut session.steps);
+                        before.run = std::mem::take(&mut session.run) + &before.run;
                     }
-                    steps.extend(self.steps(&misdeed.session, role));
-                    played.push(steps);
+                    sessions.push(before);
                 }
             }
-            played.push(self.steps(&session, role));
+            sessions.push(session);
         }
-        let numbers = (1..).map(|number: usize| number.to_string());
-        let calls: BTreeMap<String, Vec<Value>> = numbers.zip(played).collect();
-        // A session that the story does not have is told apart from one that it has.
-        let beyond = json!([{"error": format!("the story has no further session of the {role}")}]);
-        json!({"dialect": "pi", "log": log, "calls": calls, "steps": beyond})
+        sessions
     }
 
-    fn steps(&self, session: &Session, role: Role) -> Vec<Value> {
-        let Some(report) = self.report(session, role) else {
-            return session.steps.clone();
-        };
-        let mut steps = vec![json!("session"), json!({"report": {"cost_usd": 0.0}})];
-        steps.extend(session.steps.iter().cloned());
-        steps.push(json!({ "reply_with_head": report }));
-        steps
+    /// The program of a role's agent, for the shell.
+    pub(super) fn script(&self, role: Role, culprit: Option<Culprit>) -> String {
+        let mut script = format!("{}case $session in\n", self.beginning);
+        for (number, session) in (1..).zip(self.sessions(role, culprit)) {
+            let run = session.run.trim_end();
+            let steps = match self.report(&session, role) {
+                Some(report) => {
+                    let report = json!(report).to_string();
+                    format!("begin\n{run}\nanswer {}\nend", shell_words::quote(&report))
+                }
+                None => run.to_owned(),
+            };
+            script += &format!("{number})\n{steps}\n;;\n");
+        }
+        // A session that the story does not have is told apart from one that it has.
+        let beyond = format!("the story has no further session of the {role}");
+        let beyond = json!({"type": "message_end",
+            "message": {"stopReason": "error", "errorMessage": beyond}});
+        script + &format!("*) echo '{beyond}' ;;\nesac\n")
     }
 
     fn report(&self, session: &Session, role: Role) -> Option<String> {
@@ -409,13 +409,6 @@ mod tests {
     use cook_protocol::report;
     use std::iter::once;
 
-    fn reports(script: &Value) -> Vec<String> {
-        let calls = script["calls"].as_object().cloned().unwrap_or_default();
-        let steps = calls.values().filter_map(Value::as_array).flatten();
-        let said = steps.filter_map(|step| step["reply_with_head"].as_str());
-        said.map(str::to_owned).collect()
-    }
-
     /// Whatever is refused of the story is refused for what it says, never for its form.
     #[test]
     fn every_report_of_the_story_keeps_the_rules() {
@@ -423,7 +416,11 @@ mod tests {
         let mut seen = 0;
         for culprit in once(None).chain(Culprit::value_variants().iter().copied().map(Some)) {
             for role in PLAYED {
-                for text in reports(&story.script(role, culprit, "log")) {
+                let sessions = story.sessions(role, culprit);
+                for text in sessions
+                    .iter()
+                    .filter_map(|session| story.report(session, role))
+                {
                     let text = text.replace("{head}", &"a".repeat(40));
                     let parsed = report::parse(role, text.as_bytes());
                     assert!(parsed.findings.is_empty(), "{text}\n{:?}", parsed.findings);
@@ -435,25 +432,11 @@ mod tests {
     }
 
     #[test]
-    fn every_script_can_be_played() {
-        let story = Story::read().unwrap();
-        for culprit in once(None).chain(Culprit::value_variants().iter().copied().map(Some)) {
-            for role in PLAYED {
-                let script = story.script(role, culprit, "log");
-                serde_json::from_value::<cook_agents::scripted::Script>(script).unwrap();
-            }
-        }
-    }
-
-    #[test]
     fn a_culprit_adds_its_sessions_and_takes_none() {
         let story = Story::read().unwrap();
         let sessions = |culprit| -> usize {
-            let scripts = PLAYED.map(|role| story.script(role, culprit, "log"));
-            let calls = scripts
-                .iter()
-                .filter_map(|script| script["calls"].as_object());
-            calls.map(serde_json::Map::len).sum()
+            let sessions = PLAYED.map(|role| story.sessions(role, culprit).len());
+            sessions.iter().sum()
         };
         for &culprit in Culprit::value_variants() {
             let more = story.misdeeds(culprit).len();

@@ -2,10 +2,10 @@
 //! permissions by access, cancelling, dying, and each way of breaking the protocol.
 #![cfg(target_os = "linux")]
 
-use crate::support::COOK;
 use crate::support::Repo;
 use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
 use crate::support::job::{Job, SESSIONS};
+use crate::support::player;
 use cook_agents::{AgentSupplier, FailureClass, Preset, Progress, Report, run};
 use cook_protocol::model::{Access, Config};
 use cook_repo::process::{Clocks, ControlFlow};
@@ -661,7 +661,7 @@ fn acp_job() -> Job {
         "-c",
         r#"[ -f "$STATE/script.json" ] && set -- "$1" "$(cat "$STATE/script.json")"; exec "$1" scripted-agent "$2""#,
         "sh",
-        COOK,
+        player::program().to_str().unwrap(),
         &script,
     ];
     Job::with(&format!(

@@ -419,10 +419,9 @@ fn the_page_lists_the_modules_in_the_order_that_holds() {
 }
 
 /// Where files are opened that nobody else can have put there, or that a user names.
-const OPENERS: [&str; 4] = [
+const OPENERS: [&str; 3] = [
     "crates/repo/src/disk/",
     "crates/repo/src/process/",
-    "crates/agents/src/scripted/",
     "src/commands/input.rs",
 ];
 

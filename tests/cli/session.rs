@@ -1488,7 +1488,8 @@ fn an_error_names_a_step_that_works() {
     );
     let text = desk.repo.read(".agent/cook.toml");
     let table = desk.agent("gone").table();
-    let other = table.replacen(crate::support::COOK, "no-such-program-here", 1);
+    let program = crate::support::player::program().to_str().unwrap();
+    let other = table.replacen(program, "no-such-program-here", 1);
     desk.repo
         .write(".agent/cook.toml", text.replace(&table, &other));
     let config = cook_protocol::model::Config::parse(&desk.repo.read(".agent/cook.toml")).unwrap();

@@ -1,7 +1,6 @@
 //! Scripted agents for tests: their scripts, their tables for `cook.toml`, and what they were sent.
 
-use super::COOK;
-use super::Repo;
+use super::{Repo, player};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -59,7 +58,7 @@ impl Scripted {
         let script = self.file("script.json");
         let home = self.file("records");
         let script = script.display();
-        let mut text = format!("[agents.{}]\nbin = {COOK:?}\n", self.name);
+        let mut text = format!("[agents.{}]\nbin = {:?}\n", self.name, player::program());
         let model = match self.extends {
             "acp" => "",
             _ => ", \"{model}\"",

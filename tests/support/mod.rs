@@ -12,6 +12,7 @@ pub mod hooks;
 pub mod job;
 pub mod machine;
 pub mod model;
+pub mod player;
 pub mod repo;
 pub mod reports;
 pub mod stage;

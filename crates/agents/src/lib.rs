@@ -13,7 +13,6 @@ mod agent_supplier;
 pub mod hooks;
 mod listen;
 mod preset;
-pub mod scripted;
 mod usage;
 
 pub use agent_run::{open_command, run, transcript_digest};

@@ -1,19 +1,61 @@
-//! A scripted agent: does what a script says, in the event dialect of a real one. Tests
-//! and demonstrations run it in an agent's place, through the same presets and pipes.
+//! The program that the scripted agents of tests are: it does what a script says, in the event dialect of a real
+//! agent, through the same presets and pipes. The program of the tests itself plays it.
 //!
-//! Invariant: what it does is a function of the script, its input and the files it is
-//! told to use. It is an agent, not a part of cook: it prints by itself.
+//! Invariant: what it does is a function of the script, its input and the files it is told to use.
 
-use crate::preset::{applies, steps};
+use super::COOK;
 use cook_protocol::model::{KnownAgent, Rule, Taken, Wanted};
 use cook_repo::disk::{append_line, open_to_append};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
+use std::os::fd::FromRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
+
+/// The file that starts it; called otherwise than as `scripted-agent` it is `cook`.
+pub fn program() -> &'static Path {
+    static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let own = std::env::current_exe().unwrap();
+        let name = own.file_name().unwrap().to_str().unwrap();
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("player-{name}"));
+        // What the harness says goes nowhere.
+        let text = format!(
+            "#!/bin/sh\n[ \"$1\" = scripted-agent ] || exec {} \"$@\"\nexec 3>&1 >/dev/null\n\
+             exec {} --exact support::player::plays --test-threads=1 -- \"$@\"\n",
+            shell_words::quote(COOK),
+            shell_words::quote(own.to_str().unwrap()),
+        );
+        if std::fs::read_to_string(&file).ok().as_ref() != Some(&text) {
+            // Whole at any time, because other programs of tests use it.
+            let new = file.with_extension(std::process::id().to_string());
+            std::fs::write(&new, text).unwrap();
+            std::fs::set_permissions(&new, PermissionsExt::from_mode(0o755)).unwrap();
+            std::fs::rename(new, &file).unwrap();
+        }
+        file
+    });
+    &FILE
+}
+
+/// No test: what the file of [`program`] calls. Without a script it has nothing to do.
+#[test]
+#[allow(clippy::exit)]
+fn plays() {
+    let mut arguments = std::env::args().skip_while(|word| word != "scripted-agent");
+    let Some(script) = arguments.by_ref().nth(1) else {
+        return;
+    };
+    // SAFETY: the file opened it, and nothing here has used it.
+    let stdout = unsafe { std::os::fd::OwnedFd::from_raw_fd(3) };
+    nix::unistd::dup2_stdout(stdout).unwrap();
+    std::process::exit(play(&script, &arguments.collect::<Vec<_>>()).into());
+}
 
 // What a script says as the events of an agent's stream: the rules that read such a stream, turned around.
 
@@ -31,14 +73,14 @@ enum Utterance<'a> {
 /// What is reported beside the words.
 #[derive(Debug, Clone, Copy)]
 struct Beside<'a> {
-    pub session: &'a str,
+    session: &'a str,
     /// The last answer: some dialects say it in their last event only.
-    pub answer: &'a str,
-    pub data: Option<&'a Value>,
-    pub usage: Option<&'a Value>,
-    pub cost_usd: Option<f64>,
+    answer: &'a str,
+    data: Option<&'a Value>,
+    usage: Option<&'a Value>,
+    cost_usd: Option<f64>,
     /// The client's number for the prompt in work.
-    pub request: u64,
+    request: u64,
 }
 
 /// The lines that say it, in the dialect of a preset, of the Agent Client Protocol (`acp`), or as text.
@@ -105,17 +147,44 @@ fn event(rules: &[Rule], utterance: Utterance, beside: Beside) -> Option<Value> 
     Some(event)
 }
 
+/// The keys of a path, each with what the elements of a list must hold.
+fn steps(path: &str) -> impl Iterator<Item = (&str, Option<(&str, &str)>)> {
+    path.split('.').map(|step| match step.split_once('[') {
+        Some((key, filter)) => (key, filter.trim_end_matches(']').split_once('=')),
+        None => (step, None),
+    })
+}
+
 /// Puts a value where a path leads.
 fn put(event: &mut Value, path: &str, value: Value) {
     let mut at = event;
-    for step in steps(path).into_iter().flatten() {
-        at = &mut at[step.key];
-        if let Some((key, wanted)) = step.filter {
+    for (key, filter) in steps(path) {
+        at = &mut at[key];
+        if let Some((key, wanted)) = filter {
             *at = json!([{ key: wanted }]);
             at = &mut at[0];
         }
     }
     *at = value;
+}
+
+/// Whether a rule reads the event.
+fn applies(rule: &Rule, event: &Value) -> bool {
+    rule.when.iter().all(|(path, wanted)| {
+        let found = steps(path).fold(event, |at, (key, filter)| match filter {
+            Some(_) => &at[key][0],
+            None => &at[key],
+        });
+        match wanted {
+            Wanted::Flag(flag) => found == flag,
+            Wanted::Text(text) if text == "*" => !found.is_null(),
+            Wanted::Text(text) => match text.strip_prefix('!') {
+                Some(other) => !found.is_null() && found != other,
+                None => found == text,
+            },
+            Wanted::Any(texts) => texts.iter().any(|text| found == text),
+        }
+    })
 }
 
 fn acp(utterance: Utterance, beside: Beside) -> Vec<Value> {
@@ -158,24 +227,17 @@ fn acp(utterance: Utterance, beside: Beside) -> Vec<Value> {
 
 // Playing a script.
 
-/// Plays a script: a file, or the script itself. 64 = the script cannot be read.
-pub fn play(script: &str, arguments: &[String]) -> ExitCode {
-    let text = if script.trim_start().starts_with('{') {
-        Ok(script.to_owned())
-    } else {
-        std::fs::read_to_string(script)
+/// Plays a script: a file, or the script itself. The exit code: 64 when the script cannot be read.
+fn play(script: &str, arguments: &[String]) -> u8 {
+    let text = match script.trim_start().starts_with('{') {
+        true => Ok(script.to_owned()),
+        false => std::fs::read_to_string(script),
     };
-    let parsed = text
-        .map_err(|error| error.to_string())
-        .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
-    match parsed {
-        Ok(script) => {
-            let mut agent = ScriptedAgent::of(script, arguments);
-            ExitCode::from(agent.play().unwrap_or(70))
-        }
+    match text.and_then(|text| Ok(serde_json::from_str(&text)?)) {
+        Ok(script) => ScriptedAgent::of(script, arguments).play().unwrap_or(70),
         Err(why) => {
-            let _ = writeln!(io::stderr(), "script: {why}");
-            ExitCode::from(64)
+            eprintln!("script: {why}");
+            64
         }
     }
 }
@@ -296,7 +358,7 @@ impl ScriptedAgent {
                     .collect();
                 std::fs::write(path, json!(all).to_string())?;
             }
-            Step::CloseStdout => close_stdout()?,
+            Step::CloseStdout => nix::unistd::close(1)?,
             Step::Leave(left) => leave(left)?,
             _ => {}
         }
@@ -411,10 +473,10 @@ fn capture_output(argv: &[String], input: &str) -> io::Result<String> {
         .spawn()?;
     let mut stdin = child.stdin.take();
     let input = input.to_owned();
-    let writer = cook_repo::thread::spawn(move || {
+    let writer = std::thread::spawn(move || {
         // It may end before it has read all.
         stdin.as_mut().map(|pipe| pipe.write_all(input.as_bytes()))
-    })?;
+    });
     let output = child.wait_with_output()?;
     let _ = writer.join();
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -448,18 +510,8 @@ fn ignore(signals: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(unix)]
-fn close_stdout() -> io::Result<()> {
-    nix::unistd::close(1).map_err(io::Error::from)
-}
-
-#[cfg(not(unix))]
-fn close_stdout() -> io::Result<()> {
-    Err(io::Error::from(io::ErrorKind::Unsupported))
-}
-
 fn leave(left: &Left) -> io::Result<()> {
-    let mut child = Command::new(std::env::current_exe()?);
+    let mut child = Command::new(program());
     let script = json!({"deaf": true, "steps": left.steps}).to_string();
     child.args(["scripted-agent", &script]).stdin(Stdio::null());
     if !left.holds_stdout {
@@ -468,12 +520,12 @@ fn leave(left: &Left) -> io::Result<()> {
     if left.own_environment {
         child.env_clear();
     }
-    let mut wrapped = process_wrap::std::CommandWrap::from(child);
-    #[cfg(unix)]
     if left.own_session {
-        wrapped.wrap(process_wrap::std::ProcessSession);
+        let begin = || nix::unistd::setsid().map(drop).map_err(io::Error::from);
+        // SAFETY: between fork and exec it calls `setsid` alone, which may be called there.
+        unsafe { child.pre_exec(begin) };
     }
-    wrapped.spawn().map(drop)
+    child.spawn().map(drop)
 }
 
 /// The argument that follows a name.
@@ -506,29 +558,29 @@ fn print(bytes: &[u8]) -> io::Result<()> {
 /// What a scripted agent does.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Script {
+struct Script {
     /// In whose events it speaks: a preset's name, `acp` (it answers requests instead of only printing), or `text`.
-    pub dialect: String,
+    dialect: String,
     /// A file that gets one JSON line for each call: arguments, directory, input.
-    pub log: Option<PathBuf>,
+    log: Option<PathBuf>,
     /// A directory in which it keeps a record of each session, as real agents do.
-    pub records: Option<PathBuf>,
+    records: Option<PathBuf>,
     /// False: its input is not read.
-    pub deaf: bool,
+    deaf: bool,
     /// How it behaves where it speaks the Agent Client Protocol.
-    pub acp: Acp,
+    acp: Acp,
     /// What is done at each call.
-    pub steps: Vec<Step>,
+    steps: Vec<Step>,
     /// What is done instead at the call of that number (from 1, by the lines of `log`).
-    pub calls: BTreeMap<String, Vec<Step>>,
+    calls: BTreeMap<String, Vec<Step>>,
     /// What is done instead when the input holds that text; the first that fits.
-    pub when: Vec<(String, Vec<Step>)>,
+    when: Vec<(String, Vec<Step>)>,
 }
 
 /// One thing that a scripted agent does.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Step {
+enum Step {
     /// Its session begins.
     Session,
     /// It answers, and its work is done: session, answer and end in one.
@@ -602,7 +654,7 @@ pub enum Step {
 /// What is reported beside the words.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Reported {
+struct Reported {
     usage: Option<Value>,
     cost_usd: Option<f64>,
     data: Option<Value>,
@@ -611,7 +663,7 @@ pub struct Reported {
 /// A child that is left running.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Left {
+struct Left {
     steps: Value,
     #[serde(default)]
     own_session: bool,
@@ -626,19 +678,19 @@ pub struct Left {
 /// How a scripted agent behaves before its first prompt.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Acp {
+struct Acp {
     /// A file that gets each line that comes from the client.
-    pub heard: Option<PathBuf>,
+    heard: Option<PathBuf>,
     /// The version that it says it speaks, where that is another one.
-    pub version: Option<u64>,
+    version: Option<u64>,
     /// It offers to fork a session.
-    pub forks: bool,
+    forks: bool,
     /// It wants a login before a session.
-    pub login: bool,
+    login: bool,
     /// It answers everything with a number that was not asked for.
-    pub wrong_id: bool,
+    wrong_id: bool,
     /// Its sessions let a client choose the model: `option`, `method`, or not at all.
-    pub models: Option<String>,
+    models: Option<String>,
 }
 
 /// Puts `to` in the first place of `from`; a file without it is an error.
