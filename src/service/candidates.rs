@@ -5,9 +5,10 @@
 use super::report_context::Context;
 use crate::anchor::read_line;
 use crate::prelude::*;
+use cook_mutants::list_differences;
 use cook_protocol::model::Anchor;
 use cook_protocol::trials::Outcomes;
-use cook_repo::git::{hunks, split_lines};
+use cook_repo::git::split_lines;
 use cook_repo::receipt::Output;
 use std::fmt::Write;
 
@@ -79,7 +80,7 @@ impl Context<'_> {
             .flat_map(|criterion| list_words(criterion))
             .collect();
         let mut held = Vec::new();
-        for kind in [tests(&runs), own_lines(edits)?, list_printed(&runs)] {
+        for kind in [tests(&runs), own_lines(edits), list_printed(&runs)] {
             held.extend(best(kind, &criteria));
         }
         let held = self.keep_verified(&slice.slice_id, held)?;
@@ -254,7 +255,7 @@ fn says_what(line: &str) -> bool {
 }
 
 /// The lines that the work wrote.
-fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>> {
+fn own_lines(edits: &[Edit]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for edit in edits {
         let Some((old, Some(new))) = &edit.texts else {
@@ -262,21 +263,21 @@ fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>> {
         };
         let old = old.as_deref().unwrap_or_default();
         let text = split_lines(new.as_bytes());
-        for hunk in hunks(old.as_bytes(), new.as_bytes())? {
-            let Some(last) = hunk.new.end.checked_sub(1).filter(|_| !hunk.new.is_empty()) else {
+        for lines in list_differences(old, new).into_iter().map(|one| one.after) {
+            let Some(last) = lines.clone().next_back() else {
                 continue;
             };
             let path = &edit.change.path;
-            let anchor = match hunk.new.start == last {
+            let anchor = match lines.start == last {
                 true => format!("{path}:{}", last + 1),
-                false => format!("{path}:{}-{}", hunk.new.start + 1, last + 1),
+                false => format!("{path}:{}-{}", lines.start + 1, last + 1),
             };
-            let said = text.get(hunk.new).unwrap_or_default().join(&b' ');
+            let said = text.get(lines).unwrap_or_default().join(&b' ');
             let about = format!("{path} {}", String::from_utf8_lossy(&said));
             found.push(Candidate::new(Kind::Lines, anchor, &about, false));
         }
     }
-    Ok(found)
+    found
 }
 
 /// Those that are new and share most words with the criteria.

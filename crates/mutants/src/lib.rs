@@ -15,7 +15,7 @@ mod tokens;
 pub use catch_rate::{Answer, Interval, Joint, Record, Share, joint};
 pub use class::{Class, Edited, classify, classify_texts, is_in_tests};
 pub use fault::{Fault, FaultKind, faults};
-pub use line_diff::{Touch, list_touched_tests};
+pub use line_diff::{Touch, list_differences, list_touched_tests};
 pub use mutant::{
     Mutant, Operator, Planting, Subject, plant, subject, with_comment, without_change,
 };

@@ -37,8 +37,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 pub use texts::{
-    Edit, MAX_EDITS, MAX_TEXT, digest_lines, find_digest, find_text, hunks, is_telling,
-    make_unified_diff, says_something, split_lines,
+    Edit, MAX_EDITS, MAX_TEXT, digest_lines, find_digest, find_text, is_telling, make_unified_diff,
+    says_something, split_lines,
 };
 
 /// The trailer by which a commit says which slice it belongs to.

@@ -1,4 +1,4 @@
-//! Lines of a text: which are new against another, where some stand, whether they can be told from
+//! Lines of a text: where some stand, whether they can be told from
 //! others.
 //!
 //! Whether a text stands in a file, or stood in any file of a commit: its lines in their order, white space
@@ -20,42 +20,6 @@ use std::ops::Range;
 const TELLING: usize = 6;
 /// Lines that are digested while some are looked for by their digest alone.
 const MAX_DIGESTED: usize = 4_000_000;
-
-/// Lines that differ, both counted from 0; one of the two may be empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hunk {
-    /// Lines of the old text.
-    pub old: Range<usize>,
-    /// Lines of the new text that stand in their place.
-    pub new: Range<usize>,
-}
-
-/// Where two texts differ, in order.
-///
-/// # Errors
-/// When libgit2 cannot compare them.
-pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, Failure> {
-    if old == new {
-        return Ok(Vec::new());
-    }
-    let mut options = DiffOptions::new();
-    options.context_lines(0).force_text(true);
-    let patch = Patch::from_buffers(old, None, new, None, Some(&mut options)).or_fail()?;
-    // A side without lines is named by the line before it.
-    let range = |start: u32, count: u32| {
-        let first = (start as usize).saturating_sub(usize::from(count > 0));
-        first..first + count as usize
-    };
-    (0..patch.num_hunks())
-        .map(|number| {
-            let (hunk, _) = patch.hunk(number).or_fail()?;
-            Ok(Hunk {
-                old: range(hunk.old_start(), hunk.old_lines()),
-                new: range(hunk.new_start(), hunk.new_lines()),
-            })
-        })
-        .collect()
-}
 
 /// A text's lines, without their ends.
 pub fn split_lines(text: &[u8]) -> Vec<&[u8]> {
@@ -319,23 +283,8 @@ pub struct Edit {
 }
 
 #[cfg(test)]
-mod hunks_tests {
+mod lines_tests {
     use super::*;
-
-    #[test]
-    fn a_side_without_lines_is_where_they_would_stand() {
-        let found = |old: &[u8], new: &[u8]| {
-            let hunks = hunks(old, new).unwrap();
-            let ranges = hunks.into_iter().map(|hunk| (hunk.old, hunk.new));
-            ranges.collect::<Vec<_>>()
-        };
-        let old = b"a\nb\nc\nd\n";
-        assert_eq!(found(old, b"a\nB\nc\nd\ne\n"), [(1..2, 1..2), (4..4, 4..5)]);
-        assert_eq!(found(old, b"a\nd\n"), [(1..3, 1..1)]);
-        assert_eq!(found(old, old), []);
-        assert_eq!(found(b"", b"a\nb\n"), [(0..0, 0..2)]);
-        assert_eq!(found(b"b\n", b"a\nb\n"), [(0..0, 0..1)]);
-    }
 
     #[test]
     fn lines_are_found_by_their_digest() {
