@@ -29,7 +29,7 @@ pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT, rescue_keep};
 pub(crate) use error::in_one_line;
 use error::{During, unknown_name, unreadable};
 use log_format::KeptTests;
-pub use log_format::{FORMAT, History, HistoryDigest, Meta, Tip};
+pub use log_format::{FORMAT, History, Meta, Tip};
 pub use log_place::{Place, fresh_id};
 use odb::Log;
 pub use quarantine::{Admitted, Limits, Quarantine};

@@ -5,9 +5,7 @@
 
 use super::Store;
 use super::error::{During, unknown_name};
-use super::log_format::{
-    self, APPENDED, EXCHANGES, FORMAT, History, HistoryDigest, Meta, Stand, TRAIL, Tip,
-};
+use super::log_format::{self, APPENDED, EXCHANGES, FORMAT, History, Meta, Stand, TRAIL, Tip};
 use super::log_place::{self, Place};
 use super::odb::{self, Commit, Log, TreeEntry};
 use super::transitions::{Signed, chain, take_signature};
@@ -137,14 +135,6 @@ impl Store {
         })
     }
 
-    /// How much of each history the log holds at the tip.
-    pub fn history_digest(&self, history: History) -> Result<HistoryDigest, Failure> {
-        self.read(|log| match self.tip_id(log)? {
-            Some(id) => Ok(Stand::at(log, id)?.histories()?.of(history).clone()),
-            None => Ok(HistoryDigest::default()),
-        })
-    }
-
     /// The commit that `name` means: `@` the newest, `@-` the one before (more
     /// dashes go further back, `@-12` goes twelve), a sequence number, or a full
     /// or abbreviated id of at least four digits.
@@ -207,20 +197,8 @@ impl Store {
 
     /// Transitions, newest first, one commit read per step. Stops after an error.
     pub fn entries(&self) -> Result<impl Iterator<Item = Result<Meta, Failure>>, Failure> {
-        Ok(self.walk_back(self.read(|log| self.tip_id(log))?))
-    }
-
-    /// The same from one of them back, which no branch need lead to.
-    pub fn list_entries_from(
-        &self,
-        commit: &str,
-    ) -> Result<impl Iterator<Item = Result<Meta, Failure>>, Failure> {
-        let next = self.read(|log| log.oid(commit).ok_or_else(|| unknown_name(commit)))?;
-        Ok(self.walk_back(Some(next)))
-    }
-
-    fn walk_back(&self, mut next: Option<Oid>) -> impl Iterator<Item = Result<Meta, Failure>> {
-        std::iter::from_fn(move || {
+        let mut next = self.read(|log| self.tip_id(log))?;
+        Ok(std::iter::from_fn(move || {
             let id = next.take()?;
             let step = self.read(|log| {
                 let commit = log.commit(id)?;
@@ -231,7 +209,7 @@ impl Store {
                 next = parent;
                 meta
             }))
-        })
+        }))
     }
 
     /// A history from its first line on: the concatenation along the chain.
