@@ -301,6 +301,33 @@ fn what_was_merged_is_found_by_the_done_commits_of_the_remote() {
     }
 }
 
+/// So many commits on top of one, whose trees are by turns those of two others, the last one's that of `main`. In this
+/// process: git would be started for each.
+fn go_far<'l>(
+    repo: &Repo,
+    base: &str,
+    by_turns: impl Iterator<Item = &'l str>,
+    commits: usize,
+) -> String {
+    let git = git2::Repository::open(&repo.root).unwrap();
+    let find = |name: &str| git.revparse_single(name).unwrap().peel_to_commit().unwrap();
+    let trees: Vec<git2::Tree> = by_turns.map(|id| find(id).tree().unwrap()).collect();
+    let (last, mut at) = (find("main").tree().unwrap(), find(base));
+    let who = at.author().to_owned();
+    for number in 1..=commits {
+        let tree = if number == commits {
+            &last
+        } else {
+            &trees[number % 2]
+        };
+        let id = git
+            .commit(None, &who, &who, "On the way\n", tree, &[&at])
+            .unwrap();
+        at = git.find_commit(id).unwrap();
+    }
+    at.id().to_string()
+}
+
 /// As many commits are looked back over as the table says, and no more.
 #[test]
 fn a_long_branch_that_was_rebased_is_found_by_its_250th_commit_at_most() {
@@ -310,19 +337,8 @@ fn a_long_branch_that_was_rebased_is_found_by_its_250th_commit_at_most() {
         let base = repo.head();
         let fork = repo.git(&["merge-base", "main", "work"]);
         repo.git(&["cherry-pick", &format!("{}..work", fork.trim())]);
-        let tree = |commit: &str| repo.git(&["rev-parse", &format!("{commit}^{{tree}}")]);
         let listed = repo.git(&["rev-list", "--reverse", &format!("{base}..main")]);
-        let trees: Vec<String> = listed.lines().take(2).map(tree).collect();
-        let last = tree("main");
-        let mut at = base;
-        for number in 1..=commits {
-            let tree = match number == commits {
-                true => &last,
-                false => &trees[number % 2],
-            };
-            let words = ["commit-tree", tree.trim(), "-p", &at, "-m", "On the way"];
-            at = repo.git(&words).trim().to_owned();
-        }
+        let at = go_far(&repo, &base, listed.lines().take(2), commits);
         repo.git(&["reset", "-q", "--hard", &at]);
         push(&repo, "main");
         let clone = make_clone(&repo, &["-b", "main", "--single-branch"]);

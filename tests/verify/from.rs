@@ -215,6 +215,12 @@ fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
             clone.git(&["checkout", "-q", name]);
             clone.cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
         };
+        // How it was merged is no matter of why it is taken back.
+        let merged = if words[0] == "undo" {
+            &merged[..]
+        } else {
+            &merged[2..3]
+        };
         for (name, _) in merged {
             ask(name).ok();
         }

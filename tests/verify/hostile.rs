@@ -46,86 +46,72 @@ impl<'a> Forger<'a> {
         self.git(&["for-each-ref", "--format=%(refname)", "refs/heads/"], b"")
     }
 
-    /// Transitions, oldest first.
-    fn chain(&self) -> Vec<String> {
-        let chain = self.git(&["rev-list", "--reverse", &self.branch()], b"");
-        chain.lines().map(str::to_owned).collect()
-    }
-
     /// The first file of the chain that a change applies to is changed, and what comes after it is
-    /// made anew; `None` drops the transition.
+    /// made anew; `None` drops the transition. In this process: git would be started for each file.
     pub fn forge(&self, change: impl Fn(&str, &str) -> Option<Option<String>>) {
-        let mut parent: Option<String> = None;
+        let log = git2::Repository::open_bare(&self.log).unwrap();
+        let odb = log.odb().unwrap();
+        let branch = self.branch();
+        let mut walk = log.revwalk().unwrap();
+        walk.push_ref(&branch).unwrap();
+        let mut chain: Vec<git2::Oid> = walk.map(Result::unwrap).collect();
+        chain.reverse();
+        let mut parent: Option<git2::Oid> = None;
         let mut done = false;
-        for commit in self.chain() {
-            let mut tree = self.git(&["rev-parse", &format!("{commit}^{{tree}}")], b"");
-            let mut dropped = false;
+        for id in chain {
+            let mut tree = log.find_commit(id).unwrap().tree().unwrap();
             if !done {
-                let files = self.git(&["ls-tree", "-r", "--name-only", &commit], b"");
-                for file in files.lines() {
-                    let text = self.git(&["cat-file", "blob", &format!("{commit}:{file}")], b"");
-                    match change(file, &text) {
-                        None => continue,
-                        Some(None) => dropped = true,
-                        Some(Some(new)) => tree = self.replace(&tree, file, &new),
+                let found = files(&log, &tree)
+                    .into_iter()
+                    .find_map(|(file, text)| Some((change(&file, &text)?, file)));
+                done = found.is_some();
+                match found {
+                    None => {}
+                    Some((None, _)) => continue,
+                    Some((Some(new), file)) => {
+                        let blob = log.blob(format!("{new}\n").as_bytes()).unwrap();
+                        let mut update = git2::build::TreeUpdateBuilder::new();
+                        update.upsert(file, blob, git2::FileMode::Blob);
+                        let changed = update.create_updated(&log, &tree).unwrap();
+                        tree = log.find_tree(changed).unwrap();
                     }
-                    done = true;
-                    break;
                 }
             }
-            if dropped {
-                continue;
-            }
-            let raw = self.git(&["cat-file", "commit", &commit], b"");
+            let raw = String::from_utf8(odb.read(id).unwrap().data().to_vec()).unwrap();
             let (head, message) = raw.split_once("\n\n").unwrap();
-            let mut lines = vec![format!("tree {tree}")];
+            let mut lines = vec![format!("tree {}", tree.id())];
             lines.extend(parent.iter().map(|parent| format!("parent {parent}")));
             let rest = head
                 .lines()
                 .filter(|line| !line.starts_with("tree ") && !line.starts_with("parent "));
             lines.extend(rest.map(str::to_owned));
-            let made = format!("{}\n\n{message}\n", lines.join("\n"));
-            parent = Some(self.git(
-                &["hash-object", "-t", "commit", "-w", "--stdin"],
-                made.as_bytes(),
-            ));
+            let made = format!("{}\n\n{message}", lines.join("\n"));
+            parent = Some(
+                odb.write(git2::ObjectType::Commit, made.as_bytes())
+                    .unwrap(),
+            );
         }
         assert!(done, "nothing was changed");
-        self.git(&["update-ref", &self.branch(), &parent.unwrap()], b"");
+        log.reference(&branch, parent.unwrap(), true, "").unwrap();
         self.git(&["fsck", "--strict"], b"");
         // The view follows, as it would in a clone.
         let _ = std::fs::remove_file(self.repo.root.join(".git/cook-checkout.json"));
     }
+}
 
-    fn replace(&self, tree: &str, file: &str, text: &str) -> String {
-        let blob = self.git(
-            &["hash-object", "-w", "--stdin"],
-            format!("{text}\n").as_bytes(),
-        );
-        match file.split_once('/') {
-            Some((folder, rest)) => {
-                let inner = self.git(&["rev-parse", &format!("{tree}:{folder}")], b"");
-                let inner = self.replace_entry(&inner, rest, &blob);
-                self.replace_entry(tree, folder, &inner)
-            }
-            None => self.replace_entry(tree, file, &blob),
+/// Paths and texts of a tree, in git's order.
+fn files(log: &git2::Repository, tree: &git2::Tree) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    tree.walk(git2::TreeWalkMode::PreOrder, |folder, entry| {
+        if let Ok(blob) = entry.to_object(log).unwrap().into_blob() {
+            let text = String::from_utf8_lossy(blob.content());
+            let text = text.trim_end_matches('\n').to_owned();
+            files.push((format!("{folder}{}", entry.name().unwrap()), text));
         }
-    }
-
-    fn replace_entry(&self, tree: &str, name: &str, id: &str) -> String {
-        let listed = self.git(&["ls-tree", tree], b"");
-        let lines: Vec<String> = listed
-            .lines()
-            .map(|line| match line.split_once('\t') {
-                Some((facts, found)) if found == name => {
-                    let kept = facts.rsplit_once(' ').unwrap().0;
-                    format!("{kept} {id}\t{name}")
-                }
-                _ => line.to_owned(),
-            })
-            .collect();
-        self.git(&["mktree"], (lines.join("\n") + "\n").as_bytes())
-    }
+        git2::TreeWalkResult::Ok
+    })
+    .unwrap();
+    files
 }
 
 pub type Change = fn(&str, &str) -> Option<Option<String>>;
