@@ -432,11 +432,12 @@ impl Workspace {
         })
     }
 
-    /// Nothing of the repository runs that this machine was not told to trust.
+    /// Nothing of the repository runs that this machine was not told to trust; `whose` says which setting the
+    /// commands stand in, where they are no gates.
     ///
     /// # Errors
     /// `trust_missing`, with what lets each of these commands run.
-    pub fn require_trust(&self, commands: &[String]) -> Result<()> {
+    pub fn require_trust(&self, whose: &str, commands: &[String]) -> Result<()> {
         let trust = self.trust()?;
         let untrusted = commands.iter().filter(|command| !trust.is_trusted(command));
         let untrusted: Vec<&String> = untrusted.collect();
@@ -445,7 +446,7 @@ impl Workspace {
         };
         let hint = |command: &&String| format!("run `cook trust {}`", quote_word(command));
         let (some, all) = (untrusted.len(), count_noun(commands.len(), "command"));
-        let what = format!("{some} of {all} not trusted on this machine: `{first}`");
+        let what = format!("{some} of {all}{whose} not trusted on this machine: `{first}`");
         Err(Refusal::new(Code::TrustMissing, what)
             .replace_hints(untrusted.iter().map(hint))
             .into())

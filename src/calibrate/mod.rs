@@ -110,11 +110,13 @@ fn require_trust(workspace: &Workspace) -> Result<()> {
         let slices = snapshot.plan.candidate_slices.into_iter();
         commands.extend(slices.flat_map(|slice| slice.verification_commands.unwrap_or_default()));
     }
-    workspace.require_trust(&commands).map_err(|mut failure| {
-        let hint = "or give `--trust-repo` for this run, in which they run for each case";
-        failure.hints.push(hint.to_owned());
-        failure
-    })
+    workspace
+        .require_trust("", &commands)
+        .map_err(|mut failure| {
+            let hint = "or give `--trust-repo` for this run, in which they run for each case";
+            failure.hints.push(hint.to_owned());
+            failure
+        })
 }
 
 struct Calibration<'a> {

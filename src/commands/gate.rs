@@ -48,7 +48,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         .map(|gate| gate.run.clone())
         .chain(setup)
         .collect();
-    workspace.require_trust(&commands)?;
+    workspace.require_trust("", &commands)?;
     if args.clean {
         if args.fresh {
             workspace.caches = Caches::Empty;

@@ -232,10 +232,11 @@ fn require_trust(workspace: &Workspace, gates: &[Gate], dispatch: &Dispatch) -> 
     // Where the work is stopped none of the plan's would run.
     let due = gates.iter();
     let due = due.filter(|gate| gate.configured || dispatch.role.is_some());
+    let due: Vec<String> = due.map(|gate| gate.run.clone()).collect();
+    workspace.require_trust("", &due)?;
     let notified = workspace.config()?.notify.run.iter();
-    let notified = notified.map(ToString::to_string);
-    let commands: Vec<String> = due.map(|gate| gate.run.clone()).chain(notified).collect();
-    workspace.require_trust(&commands)
+    let notified: Vec<String> = notified.map(ToString::to_string).collect();
+    workspace.require_trust(" of `[notify]`", &notified)
 }
 
 /// A command that must pass, and whether it may run here.
