@@ -28,7 +28,7 @@ answers="${ANSWERS:-$here/before}"
 limit=120
 # What a story may call; nothing else of this machine is found.
 tools=(awk basename bash cat chmod cmp cp cut date diff dirname env expr find git grep head id jq ln ls make
-  mkdir mktemp mv paste printf python3 pwd readlink rm sed sh sleep sort tail tee test timeout touch tr true uname uniq wc)
+  mkdir mktemp mv paste printf python3 pwd readlink rm sed sh sleep sort tail tee test timeout touch tr true uname uniq wc yes)
 
 fail() {
   printf '%s\n' "$1" >&2
