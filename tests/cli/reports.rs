@@ -361,6 +361,16 @@ fn plans_that_cannot_be_are_refused_by_name() {
             p["candidate_slices"][0]["acceptance_criteria"] = json!([]);
             p
         }),
+        ("criteria_empty", {
+            let mut p = base.clone();
+            p["candidate_slices"][0]["acceptance_criteria"] = json!(["c", " \t"]);
+            p
+        }),
+        ("criteria_empty", {
+            let mut p = base.clone();
+            p["candidate_slices"][0]["goal"] = json!(" ");
+            p
+        }),
     ];
     for (code, plan) in cases {
         let report = repo.reground("none", "none", "none", &json!({"plan": plan}));

@@ -263,11 +263,13 @@ pub fn stop_checked(repo: &Repo, session: &str, more: &Value) -> Value {
 /// Cook as a child of a process of that name, as an agent's shell starts it.
 #[cfg(unix)]
 pub fn command_below(repo: &Repo, program: &str, args: &[&str]) -> std::process::Command {
-    use std::os::unix::fs::PermissionsExt;
-    let script = repo.beside(program);
-    std::fs::write(&script, "#!/bin/sh\n\"$@\"\nexit $?\n").unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = repo.command(&script);
+    let name = repo.beside(program);
+    // A program that this process wrote cannot start while another thread's child holds it open.
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/below.sh");
+    if let Err(why) = std::os::unix::fs::symlink(script, &name) {
+        assert_eq!(why.kind(), std::io::ErrorKind::AlreadyExists);
+    }
+    let mut command = repo.command(&name);
     command.arg(env!("CARGO_BIN_EXE_cook")).args(args);
     command
 }

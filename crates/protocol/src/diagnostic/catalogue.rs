@@ -170,7 +170,7 @@ codes! {
     BlockWithoutReason "block_without_reason" Refusal Error "a slice, or the work, is called blocked without a reason", "add `reason` to the slice, or name in `blocked_on` what it waits for";
     ReopenWithoutReason "reopen_without_reason" Refusal Error "a slice is reopened, and nothing says what must be fixed", "say it in `findings` of `reconcile`";
     NamedTwice "named_twice" Refusal Error "a list of the block names the same thing twice", "name it once";
-    CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "add `acceptance_criteria` in the plan, or use `--text` and `--reason` of `cook plan criteria amend SLICE`";
+    CriteriaEmpty "criteria_empty" Refusal Error "a slice lacks a goal or acceptance criteria, or one of them is blank", "write the `goal` and the `acceptance_criteria` in the plan, or use `--text` and `--reason` of `cook plan criteria amend SLICE`";
     CriterionDuplicated "criterion_duplicated" Refusal Error "a slice lists the same criterion twice", "give each criterion of a slice once";
     CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`; only the user may amend a false criterion (`cook plan criteria amend SLICE`); cancel an unwanted slice with a reason";
     GoalChanged "goal_changed" Refusal Error "the goal of a slice that is selected or done was changed", "plan a new slice";

@@ -128,22 +128,32 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An open slice says what must hold.
-fn require_criteria(planned: &PlannedSlice) -> Result<(), Refusal> {
-    let mut criteria = planned.acceptance_criteria.iter();
-    if criteria.all(|criterion| criterion.trim().is_empty()) {
-        return Err(refusal!(
-            Code::CriteriaEmpty,
-            "slice `{}` has no acceptance criteria",
-            planned.slice_id
-        ));
-    }
-    Ok(())
+/// An open slice says what it is for and what must hold; what an imported one says stays as it is.
+fn require_criteria(planned: &PlannedSlice, known: Option<&Slice>) -> Result<(), Refusal> {
+    let is_blank = |text: &str| text.trim().is_empty();
+    let is_known = |text| known.is_some_and(|known| known.acceptance_criteria.contains(text));
+    let criteria = &planned.acceptance_criteria;
+    let lacks = if is_blank(&planned.goal) && known.is_none_or(|known| !is_blank(&known.goal)) {
+        "a goal"
+    } else if criteria.is_empty()
+        || criteria
+            .iter()
+            .any(|text| is_blank(text) && !is_known(text))
+    {
+        "an acceptance criterion with a text"
+    } else {
+        return Ok(());
+    };
+    Err(refusal!(
+        Code::CriteriaEmpty,
+        "slice `{}` lacks {lacks}",
+        planned.slice_id
+    ))
 }
 
 /// A slice the plan names for the first time.
 fn introduce(planned: &PlannedSlice) -> Result<Slice, Refusal> {
-    require_criteria(planned)?;
+    require_criteria(planned, None)?;
     let status = planned.status.unwrap_or(SliceStatus::Planned);
     match status {
         SliceStatus::Done => return Err(marks_done(&planned.slice_id)),
@@ -228,7 +238,7 @@ fn revise(
         }
         return Ok(slice.clone());
     }
-    require_criteria(planned)?;
+    require_criteria(planned, Some(slice))?;
     let in_work = slice.status.is_selected();
     if in_work && planned.goal != slice.goal {
         return Err(refusal!(

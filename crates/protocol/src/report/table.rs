@@ -238,13 +238,14 @@ impl Field {
 
     /// What stands for the value in a format: the hint without the words that the title names.
     pub(super) fn placeholder(&self) -> &'static str {
-        let words = match self.kind {
-            Kind::Count => return "number",
-            Kind::YesNo => "yes or no",
-            Kind::Choice(_) => "accepted, reopened or none",
+        let rest = match (self.kind, self.words()) {
+            (Kind::Count, _) => return "number",
+            (_, [first @ .., last]) => {
+                let words = format!("{} or {last}", first.join(", "));
+                self.hint.strip_prefix(&words).unwrap_or(self.hint)
+            }
             _ => return self.hint,
         };
-        let rest = self.hint.strip_prefix(words).unwrap_or(self.hint);
         match rest.trim_start_matches([',', ';', ' ']) {
             "" => "answer",
             rest => rest,
