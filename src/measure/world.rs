@@ -57,7 +57,6 @@ impl<'a> World<'a> {
             agents: &self.config.agents,
             sandbox: self.config.sandbox.mode,
             trust: self.gates_here()?.1,
-            live: None,
             patience: self.workspace.patience,
             tell: self.workspace.tell.clone(),
         })

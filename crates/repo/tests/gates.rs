@@ -10,12 +10,11 @@ use cook_protocol::model::{
 };
 use cook_repo::clock::Clock;
 use cook_repo::git::Repo;
-use cook_repo::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
+use cook_repo::process::{KEPT_PER_STREAM, Long, ProcessError, Short, capture, run};
 use cook_repo::receipt::{Agents, Gates, Receipts, Trust, merge_gates, seal};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -30,7 +29,6 @@ fn long(
         dir,
         env: &std::env::vars_os().collect(),
         timeout,
-        live: None,
     })
 }
 
@@ -113,33 +111,6 @@ fn a_flood_is_digested_and_only_its_ends_are_kept() {
         MINUTE,
     );
     assert!(String::from_utf8_lossy(&whole.stdout.head).starts_with(&ended.stdout.sha256));
-}
-
-#[test]
-fn output_can_be_watched_as_it_comes() {
-    let scratch = Scratch::empty();
-    type Piece = (Source, Vec<u8>, Instant);
-    let seen: Arc<Mutex<Vec<Piece>>> = Arc::default();
-    let writer = Arc::clone(&seen);
-    let live: Live = Arc::new(move |source, piece| {
-        writer
-            .lock()
-            .unwrap()
-            .push((source, piece.to_vec(), Instant::now()));
-    });
-    let argv = ["sh", "-c", "echo a; sleep 0.4; echo b >&2"].map(OsString::from);
-    let long = Long {
-        argv: &argv,
-        dir: &scratch.root,
-        env: &std::env::vars_os().collect(),
-        timeout: MINUTE,
-        live: Some(live),
-    };
-    run(&long).unwrap();
-    let seen = seen.lock().unwrap();
-    assert_eq!((seen[0].0, &seen[0].1[..]), (Source::Stdout, &b"a\n"[..]));
-    assert_eq!((seen[1].0, &seen[1].1[..]), (Source::Stderr, &b"b\n"[..]));
-    assert!(seen[1].2 - seen[0].2 > Duration::from_millis(200));
 }
 
 #[test]
@@ -334,7 +305,6 @@ impl Stand {
             agents: &NO_AGENTS,
             sandbox: self.sandbox,
             trust: &self.trust,
-            live: None,
             tell: None,
             patience: None,
         }

@@ -28,8 +28,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 pub use supervised::{
-    Clocks, ControlFlow, Ending, Input, KEPT_PER_STREAM, Kept, Line, Listener, Live, Long,
-    MAX_LINE, Outcome, Source, Supervised, run, supervise,
+    Clocks, ControlFlow, Ending, Input, KEPT_PER_STREAM, Kept, Line, Listener, Long, MAX_LINE,
+    Outcome, Source, Supervised, run, supervise,
 };
 
 /// Why a process gave no result.

@@ -29,7 +29,6 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -737,9 +736,6 @@ impl Run<'_, '_> {
     }
 }
 
-/// Gets each piece of output as it comes.
-pub type Live = Arc<dyn Fn(Source, &[u8]) + Send + Sync>;
-
 /// A long command.
 #[derive(Clone)]
 pub struct Long<'a> {
@@ -751,8 +747,6 @@ pub struct Long<'a> {
     pub env: &'a BTreeMap<OsString, OsString>,
     /// How long it may take.
     pub timeout: Duration,
-    /// Who watches.
-    pub live: Option<Live>,
 }
 
 /// Runs a long command and ends all it started. One that took too long has no exit code.
@@ -773,10 +767,7 @@ pub fn run(command: &Long) -> Result<Outcome, ProcessError> {
         stdin: None,
         kept: [KEPT_PER_STREAM / 2; 2],
     };
-    let mut outcome = watch.run(
-        || spawn_plain(command, program),
-        &mut Onlooker(&command.live),
-    )?;
+    let mut outcome = watch.run(|| spawn_plain(command, program), &mut Nobody)?;
     match outcome.ending {
         Ending::Interrupted => {
             let name = program.to_string_lossy().into_owned();
@@ -788,14 +779,11 @@ pub fn run(command: &Long) -> Result<Outcome, ProcessError> {
     Ok(outcome)
 }
 
-/// Passes output on as it comes.
-struct Onlooker<'a>(&'a Option<Live>);
+/// Wants neither pieces nor lines.
+struct Nobody;
 
-impl Listener for Onlooker<'_> {
-    fn piece(&mut self, source: Source, bytes: &[u8]) -> bool {
-        if let Some(live) = self.0 {
-            live(source, bytes);
-        }
+impl Listener for Nobody {
+    fn piece(&mut self, _: Source, _: &[u8]) -> bool {
         true
     }
 

@@ -386,7 +386,6 @@ impl Gates<'_> {
             dir: &start.dir,
             env: &start.env,
             timeout: self.patience.map_or(own, |patience| own.min(patience)),
-            live: self.live.clone(),
         });
         match ended {
             Err(error @ ProcessError::Interrupted(_)) => {
@@ -553,7 +552,6 @@ impl Gates<'_> {
             dir: root,
             env: &env,
             timeout: CONTROL_PLANE_TIMEOUT,
-            live: self.live.clone(),
         });
         match ended {
             Ok(ended) if ended.code == Some(0) => Ok(None),

@@ -10,7 +10,7 @@ use super::trusted::Trust;
 use crate::clock::Clock;
 use crate::disk::{self, AtPath, Durable, Links, NewFile};
 use crate::git::Repo;
-use crate::process::{Live, Outcome as Ended, list_inherited, on_path};
+use crate::process::{Outcome as Ended, list_inherited, on_path};
 use crate::room::{Bubblewrap, Environment, Filled, Gate, Room, Source, Surroundings};
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::hex;
@@ -72,8 +72,6 @@ pub struct Gates<'a> {
     pub sandbox: SandboxMode,
     /// Where programs are, and which.
     pub trust: &'a Trust,
-    /// Who watches the output.
-    pub live: Option<Live>,
     /// How long a command may take at most, whatever its own settings say.
     pub patience: Option<Duration>,
     /// Who is told of each command that begins.
