@@ -15,28 +15,10 @@ pub struct HookFile {
 pub struct HookPlaces<'a> {
     /// The directory with the files of [`files`].
     pub hooks: &'a str,
-    /// The file that records are appended to. Beside it stand the directories of [`report_dirs`].
+    /// The file that records are appended to. Beside it stands the one of [`name_gtest_dir`].
     pub records: &'a str,
     /// The root of the tree that the command runs in.
     pub root: &'a str,
-}
-
-/// A form in which a runner writes its own reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportForm {
-    /// JUnit's XML.
-    JUnit,
-}
-
-/// A directory that a runner writes reports to, because a variable of ours names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportDir {
-    /// The runner.
-    pub runner: &'static str,
-    /// What its files hold.
-    pub form: ReportForm,
-    /// The directory: it is made by the runner, and holds a file for each test program or script.
-    pub path: String,
 }
 
 macro_rules! hook_files {
@@ -71,16 +53,8 @@ pub fn files() -> &'static [HookFile] {
     FILES
 }
 
-/// The directories that runners write reports of their own to, for a file of records.
-pub fn report_dirs(records: &str) -> Vec<ReportDir> {
-    vec![ReportDir {
-        runner: "gtest",
-        form: ReportForm::JUnit,
-        path: name_gtest_dir(records),
-    }]
-}
-
-fn name_gtest_dir(records: &str) -> String {
+/// The directory that googletest makes beside a file of records, and writes JUnit's XML to: a file for each test program.
+pub fn name_gtest_dir(records: &str) -> String {
     format!("{records}.gtest")
 }
 
@@ -272,10 +246,5 @@ mod tests {
                 );
             }
         }
-        assert!(
-            report_dirs(PLACES.records)
-                .iter()
-                .all(|dir| dir.path.starts_with("/r/records."))
-        );
     }
 }

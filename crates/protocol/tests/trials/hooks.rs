@@ -1,7 +1,7 @@
 //! The hooks in real runners, which the script beside this file installs: minutes, and a network.
 //! `cargo test -p cook-protocol --test trials -- --ignored --nocapture`; `HOOK_RUNNERS` names a few alone.
 
-use cook_protocol::trials::runner_hooks::{HookPlaces, files, report_dirs, variables};
+use cook_protocol::trials::runner_hooks::{HookPlaces, files, name_gtest_dir, variables};
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
@@ -25,10 +25,6 @@ fn runners_say_the_same_with_hooks_and_each_test_is_recorded() -> Result<(), Box
         root: &root,
     };
     let given = variables(&places, |_| None);
-    let dirs: Vec<_> = report_dirs(&records)
-        .into_iter()
-        .map(|dir| dir.path)
-        .collect();
     let ended = Command::new("bash")
         .arg(concat!(
             env!("CARGO_MANIFEST_DIR"),
@@ -40,7 +36,7 @@ fn runners_say_the_same_with_hooks_and_each_test_is_recorded() -> Result<(), Box
                 .iter()
                 .map(|(name, value)| format!("{name}={}", quote(value))),
         )
-        .env("REPORT_DIRS", dirs.join(" "))
+        .env("REPORT_DIRS", name_gtest_dir(&records))
         .status()?;
     std::fs::remove_dir_all(&directory)?;
     assert!(

@@ -795,11 +795,9 @@ impl RunPlace<'_> {
             find_reports(&top, Some(began), &mut reports);
         }
         if let Some(home) = home {
-            let records = home.join(RECORDS).to_string_lossy().into_owned();
-            for dir in runner_hooks::report_dirs(&records) {
-                let place = PathBuf::from(dir.path);
-                find_reports(&place, None, &mut reports);
-            }
+            let records = home.join(RECORDS);
+            let place = runner_hooks::name_gtest_dir(&records.to_string_lossy());
+            find_reports(Path::new(&place), None, &mut reports);
         }
         let root = self.root_inside();
         let root = root.to_string_lossy();
