@@ -186,7 +186,6 @@ pub fn cross(crossed: &Crossed) -> Vec<NamedTest> {
         result: TestResult::Passed,
         file: None,
         message: None,
-        is_flaky: false,
         is_ambiguous: false,
         line: None,
     };
@@ -500,7 +499,6 @@ mod tests_of_cross {
             result,
             file: Some("t.py".to_owned()),
             message: None,
-            is_flaky: false,
             is_ambiguous: false,
             line: None,
         };

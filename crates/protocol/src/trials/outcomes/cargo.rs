@@ -356,11 +356,6 @@ impl Reader for Nextest {
             return true;
         }
         let at = found.tell(NEXTEST, name, result, again);
-        if line.trim_start().starts_with("FLAKY ")
-            && let Some(told) = found.told.get_mut(at)
-        {
-            told.is_flaky = true;
-        }
         self.failed = (result == Failed && !self.is_summary).then_some(at);
         self.is_panic = false;
         true

@@ -31,9 +31,6 @@ pub struct Test {
     /// The line that it failed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// It failed and passed when the runner tried it again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_flaky: bool,
     /// It has more than one result that was not a new try: two tests share the name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ambiguous: bool,
@@ -131,7 +128,6 @@ pub(crate) struct Told {
     pub message: Option<String>,
     pub line: Option<usize>,
     pub again: Again,
-    pub is_flaky: bool,
     /// It turned out to be none.
     pub is_void: bool,
 }
@@ -189,7 +185,6 @@ impl<'a> Found<'a> {
                 message: None,
                 line: self.line,
                 again,
-                is_flaky: false,
                 is_void: false,
             });
         }

@@ -158,7 +158,6 @@ impl Merged {
             result: told.result,
             file: told.file,
             message: told.message.filter(|_| told.result == TestResult::Failed),
-            is_flaky: told.is_flaky,
             is_ambiguous: false,
             line: told.line,
         };
@@ -175,12 +174,9 @@ impl Merged {
         let test = &mut entry.test;
         let file = test.file.take().or(new.file.clone());
         if attempt > entry.attempt {
-            let was_red = test.is_flaky || test.result == TestResult::Failed;
             *test = new;
-            test.is_flaky |= was_red && test.result == TestResult::Passed;
             entry.attempt = attempt;
         } else {
-            test.is_flaky |= new.is_flaky;
             test.is_ambiguous |= entry.is_told && is_told;
             if new.result > test.result {
                 test.result = new.result;

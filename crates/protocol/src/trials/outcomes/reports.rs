@@ -203,7 +203,6 @@ struct Case {
     /// It failed, it was set aside; both where it was expected to.
     is_failed: bool,
     is_aside: bool,
-    is_flaky: bool,
     why: Option<String>,
     is_why_open: bool,
 }
@@ -291,7 +290,6 @@ impl Reading {
                     }
                     "skipped" | "disabled" | "ignored" | "notrun" | "pending" | "todo"
                     | "inconclusive" => case.is_aside = true,
-                    "flakyFailure" | "flakyError" => case.is_flaky = true,
                     _ => {}
                 }
             }
@@ -337,9 +335,6 @@ impl Reading {
         let result = case.find_result();
         let file = Some(value("file")).filter(|file| !file.is_empty());
         let at = found.tell(self.runner, &self.make_name(name, class), result, Again::No);
-        if let Some(told) = found.told.get_mut(at) {
-            told.is_flaky = case.is_flaky && result == Passed;
-        }
         if let Some(file) = file {
             found.place(at, file);
         }

@@ -63,10 +63,8 @@ fn describe(outcomes: &Outcomes) -> String {
 fn describe_test(name: &str, test: &Test) -> String {
     let mut text = format!("{:?}", test.result).to_lowercase();
     let _ = write!(text, " {name}");
-    for (flag, is) in [("flaky", test.is_flaky), ("ambiguous", test.is_ambiguous)] {
-        if is {
-            let _ = write!(text, " ({flag})");
-        }
+    if test.is_ambiguous {
+        text.push_str(" (ambiguous)");
     }
     if let Some(file) = test.file.as_deref().filter(|file| !name.starts_with(file)) {
         let _ = write!(text, " in {file}");

@@ -42,7 +42,6 @@ fn hooks_win_over_lines_of_their_runner_alone() {
         [("a.py::t", Passed), ("a.py::u", Passed), ("x", Passed)]
     );
     assert_eq!(outcomes.source, Source::Hook);
-    assert!(outcomes.tests["a.py::u"].is_flaky);
     assert!(!outcomes.is_partial && !outcomes.nothing_ran);
     assert_eq!(outcomes.unloaded["b.py"], "ImportError: no");
 }
