@@ -28,11 +28,11 @@ pub mod workspace;
 mod prelude {
     pub(crate) use cook_protocol::diagnostic::{
         Code, Failure, FailureKind, Finding, Lines, OrFail, Result, Severity, and_more, clean,
-        count_noun, shorten, without_escapes, without_tags,
+        count_noun, short, shorten, without_escapes, without_tags,
     };
     pub(crate) use cook_protocol::digest::sha256;
     pub(crate) use cook_protocol::machine::{
-        self, AnchorAnswer, Dispatch, Facts, GateRun, Head, Rule, quote_word, short,
+        self, AnchorAnswer, Dispatch, Facts, GateRun, Head, Rule, quote_word,
     };
     pub(crate) use cook_protocol::model::{
         ActiveStatus, Actor, Caches, CheckVerdict, Checkpoint, CheckpointKind, Config, Count,

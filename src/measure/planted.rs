@@ -9,7 +9,7 @@ use cook_mutants::{
     Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, classify_texts,
     is_in_tests, plant, subject, with_comment, without_change,
 };
-use cook_protocol::diagnostic::{last_line, list_with_verb};
+use cook_protocol::diagnostic::{begin, last_line, list_with_verb};
 use cook_protocol::model::{StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_protocol::question::GateQuestion;
 use cook_repo::git::{ChangeKind, Entry, MAX_EDITS, MAX_TEXT};
@@ -630,7 +630,7 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
             path: clean(&defect.path, Lines::Fold),
             line: Count(defect.line as u64),
             what: defect.what,
-            diff: begin(defect.diff.unwrap_or_default()),
+            diff: cut_diff(defect.diff.unwrap_or_default()),
         })
         .collect();
     if note.problem.is_some() || note.noticed.0 + note.unnoticed.0 > 0 {
@@ -647,14 +647,12 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     }
 }
 
-/// The beginning of a long text.
-fn begin(mut text: String) -> String {
-    if text.len() > DIFF {
-        let end = (0..=DIFF).rev().find(|at| text.is_char_boundary(*at));
-        text.truncate(end.unwrap_or_default());
-        text.push_str("…\n");
+/// A diff, or its beginning.
+fn cut_diff(diff: String) -> String {
+    match diff.len() > DIFF {
+        true => format!("{}…\n", begin(&diff, DIFF)),
+        false => diff,
     }
-    text
 }
 
 // One change of a commit, and what its gates say of it.

@@ -170,7 +170,7 @@ impl CommitStanding {
 }
 
 fn short(id: &str) -> String {
-    format!("`{}`", machine::short(id))
+    format!("`{}`", cook_protocol::diagnostic::short(id))
 }
 
 /// A commit in the place of HEAD.
@@ -337,7 +337,7 @@ fn tell_word(workspace: &Workspace, answer: &mut String, outcome: &mut Outcome) 
         let word = find_word(workspace, source)?;
         outcome.findings.extend(word.finding());
         if workspace.log_from.is_some() && !source.tip.is_empty() {
-            let tip = machine::short(&source.tip);
+            let tip = cook_protocol::diagnostic::short(&source.tip);
             let (of, remote) = (&source.reference, &source.shown);
             outcome.add_checked(format!(
                 "the log at `{tip}`, where `{of}` of `{remote}` stood"

@@ -2,6 +2,7 @@
 //! the schema of mutation-testing-elements, Stryker among them.
 
 use crate::line_diff::make_unified;
+use cook_protocol::diagnostic::begin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -115,12 +116,7 @@ fn parse(bytes: &[u8]) -> Result<Value, Unread> {
 
 /// A text of the report, cut.
 fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
-    let whole = value.get(key)?.as_str()?;
-    let mut end = whole.len().min(MOST_WORD);
-    while !whole.is_char_boundary(end) {
-        end -= 1;
-    }
-    Some(&whole[..end])
+    Some(begin(value.get(key)?.as_str()?, MOST_WORD))
 }
 
 fn number(value: &Value, path: &[&str]) -> Option<usize> {

@@ -61,7 +61,9 @@ pub mod trials;
 
 /// What most modules name: the documents, objections to them, and collections.
 mod prelude {
-    pub(crate) use crate::diagnostic::{Code, Finding, Lines, clean, count_noun, finding, shorten};
+    pub(crate) use crate::diagnostic::{
+        Code, Finding, Lines, clean, count_noun, finding, short, shorten,
+    };
     pub(crate) use crate::model::{
         ActiveSlice, ActiveStatus, Anchor, AnsweredRejection, AuditNote, Basis, Blocker, BriefLine,
         ByCook, Conclude, Count, Decision, Event, Evidence, Ledger, MAX_FIELD_CHARS, Offer, Plan,

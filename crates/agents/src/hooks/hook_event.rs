@@ -1,6 +1,7 @@
 //! What happened in an agent's session, whichever agent it was.
 
 use super::command_line::{WORDS, list_written};
+use cook_protocol::diagnostic::begin;
 use cook_protocol::digest::sha256;
 use cook_protocol::model::KnownAgent;
 use cook_protocol::model::hook_table::{
@@ -289,11 +290,7 @@ fn read_name(value: &Value, name: &str) -> Option<String> {
 /// A long text, cut where it is too long.
 fn read_text(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?;
-    let mut end = text.len().min(MAX_TEXT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    (!text.is_empty()).then(|| text[..end].to_owned())
+    (!text.is_empty()).then(|| begin(text, MAX_TEXT).to_owned())
 }
 
 /// The text of a message in parts, cut where it is too long.

@@ -5,7 +5,7 @@
 //! text from outside is one line each, without control characters, inside a fence
 //! or a code span, and cannot open a heading, a fence or a tag.
 
-use cook_protocol::diagnostic::{Lines, clean, count_noun};
+use cook_protocol::diagnostic::{Lines, begin, clean, count_noun};
 use serde::Serialize;
 
 /// The whole message.
@@ -264,14 +264,10 @@ fn quote_span(text: &str, cap: usize) -> String {
 
 /// At most `cap` bytes, cut at a character and marked.
 pub fn shorten(text: &str, cap: usize) -> String {
-    if text.len() <= cap {
-        return text.to_owned();
+    match text.len() <= cap {
+        true => text.to_owned(),
+        false => format!("{}…", begin(text, cap.saturating_sub("…".len()))),
     }
-    let mut end = cap.saturating_sub("…".len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", &text[..end])
 }
 
 /// A span of time in one short word.

@@ -530,11 +530,6 @@ pub(super) fn cut(text: &str) -> String {
     }
 }
 
-/// The beginning of an id, for a reader.
-pub(super) fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
-}
-
 // What a whole brief is filled from, and what it is filled with.
 
 /// A slice's evidence as it stands now.

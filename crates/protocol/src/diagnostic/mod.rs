@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 pub use text::{
-    Attribution, Lines, REDACTED, and_more, attributions, clean, count_noun, each_text,
-    find_tokens, harmless_json, last_line, list_with_verb, redact, shorten, with_plain_marks,
-    without_attribution, without_escapes, without_tags, without_tokens,
+    Attribution, Lines, REDACTED, and_more, attributions, begin, clean, count_noun, each_text,
+    find_tokens, harmless_json, last_line, list_with_verb, redact, short, shorten,
+    with_plain_marks, without_attribution, without_escapes, without_tags, without_tokens,
 };
 
 /// A finding in words that are put together.

@@ -235,6 +235,17 @@ pub fn shorten(text: &str, longest: usize) -> String {
     }
 }
 
+/// As much of the beginning of a text as so many bytes hold.
+pub fn begin(text: &str, bytes: usize) -> &str {
+    let mut ends = (0..=bytes.min(text.len())).rev();
+    &text[..ends.find(|at| text.is_char_boundary(*at)).unwrap_or(0)]
+}
+
+/// The beginning of an id, for a reader.
+pub fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
 /// What stands behind the first of many: ` and 2 more`, or nothing.
 pub fn and_more(left: usize) -> String {
     match left {
@@ -492,8 +503,7 @@ fn find_secrets(text: &str) -> Vec<Range<usize>> {
 fn begins_word(text: &str, at: usize) -> bool {
     let word = text[..at].trim_end_matches(['_', '-', '.', '+', '~']);
     // An escape is short.
-    let begin = (word.len().saturating_sub(20)..=word.len()).find(|at| word.is_char_boundary(*at));
-    let end = &word[begin.unwrap_or(word.len())..];
+    let end = &word[begin(word, word.len().saturating_sub(20)).len()..];
     !end.ends_with(|c: char| c.is_ascii_alphanumeric()) || ESCAPE.is_match(end)
 }
 

@@ -3,7 +3,7 @@
 
 use super::facts::Facts;
 use super::wave::{add_new, list_requests};
-use super::work::{Work, attach, short};
+use super::work::{Work, attach};
 use super::{slices, user_answers, wave};
 use crate::model::{FixNote, Handoff};
 use crate::prelude::*;

@@ -6,7 +6,6 @@ use super::assurance::audit_is_due;
 use super::drift::{Drift, new_answer};
 use super::facts::{Facts, MAX_COMMITS, Range, stale_stop_verifier, take_in_command};
 use super::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
-use super::work::short;
 use super::{drift, slices, wave};
 use crate::diagnostic::list_with_verb;
 use crate::model::{GoalLedger, surface_names};

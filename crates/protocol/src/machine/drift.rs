@@ -2,7 +2,6 @@
 //! Also tells own commits from foreign ones.
 
 use super::facts::{CommitSeen, Facts, Range};
-use super::work::short;
 use super::{proof, wave};
 use crate::model::surface_matches;
 use crate::prelude::*;

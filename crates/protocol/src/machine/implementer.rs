@@ -4,7 +4,7 @@ use super::active::take_vanished_away;
 use super::facts::{CommitFacts, GateRun, Range};
 use super::slices::handoff_commands;
 use super::wave::add_new;
-use super::work::{Work, attach, quote_word, require_reground, short};
+use super::work::{Work, attach, quote_word, require_reground};
 use super::{drift, user_answers};
 use crate::change::{code_of, list_test_changes, list_undeclared};
 use crate::diagnostic::without_escapes;

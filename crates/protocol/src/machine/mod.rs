@@ -55,4 +55,4 @@ pub use wave::{
     EXCHANGE, describe_typed_votes, find_audit_to_answer, list_left_if_cancelled,
     list_left_without, list_other_ratings, list_owed, list_unanswered, list_votes, open_audit,
 };
-pub use work::{Step, quote_word, short};
+pub use work::{Step, quote_word};

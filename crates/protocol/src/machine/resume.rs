@@ -3,7 +3,7 @@
 use super::slices::open_commands;
 use super::user::{refusal, set_mission};
 use super::wave::{add_new, review_blocker};
-use super::work::{Work, quote_word, require_reground, short};
+use super::work::{Work, quote_word, require_reground};
 use super::{brief_changes, goal_transitions, user_answers, wave};
 use crate::model::{Limits, Resume};
 use crate::prelude::*;

@@ -4,7 +4,7 @@ use super::assurance::note_lowest;
 use super::facts::is_for_tree;
 use super::slices::key_sha256;
 use super::wave::list_other_ratings;
-use super::work::{Work, attach, short};
+use super::work::{Work, attach};
 use crate::digest::hex;
 use crate::model::{AuditorVerdict, StrengthNote, Vote, is_waiver, read_waivers};
 use crate::prelude::*;

@@ -4,7 +4,7 @@
 //! it, so that nothing in it closes what it stands in, opens a heading or reads as a sentence of
 //! the prompt; hidden characters go, and tags for a model are shown with other brackets.
 
-use crate::diagnostic::without_tags;
+use crate::diagnostic::{begin, without_tags};
 use crate::prelude::*;
 
 /// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
@@ -184,13 +184,11 @@ fn count_fitting<'i>(items: impl Iterator<Item = &'i String>, room: usize) -> us
 
 /// The item, or its first bytes and what shows the rest.
 pub fn cut(item: &str, bytes: usize, rest: &str) -> String {
-    if item.len() <= bytes {
-        return item.to_owned();
+    let begin = begin(item, bytes);
+    match item.len() - begin.len() {
+        0 => item.to_owned(),
+        left => format!("{begin} … ({left} bytes cut; {rest})"),
     }
-    let is_boundary = |at: &usize| item.is_char_boundary(*at);
-    let end = (0..=bytes).rev().find(is_boundary).unwrap_or(0);
-    let left = item.len() - end;
-    format!("{} … ({left} bytes cut; {rest})", &item[..end])
 }
 
 #[cfg(test)]

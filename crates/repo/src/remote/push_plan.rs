@@ -13,7 +13,7 @@
 use crate::git::Call;
 use crate::remote::remote::{Listing, Mark, Remote, RemoteRef, Side, is_id};
 use crate::store::{Marks, Quarantine, Store};
-use cook_protocol::diagnostic::{Code, Failure, FailureKind};
+use cook_protocol::diagnostic::{Code, Failure, FailureKind, short};
 use cook_protocol::model::{Policy, Snapshot, WaitingKind, unescape_branch};
 use cook_protocol::refusal::Refusal;
 use std::collections::BTreeSet;
@@ -610,10 +610,6 @@ impl Remote<'_> {
         }
         Ok(kept)
     }
-}
-
-pub(crate) fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
 }
 
 /// Parents of one commit of the chain.
