@@ -148,13 +148,6 @@ fn summarize_entry(store: &Store, meta: &Meta) -> String {
 /// Characters of a sentence in the list; `cook log ID` has it whole.
 const SUMMARY_CHARS: usize = 100;
 
-fn cut(text: &str, most: usize) -> String {
-    match text.chars().count() > most {
-        true => text.chars().take(most - 1).chain(['…']).collect(),
-        false => text.to_owned(),
-    }
-}
-
 impl Show for LogAnswer {
     fn human(&self, page: &mut Page) {
         for tree in &self.worktrees {
@@ -171,7 +164,7 @@ impl Show for LogAnswer {
                     "role" => String::new(),
                     actor => format!(" by {actor}"),
                 };
-                let what = cut(&row.summary, SUMMARY_CHARS);
+                let what = shorten(&row.summary, SUMMARY_CHARS);
                 page.line(&format!("{}{by}: {what}{undone}", row.event));
             }
             if tree.left_out > 0 {
@@ -382,7 +375,7 @@ impl Show for DiffAnswer {
             page.line(&format!("#{from} and #{to} hold the same documents"));
         }
         let short = |value: &Option<Value>| match value {
-            Some(value) => cut(&value.to_string(), 120),
+            Some(value) => shorten(&value.to_string(), 120),
             None => "(absent)".to_owned(),
         };
         for change in &self.changes {
@@ -495,12 +488,7 @@ pub(crate) fn summarize_taken(event: &Event, records: &Records) -> String {
 
 /// The slice that a report accepts.
 pub(crate) fn find_accepted(event: &Event) -> Option<&str> {
-    let (Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. }) = event else {
-        return None;
-    };
-    let reconcile = block.reconcile.as_ref();
-    let accepted = reconcile.filter(|made| made.decision == Decision::Accepted);
-    accepted.map(|made| made.slice_id.as_str())
+    event.block()?.find_accepted()
 }
 
 /// One line, whatever the text holds.

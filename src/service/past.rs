@@ -210,12 +210,8 @@ impl Past {
 
 /// A re-ground that calls the project done.
 fn is_end(event: &Event) -> bool {
-    match event {
-        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
-            matches!(block.conclude, Some(Conclude::Stop))
-        }
-        _ => false,
-    }
+    let concluded = event.block().and_then(|block| block.conclude.as_ref());
+    matches!(concluded, Some(Conclude::Stop))
 }
 
 impl Context<'_> {

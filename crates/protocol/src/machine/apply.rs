@@ -142,10 +142,7 @@ fn ask_first(before: &Snapshot, facts: &Facts, event: &Event) -> Result<(), Refu
             facts.ask(Question::Commit(question))?;
         }
     }
-    let block = match event {
-        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => Some(block),
-        _ => None,
-    };
+    let block = event.block();
     let is_by_cook = matches!(event, Event::RegroundedByCook { .. });
     // A role's event spends a budget.
     if event.role().is_some() || is_by_cook || assurance::reads_settings(before, event) {

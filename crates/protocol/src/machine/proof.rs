@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 pub(super) fn list_questions(snapshot: &Snapshot, block: &Reground) -> BTreeSet<AnchorQuestion> {
     let mut by_key: BTreeMap<String, AnchorQuestion> = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
-        let is_accepted = find_accepted(block) == Some(slice.slice_id.as_str());
+        let is_accepted = block.find_accepted() == Some(slice.slice_id.as_str());
         let records = slice.evidence.iter().filter_map(Evidence::record);
         let is_asked = |record: &&EvidenceRecord| {
             is_accepted || slice.rests_on_proof() && record.retired.is_none()
@@ -38,7 +38,7 @@ fn fresh_question(
     claim: &EvidenceClaim,
 ) -> Option<AnchorQuestion> {
     let slice_id = claim_slice(snapshot, block, claim)?;
-    let claimed = match find_accepted(block) == Some(slice_id.as_str()) {
+    let claimed = match block.find_accepted() == Some(slice_id.as_str()) {
         true => ask_of_work(snapshot, &slice_id),
         false => None,
     };
@@ -59,7 +59,7 @@ fn ask_again(
     record: &EvidenceRecord,
 ) -> AnchorQuestion {
     let mut stored = AnchorQuestion::ask_stored(slice, record);
-    if find_accepted(block) == Some(slice.slice_id.as_str())
+    if block.find_accepted() == Some(slice.slice_id.as_str())
         && let Some(claimed) = ask_of_work(snapshot, &slice.slice_id)
     {
         stored.required = claimed;
@@ -74,7 +74,7 @@ fn ask_again(
 
 /// The head of the slice that is accepted, where its commits declare that this test changed.
 fn find_declaring_head(snapshot: &Snapshot, block: &Reground, name: &str) -> Option<String> {
-    let ledger = snapshot.find_ledger(find_accepted(block)?)?;
+    let ledger = snapshot.find_ledger(block.find_accepted()?)?;
     let mut changes = ledger.test_changes.iter();
     let is_declared = changes.any(|change| change.is_declared_of(name));
     ledger.head.clone().filter(|_| is_declared)
@@ -151,15 +151,6 @@ impl AnchorQuestion {
             required: ask_of_work(snapshot, slice_id)?,
         })
     }
-}
-
-/// The slice this block wants accepted.
-fn find_accepted(block: &Reground) -> Option<&str> {
-    block
-        .reconcile
-        .as_ref()
-        .filter(|reconcile| reconcile.decision == Decision::Accepted)
-        .map(|reconcile| reconcile.slice_id.as_str())
 }
 
 /// A criterion may leave a slice only with proof, given in the same report.
@@ -532,7 +523,7 @@ impl Owed {
     /// What the block does builds on it: it accepts or ends the project, or selects where nobody can say
     /// whether the proof holds.
     fn refuses(&self, block: &Reground) -> bool {
-        let builds = find_accepted(block).is_some() || stops(block);
+        let builds = block.find_accepted().is_some() || stops(block);
         builds || block.select.is_some() && self.finding.code == Code::ProofUnrunnable
     }
 }

@@ -207,6 +207,14 @@ pub struct Reground {
     pub brief: Option<BriefChange>,
 }
 
+impl Reground {
+    /// The slice that it accepts.
+    pub fn find_accepted(&self) -> Option<&str> {
+        let made = self.reconcile.as_ref()?;
+        (made.decision == Decision::Accepted).then_some(&*made.slice_id)
+    }
+}
+
 /// What a user's `resume` brings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -450,6 +458,14 @@ impl Event {
     /// The name in `Cook-Event` trailers and `event.json`.
     pub fn name(&self) -> &'static str {
         self.into()
+    }
+
+    /// What a re-ground decides.
+    pub fn block(&self) -> Option<&Reground> {
+        match self {
+            Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => Some(block),
+            _ => None,
+        }
     }
 
     /// The role whose report this is.

@@ -385,12 +385,10 @@ impl Selection {
 
 /// The anchors that a re-ground is decided by.
 pub fn list_questions(snapshot: &Snapshot, event: &Event) -> BTreeSet<AnchorQuestion> {
-    match event {
-        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
-            proof::list_questions(snapshot, block)
-        }
-        _ => BTreeSet::new(),
-    }
+    let block = event.block();
+    block.map_or_else(BTreeSet::new, |block| {
+        proof::list_questions(snapshot, block)
+    })
 }
 
 /// What any report of the role that is due begins from.
