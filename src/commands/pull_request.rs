@@ -101,20 +101,13 @@ fn write_body(
     verified: &VerifyAnswer,
 ) -> Result<String> {
     let results = verified.as_results();
-    let mut text = write_catches(workspace)?;
+    let log = read_log(workspace)?;
+    let mut text = write_catches(workspace, &log)?;
     text.push_str("## Mission\n\n");
     text.push_str(&quote_lines(&snapshot.mission, MISSION));
     let (sign, verdict) = (sign(verified.has_passed()), words(&results.verdict));
     let _ = writeln!(text, "## Proof\n\n{sign} {verdict}\n");
     tables(&mut text, &results);
-    let mut attempts: BTreeMap<String, usize> = BTreeMap::new();
-    for meta in workspace.store()?.entries()? {
-        let meta = meta?;
-        if meta.event == "implemented" {
-            // The transition is about the slice.
-            *attempts.entry(meta.subject).or_default() += 1;
-        }
-    }
     text.push_str("## Slices\n\n");
     let rows = snapshot.plan.candidate_slices.iter().map(|slice| {
         let id = &slice.slice_id;
@@ -124,7 +117,7 @@ fn write_body(
             code(&plain(id)),
             words(&plain(&slice.goal)),
             slice.status.id().replace('_', " "),
-            attempts.get(id).copied().unwrap_or_default().to_string(),
+            count_tries(&log, id).to_string(),
             head.map_or("none".to_owned(), |head| code(short(head))),
         ]
     });
@@ -157,8 +150,8 @@ fn write_body(
 }
 
 /// What was caught, which is what a reader cannot see in the change.
-fn write_catches(workspace: &Workspace) -> Result<String> {
-    let catches = list_catches(workspace)?;
+fn write_catches(workspace: &Workspace, log: &[Moment]) -> Result<String> {
+    let catches = list_catches(workspace, log)?;
     let mut text = String::new();
     if !catches.caught.is_empty() {
         text.push_str("## What was caught\n\n");
@@ -313,15 +306,36 @@ fn unwritable(error: &std::io::Error) -> Failure {
 // of planned work names what is open, and a no that the user voids or a re-ground only answers changes
 // nothing: those are counted apart.
 
-/// Events that report on a slice or on the whole.
-pub(super) const REPORTS: [&str; 6] = [
-    "implemented",
-    "returned",
-    "reviewed",
-    "audited",
-    "judged",
-    "refused",
-];
+/// Events that report on a slice or on the whole, and those that decide on what was reported.
+const READ: &str =
+    "implemented returned reviewed audited judged refused regrounded regrounded_by_cook";
+
+/// A transition, and its event where that is read.
+pub(super) type Moment = (Meta, Option<Event>);
+
+/// The transitions, oldest first.
+pub(super) fn read_log(workspace: &Workspace) -> Result<Vec<Moment>> {
+    let store = workspace.store()?;
+    let mut log = Vec::new();
+    for meta in store.entries()? {
+        let meta = meta?;
+        let event = match READ.split(' ').any(|name| name == meta.event) {
+            true => Some(store.event(&meta.commit)?),
+            false => None,
+        };
+        log.push((meta, event));
+    }
+    log.reverse();
+    Ok(log)
+}
+
+/// How often a commit was reported for a slice.
+pub(super) fn count_tries(log: &[Moment], id: &str) -> usize {
+    let tries = log.iter().filter(|(meta, event)| {
+        meta.subject == id && matches!(event, Some(Event::Implemented { .. }))
+    });
+    tries.count()
+}
 
 /// A report that was refused, or a no that changed something.
 pub(super) struct Caught {
@@ -337,26 +351,19 @@ pub(super) struct Catches {
     pub unheeded: Option<String>,
 }
 
-/// Reads the log once, newest first.
-pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches> {
+/// Looks through the log, newest first.
+pub(super) fn list_catches(workspace: &Workspace, log: &[Moment]) -> Result<Catches> {
     let store = workspace.store()?;
     let mut caught = Vec::new();
     let mut unheeded = 0_u64;
     // The re-ground that decided on what is looked at.
-    let mut decided: Option<Meta> = None;
-    for meta in store.entries()? {
-        let meta = meta?;
-        if meta.event == "regrounded" || meta.event == "regrounded_by_cook" {
-            if decides(&store.event(&meta.commit)?) {
-                decided = Some(meta);
-            }
-            continue;
+    let mut decided: Option<&Meta> = None;
+    for (meta, event) in log.iter().rev() {
+        let Some(event) = event else { continue };
+        if decides(event) {
+            decided = Some(meta);
         }
-        if !REPORTS.contains(&meta.event.as_str()) {
-            continue;
-        }
-        let event = store.event(&meta.commit)?;
-        let found = match &event {
+        let found = match event {
             Event::Implemented { slice_id, .. } => {
                 let entry = store.entry(&meta.commit)?;
                 let slice = entry.snapshot.ledger.slices.get(slice_id);
@@ -371,20 +378,20 @@ pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches> {
         let Some((what, names)) = found else {
             continue;
         };
-        let is_heeded = match (&event, &decided) {
+        let is_heeded = match (event, decided) {
             (Event::Refused { .. } | Event::Implemented { .. }, _) => true,
             (_, None) => false,
             (_, Some(decided)) => {
                 let before = store.entry(&meta.commit)?.snapshot.plan;
                 let after = store.entry(&decided.commit)?.snapshot.plan;
-                takes_up(&event, &before, &after)
+                takes_up(event, &before, &after)
             }
         };
         match is_heeded {
             false => unheeded += 1,
             true => caught.push(Caught {
                 seq: meta.seq,
-                subject: meta.subject,
+                subject: meta.subject.clone(),
                 what,
                 names,
             }),
@@ -411,30 +418,31 @@ fn find_no(event: &Event) -> Option<(&'static str, String)> {
             format!("{role}: `{}`", codes.join("`, `")),
         ),
         Event::Reviewed { verdicts, .. } if !verdicts.positive => {
-            ("a review said no", list_names(verdicts))
+            ("a review said no", list_named(verdicts).join("; "))
         }
-        Event::Audited { verdicts, .. } if !verdicts.positive => {
-            ("an audit found something open", list_names(verdicts))
-        }
+        Event::Audited { verdicts, .. } if !verdicts.positive => (
+            "an audit found something open",
+            list_named(verdicts).join("; "),
+        ),
         Event::Judged { verdicts, .. } if !verdicts.positive => {
-            ("a judge said no", list_names(verdicts))
+            ("a judge said no", list_named(verdicts).join("; "))
         }
         _ => return None,
     })
 }
 
-fn list_names(verdicts: &Verdicts) -> String {
-    // Dimensions that fail stand among the concerns too, where those are on record.
+/// What it names; dimensions that fail stand among the concerns too, where those are on record.
+pub(super) fn list_named(verdicts: &Verdicts) -> Vec<String> {
     let rated = match verdicts.concerns.is_empty() {
         true => verdicts.fails.clone(),
         false => list_other_ratings(&verdicts.findings, &verdicts.concerns),
     };
-    [&verdicts.findings[..], &rated].concat().join("; ")
+    [&verdicts.findings[..], &rated].concat()
 }
 
 /// A re-ground says what becomes of work, and does not only note that HEAD moved.
 fn decides(event: &Event) -> bool {
-    let (Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. }) = event else {
+    let Some(block) = event.block() else {
         return false;
     };
     let lists = !block.reopen.is_empty() || !block.answers.is_empty();

@@ -1,7 +1,10 @@
 //! `cook report --html`: the work and its proof as a page.
 
 use super::context::*;
-use super::pull_request::{BY_HAND, PrArgs, REPORTS, list_catches, name_judge, pull_request};
+use super::pull_request::{
+    BY_HAND, Moment, PrArgs, count_tries, list_catches, list_named, name_judge, pull_request,
+    read_log,
+};
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::verify::{Criterion, ProofVerdict, head_at};
@@ -138,25 +141,13 @@ fn is_free(target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A transition, and the event of one that reports.
-type Moment = (Meta, Option<Event>);
-
 fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String> {
     let (tip, snapshot) = workspace.require()?;
     let results = verified.as_results();
     let question = verified.question.as_ref();
     let criteria = question.map_or(&[][..], |question| &question.criteria);
     let open = list_open(&snapshot);
-    let store = workspace.store()?;
-    let metas = store.entries()?.collect::<Result<Vec<Meta>, _>>()?;
-    let mut log: Vec<Moment> = Vec::new();
-    for meta in metas.into_iter().rev() {
-        let event = match REPORTS.contains(&meta.event.as_str()) {
-            true => Some(store.event(&meta.commit)?),
-            false => None,
-        };
-        log.push((meta, event));
-    }
+    let log = read_log(workspace)?;
     let standing = question.and_then(|question| question.commit.as_ref());
     let done = standing.and_then(|standing| standing.done.as_deref());
     let at = match done {
@@ -165,7 +156,7 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String> {
     };
     let judges = find_verdicts(workspace, &snapshot, &at)?;
     let judges: Vec<String> = judges.iter().map(|judged| judged.words()).collect();
-    let catches = list_catches(workspace)?;
+    let catches = list_catches(workspace, &log)?;
     let (cost, put_back) = match workspace.log_from {
         Some(_) => (
             html! { p { "The record of calls stays where the work was done; a fetched log does not hold it." } },
@@ -377,9 +368,6 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
         rest: "`cook status` lists all of them.",
     };
     let plan = table.of(slices, |slice| {
-        let is_try = |(meta, event): &&Moment| {
-            meta.subject == slice.slice_id && matches!(event, Some(Event::Implemented { .. }))
-        };
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
         let head = ledger.and_then(|ledger| ledger.head.as_ref().or(ledger.last_head.as_ref()));
         html! {
@@ -387,7 +375,7 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
             td { (line(&slice.goal)) }
             td { (slice.status.id().replace('_', " ")) }
             td { @match slice.blocked_on.is_empty() { true => "nothing", false => (list(&slice.blocked_on)) } }
-            td.number { (log.iter().filter(is_try).count()) }
+            td.number { (count_tries(log, &slice.slice_id)) }
             td { @match head { Some(head) => { (sign(short(head))) }, None => "none" } }
         }
     });
@@ -454,15 +442,6 @@ fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<Str
         }
         _ => return None,
     })
-}
-
-/// What it names; dimensions that fail stand among the concerns too, where those are on record.
-fn list_named(verdicts: &Verdicts) -> Vec<String> {
-    let rated = match verdicts.concerns.is_empty() {
-        true => &verdicts.fails,
-        false => &verdicts.concerns,
-    };
-    [&verdicts.findings[..], rated].concat()
 }
 
 /// Why a judge votes so: its own words, and what it names as open.
