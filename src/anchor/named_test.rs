@@ -65,13 +65,13 @@ impl Sources<'_> {
         let (mut runs, mut is_stale) = (Vec::new(), false);
         for command in gates {
             match self.find_run(command)? {
-                Some((receipt, outcomes)) => runs.push(Ran {
+                Ok((receipt, outcomes)) => runs.push(Ran {
                     said: find_test(&outcomes, name),
                     command,
                     receipt,
                     outcomes,
                 }),
-                None => is_stale |= self.receipts.latest(command)?.is_some(),
+                Err(ran_elsewhere) => is_stale |= ran_elsewhere,
             }
         }
         let now = self.weigh_runs(question, name, &runs, is_stale);

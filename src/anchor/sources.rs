@@ -42,8 +42,8 @@ pub(crate) struct Known {
     pub(super) bundles: Kept<String, Bundle>,
     /// Tests that were accepted, by their id; none where the log does not hold them.
     kept_tests: Kept<String, Option<Bundle>>,
-    /// The receipts of gates at HEAD's tree, by their commands, with what their outputs say.
-    runs: RefCell<HashMap<String, Run>>,
+    /// The runs of gates at HEAD's tree, by their commands; where there is none, whether there is one at another tree.
+    runs: RefCell<HashMap<String, Result<Run, bool>>>,
     /// The test side of a commit.
     pub(super) tests: Kept<String, TestSide>,
     /// By gate and span: what the tests of a slice's head say of the code of its basis; by gate and commit: what
@@ -91,17 +91,25 @@ impl Sources<'_> {
         })
     }
 
-    /// The receipt of a gate at HEAD's tree, with what its output says.
-    pub(super) fn find_run(&self, command: &str) -> Result<Option<Run>> {
-        let tree = self.head.tree.as_deref().unwrap_or_default();
-        let mut runs = self.known.runs.borrow_mut();
-        if !runs.contains_key(command)
-            && let Some(receipt) = self.receipts.find(command, tree)?
-        {
-            let outcomes = Rc::new(self.receipts.outcomes(&receipt)?);
-            runs.insert(command.to_owned(), (Rc::new(receipt), outcomes));
+    /// The receipt of a gate at HEAD's tree, with what its output says; where there is none, whether it ran at another.
+    pub(super) fn find_run(&self, command: &str) -> Result<Result<Run, bool>> {
+        if let Some(known) = self.known.runs.borrow().get(command) {
+            return Ok(known.clone());
         }
-        Ok(runs.get(command).cloned())
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let found = match self.receipts.find(command, tree)? {
+            Some(receipt) => {
+                let outcomes = Rc::new(self.receipts.outcomes(&receipt)?);
+                Ok((Rc::new(receipt), outcomes))
+            }
+            None => Err(self.receipts.latest(command)?.is_some()),
+        };
+        // Whoever runs commands may run this one for the next anchor.
+        if found.is_ok() || self.runner.is_none() {
+            let mut runs = self.known.runs.borrow_mut();
+            runs.insert(command.to_owned(), found.clone());
+        }
+        Ok(found)
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>> {

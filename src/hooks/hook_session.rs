@@ -458,12 +458,8 @@ const TRANSCRIPT: u64 = 64 << 10;
 pub(super) fn describe_workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
     let state = &snapshot.state;
     let role = state.next_mandatory_role.0;
-    let proofs: usize = snapshot
-        .plan
-        .candidate_slices
-        .iter()
-        .map(|s| s.evidence.len())
-        .sum();
+    let slices = snapshot.plan.candidate_slices.iter();
+    let proofs: usize = slices.map(|slice| slice.evidence.len()).sum();
     let handoff = snapshot.active.handoff.as_ref();
     Workflow {
         policy: state.continuation_policy,

@@ -463,11 +463,8 @@ impl Context<'_> {
             ));
         };
         let id = clean(&whose.slice, Lines::Fold);
-        let status = self
-            .snapshot
-            .plan
-            .slice(&whose.slice)
-            .map(|slice| slice.status.id());
+        let slice = self.snapshot.plan.slice(&whose.slice);
+        let status = slice.map(|slice| slice.status.id());
         let undone = whose.report.filter(|seq| past.is_undone(*seq));
         let of = match (whose.is_of_earlier_mission, undone, status) {
             (true, _, _) => format!("slice `{id}` of an earlier mission"),

@@ -34,24 +34,19 @@ fn task(snapshot: &Snapshot) -> String {
         false => snapshot.state.mission_anchor.clone(),
     };
     match (&snapshot.active.slice_id, &snapshot.active.goal) {
-        (Some(id), Some(goal)) if snapshot.active.handoff.is_some() && is_open(snapshot, id) => {
+        (Some(id), Some(goal))
+            if snapshot.active.handoff.is_some() && snapshot.plan.is_open(id) =>
+        {
             format!("{mission} · slice `{id}`: {goal}")
         }
         _ => mission,
     }
 }
 
-fn is_open(snapshot: &Snapshot, id: &str) -> bool {
-    snapshot
-        .plan
-        .open_slices()
-        .any(|slice| slice.slice_id == id)
-}
-
 fn list_done_when(snapshot: &Snapshot) -> String {
     let active = snapshot.active.slice_id.as_deref();
     if let (Some(handoff), Some(id)) = (&snapshot.active.handoff, active)
-        && is_open(snapshot, id)
+        && snapshot.plan.is_open(id)
     {
         let mut text = format!(
             "Every criterion of slice `{id}` has evidence that verifies: {}.",
@@ -226,7 +221,7 @@ fn fill_unproved(material: &Material, slots: &mut Slots) {
     let (Some(handoff), Some(id)) = (&active.handoff, &active.slice_id) else {
         return;
     };
-    if !is_open(material.snapshot, id) {
+    if !material.snapshot.plan.is_open(id) {
         return;
     }
     for criterion in &handoff.acceptance_criteria {
