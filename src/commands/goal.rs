@@ -131,8 +131,13 @@ fn look(context: &Context, args: &GoalArgs) -> Answer {
         Some(goal) if args.show_hidden => {
             let runs = workspace.run_hidden_checks(goal, &standing.found.commit)?;
             let texts = runs.into_iter().flat_map(|run| {
+                let ending = run.receipt.as_ref().map(Receipt::ending);
                 let said = run.receipt.map(|receipt| receipt.tail).or(run.problem);
-                [format!("`{}`:", run.gate.run), said.unwrap_or_default()]
+                let ending = ending.unwrap_or_else(|| "did not run".to_owned());
+                [
+                    format!("`{}` {ending}:", run.gate.run),
+                    said.unwrap_or_default(),
+                ]
             });
             let lines = texts.map(|text| clean(&text, Lines::Keep));
             note("hidden_output", lines.collect())

@@ -285,26 +285,61 @@ pub(super) struct ExplainArgs {
     pub code: Option<String>,
 }
 
-pub(super) fn explain(args: &ExplainArgs) -> Answer {
-    let mut text = String::new();
-    let Some(code) = &args.code else {
-        for code in CATALOGUE {
-            text.push_str(&format!("{:<32}{}\n", code.id(), code.meaning()));
+/// Codes and what they mean; `protocol/codes.json` holds all of them.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(super) struct CodesAnswer {
+    codes: Vec<Explained>,
+    #[serde(skip)]
+    is_list: bool,
+}
+
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Explained {
+    id: Code,
+    family: Family,
+    severity: Severity,
+    meaning: &'static str,
+    hint: &'static str,
+}
+
+impl Show for CodesAnswer {
+    fn human(&self, page: &mut Page) {
+        for code in &self.codes {
+            let text = match self.is_list {
+                true => format!("{:<32}{}\n", code.id.id(), code.meaning),
+                false => format!(
+                    "{}: {}\n  {}\n  next: {}\n",
+                    code.id,
+                    code.meaning,
+                    describe_effect(code.family, code.severity),
+                    code.hint
+                ),
+            };
+            page.verbatim(&text);
         }
-        return answer(PromptAnswer(text));
-    };
-    let Some(code) = CATALOGUE.iter().find(|known| known.id() == code) else {
+    }
+}
+
+pub(super) fn explain(args: &ExplainArgs) -> Answer {
+    let is_asked = |known: &&Code| args.code.as_ref().is_none_or(|code| known.id() == code);
+    let codes = CATALOGUE.iter().filter(is_asked).map(|code| Explained {
+        id: *code,
+        family: code.family(),
+        severity: code.severity(),
+        meaning: code.meaning(),
+        hint: code.hint(),
+    });
+    let codes: Vec<Explained> = codes.collect();
+    if let (Some(code), true) = (&args.code, codes.is_empty()) {
         let known: Vec<&str> = CATALOGUE.iter().map(|code| code.id()).collect();
         let meant = nearest(&code.to_lowercase(), &known);
         let what = format!("there is no code `{}`{meant}", code.escape_debug());
         return Err(Failure::usage(what).hint("run `cook explain`, which lists every code"));
-    };
-    answer(PromptAnswer(format!(
-        "{code}: {}\n  {}\n  next: {}\n",
-        code.meaning(),
-        describe_effect(code.family(), code.severity()),
-        code.hint()
-    )))
+    }
+    answer(CodesAnswer {
+        codes,
+        is_list: args.code.is_none(),
+    })
 }
 
 fn describe_effect(family: Family, severity: Severity) -> &'static str {

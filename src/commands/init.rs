@@ -8,6 +8,7 @@ use crate::service::Applied;
 use crate::verify::measure_worths;
 use cook_agents::presets;
 use cook_protocol::diagnostic::list_with_verb;
+use cook_protocol::machine::has_mission;
 use cook_protocol::model::Assurance;
 use std::io::{BufRead, Read};
 
@@ -263,10 +264,7 @@ impl<'a> SetUp<'a> {
             && !snapshot.mission.is_empty()
             && mission.trim() != snapshot.mission.trim()
         {
-            let what = "the workflow has a mission already";
-            return Err(Refusal::new(Code::DoesNotApply, what)
-                .hint("run `cook plan refocus --mission TEXT` to change it")
-                .into());
+            return Err(has_mission(snapshot).into());
         }
         let missing = workspace.repo.contract_missing()?;
         let mut taken = from.map(|from| plans::read(root, from)).transpose()?;

@@ -3,7 +3,7 @@
 use super::context::*;
 use super::recorded;
 use crate::init;
-use cook_protocol::machine::CONTRACT_TEXTS;
+use cook_protocol::machine::{CONTRACT_TEXTS, has_mission};
 use cook_protocol::schema;
 
 #[derive(Debug, Subcommand)]
@@ -102,7 +102,10 @@ fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
     let event = Event::Refocused {
         mission: mission.clone(),
     };
-    workspace.require()?;
+    let (_, snapshot) = workspace.require()?;
+    if snapshot.goal().is_some() {
+        return Err(has_mission(&snapshot).into());
+    }
     service::dry_run(&workspace, &event, actor)?;
     init::write_mission(workspace.repo.root(), &mission)?;
     let mut summary = "new mission; the old plan stays in the log".to_owned();

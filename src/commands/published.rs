@@ -31,6 +31,7 @@ pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
         "check" cook_protocol::report::Checked, "cook record --check --json";
         "check-commit" crate::check::Checked, "cook check --json";
         "checkpoint" super::brief::CheckpointAnswer, "cook brief checkpoint --json";
+        "codes" super::help::CodesAnswer, "cook explain --json";
         "cost" crate::view::CostAnswer, "cook status --cost --json";
         "criteria" super::plan::CriteriaAnswer, "cook plan criteria --json";
         "demo" super::demo::DemoAnswer, "what a demonstration came to";

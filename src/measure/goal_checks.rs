@@ -78,6 +78,14 @@ impl World<'_> {
                     }
                 }
             };
+            let laid_over = self.repo.changes(Some(commit), &laid)?;
+            if let (CheckVerdict::Red, false, [first, ..]) =
+                (told.verdict, check.hidden, &laid_over[..])
+            {
+                let path = clean(&first.path, Lines::Fold);
+                told.why = format!("{}, with `{path}` as it was frozen", told.why);
+                told.next = format!("git diff {} -- {}", goal.base, quote_word(&first.path));
+            }
             if told.verdict == CheckVerdict::Green && !check.hidden {
                 let (own, _) = world.run_at(commit, &gate)?;
                 if !own.has_passed() {

@@ -262,9 +262,14 @@ fn belongs_to(named: &BTreeSet<String>, path: &str) -> bool {
 /// The paths that a command may name, as the repository writes them; of `a.b.C` those of the modules that it may be.
 pub(crate) fn list_paths(command: &str) -> Vec<String> {
     let words = cook_repo::receipt::words(command).unwrap_or_default();
-    let parts = words.iter().flat_map(|word| word.split_whitespace());
+    // A word may be a path with blanks, or a command of its own.
+    let parts = words.iter().flat_map(|word| {
+        let plain = word.split_whitespace().map(str::to_owned);
+        let inner = shell_words::split(word).unwrap_or_else(|_| plain.collect());
+        std::iter::once(word.clone()).chain(inner)
+    });
     let paths = parts.map(|word| {
-        let word = word.split("::").next().unwrap_or(word);
+        let word = word.split("::").next().unwrap_or(&word);
         let word = word.trim_matches(|c| matches!(c, '"' | '\''));
         let word = word.strip_suffix("/...").unwrap_or(word);
         word.trim_start_matches("./")
@@ -272,8 +277,8 @@ pub(crate) fn list_paths(command: &str) -> Vec<String> {
             .to_owned()
     });
     let paths: Vec<String> = paths.filter(|path| !path.is_empty()).collect();
-    let is_dotted = |path: &&String| path.contains('.') && !path.contains('/');
-    let modules = paths.iter().filter(is_dotted).flat_map(|path| {
+    let is_module = |path: &&String| !path.contains('/');
+    let modules = paths.iter().filter(is_module).flat_map(|path| {
         let ends = path.match_indices('.').map(|(end, _)| end);
         let ends = ends.chain([path.len()]);
         ends.map(|end| format!("{}.py", path[..end].replace('.', "/")))

@@ -210,3 +210,21 @@ fn a_mission_is_no_goal_to_drop() {
         .says("git worktree add");
     assert!(!run.err.contains("goal drop"), "{}", run.err);
 }
+
+#[test]
+fn a_goal_becomes_a_mission_before_its_text_changes() {
+    let repo = with_goal();
+    let refuse = |words: &[&str]| {
+        let run = repo.cook(words).exits(4);
+        run.says("cook init --assurance standard");
+    };
+    refuse(&["plan", "refocus", "--mission", "Larger", "--as-user"]);
+    repo.cook(&["goal", "drop", "--as-user"]).ok();
+    refuse(&["plan", "refocus", "--mission", "Larger", "--as-user"]);
+    refuse(&["init", "--mission", "Larger", "--as-user"]);
+    repo.cook(&["init", "--assurance", "standard", "--as-user"])
+        .ok();
+    repo.cook(&["plan", "refocus", "--mission", "Larger", "--as-user"])
+        .ok()
+        .says("completion-regrounder");
+}

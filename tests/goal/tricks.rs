@@ -11,6 +11,11 @@ fn a_check_s_own_file_is_laid_over_whatever_became_of_it() {
         repo.commit("Make the test easier", None);
         let told = state(&repo, 1);
         assert_eq!(told["checks"][0]["verdict"], "red", "{told}");
+        let why = told["checks"][0]["why"].as_str().unwrap();
+        assert!(
+            why.ends_with("with `tests/slug.sh` as it was frozen"),
+            "{why}"
+        );
     }
     repo.git(&["rm", "-q", "tests/slug.sh"]);
     repo.commit("Drop the test", None);
@@ -50,6 +55,29 @@ fn a_file_that_the_user_freezes_is_laid_over_too() {
     repo.write("made.txt", "a\n");
     repo.commit("Work", None);
     state(&repo, 0);
+}
+
+#[test]
+fn a_script_with_a_blank_in_its_path_and_a_test_module_are_frozen() {
+    let repo = repo();
+    repo.write("te sts/one.sh", "test -f done\n");
+    repo.write("test_two.py", "import done\n");
+    repo.commit("Tests", None);
+    for check in [
+        "sh 'te sts/one.sh'",
+        "sh -c \"sh 'te sts/one.sh'\"",
+        "python3 -m test_two",
+    ] {
+        let file = if check.contains("two") {
+            "test_two.py"
+        } else {
+            "te sts/one.sh"
+        };
+        repo.cook(&["goal", "x", "--check", check, "--as-user"])
+            .ok()
+            .says(&format!("frozen: {file}"));
+        repo.cook(&["goal", "drop", "--as-user"]).ok();
+    }
 }
 
 #[test]

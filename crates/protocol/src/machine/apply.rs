@@ -331,10 +331,7 @@ fn repair(
     match mission {
         Some(mission) if work.before.mission.is_empty() => user::learn_mission(work, mission)?,
         Some(mission) if mission.trim() != work.before.mission.trim() => {
-            return Err(
-                Refusal::new(Code::DoesNotApply, "the workflow has a mission already")
-                    .hint("run `cook plan refocus --mission TEXT`"),
-            );
+            return Err(goal_transitions::has_mission(work.before));
         }
         _ => {}
     }

@@ -77,6 +77,17 @@ fn exists(before: &Snapshot) -> Refusal {
     }
 }
 
+/// A mission is there already, or a goal, of which a mission is made first.
+pub fn has_mission(before: &Snapshot) -> Refusal {
+    match before.goal() {
+        Some(_) => refusal!(Code::GoalExists, "the log is of a goal").replace_hints([
+            "the user makes a mission of it with `cook init --assurance standard`, then changes that with `cook plan refocus --mission TEXT`",
+        ]),
+        None => Refusal::new(Code::DoesNotApply, "the workflow has a mission already")
+            .hint("run `cook plan refocus --mission TEXT` to change it"),
+    }
+}
+
 /// It is reached, or was dropped.
 pub(super) fn is_over(snapshot: &Snapshot) -> bool {
     snapshot.ledger.goal.is_some() && snapshot.plan.open_slices().next().is_none()

@@ -42,7 +42,7 @@ pub use facts::{
     Head, MAX_COMMITS, MAX_PATHS, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree, decide,
     is_for_tree, stale_stop_verifier, take_in_command, ticket,
 };
-pub use goal_transitions::ASK as ASK_GOAL;
+pub use goal_transitions::{ASK as ASK_GOAL, has_mission};
 pub use implementer::{ask_commit, claims};
 pub use planning::MAX_SLICES;
 pub use reground::{Choice, Found, Selection, find_slice, find_state, list_questions};
