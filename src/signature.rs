@@ -118,13 +118,10 @@ pub(crate) fn sign(key: &Key, payload: &[u8]) -> Result<String> {
 
 fn run(dir: &Path, argv: Vec<OsString>, stdin: &[u8], deadline: Duration) -> Result<Captured> {
     let captured = capture(&Short {
-        argv,
-        dir,
         env: vec![("LC_ALL", "C".into())],
         stdin: stdin.to_vec(),
-        deadline,
-        limit: LIMIT,
         group: false,
+        ..Short::new(argv, dir, deadline, LIMIT)
     });
     captured.map_err(|error| match error {
         ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => {

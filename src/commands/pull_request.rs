@@ -228,16 +228,11 @@ impl Forge {
             Self::Glab => glab(branch, base, &told.title, &file)?,
         });
         let made = capture(&Short {
-            argv,
-            dir: repo.root(),
             env: vec![
                 ("GH_PROMPT_DISABLED", "1".into()),
                 ("NO_PROMPT", "1".into()),
             ],
-            stdin: Vec::new(),
-            deadline: DEADLINE,
-            limit: LIMIT,
-            group: true,
+            ..Short::new(argv, repo.root(), DEADLINE, LIMIT)
         });
         let made = made.map_err(|error| {
             self.report_failure("it could not be run")

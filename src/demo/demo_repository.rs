@@ -212,13 +212,9 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssign
 fn git(dir: &Path, arguments: &[&str]) -> Result<()> {
     let argv = ["git"].iter().chain(arguments).map(OsString::from);
     let captured = capture(&Short {
-        argv: argv.collect(),
-        dir,
         env: vec![("GIT_TERMINAL_PROMPT", OsString::from("0"))],
-        stdin: Vec::new(),
-        deadline: DEADLINE,
-        limit: 1 << 20,
         group: false,
+        ..Short::new(argv.collect(), dir, DEADLINE, 1 << 20)
     });
     let what = format!("`git {}` did not work", arguments.join(" "));
     match captured {

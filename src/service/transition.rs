@@ -426,14 +426,10 @@ fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
         ));
     }
     let argv = words(run).map_err(|error| error.message)?;
+    let argv = argv.into_iter().map(Into::into).collect();
     let captured = capture(&Short {
-        argv: argv.into_iter().map(Into::into).collect(),
-        dir: workspace.repo.root(),
-        env: Vec::new(),
         stdin: format!("{message}\n").into_bytes(),
-        deadline: DEADLINE,
-        limit: OUTPUT,
-        group: true,
+        ..Short::new(argv, workspace.repo.root(), DEADLINE, OUTPUT)
     })
     .map_err(describe_error)?;
     match captured.code {
@@ -833,15 +829,9 @@ mod tests {
 
     #[test]
     fn a_command_that_hangs_is_said_not_to_have_ended_in_time() {
-        let error = capture(&Short {
-            argv: vec!["sleep".into(), "60".into()],
-            dir: &std::env::temp_dir(),
-            env: Vec::new(),
-            stdin: Vec::new(),
-            deadline: Duration::from_millis(50),
-            limit: OUTPUT,
-            group: true,
-        });
+        let argv = vec!["sleep".into(), "60".into()];
+        let (dir, deadline) = (std::env::temp_dir(), Duration::from_millis(50));
+        let error = capture(&Short::new(argv, &dir, deadline, OUTPUT));
         let why = error.map_err(describe_error);
         let expected = "it did not end within 50ms, and was ended".to_owned();
         assert_eq!(why.map(|_| ()), Err(expected));

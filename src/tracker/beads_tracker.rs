@@ -406,13 +406,13 @@ impl Beads {
     fn attempt(&self, call: &Call, plain: bool) -> Result<Captured> {
         let deadline = self.deadline()?;
         let said = capture(&Short {
-            argv: self.argv(call, plain),
-            dir: &self.dir,
             env: vec![("NO_COLOR", OsString::from("1"))],
-            stdin: Vec::new(),
-            deadline,
-            limit: self.bounds.bytes,
-            group: true,
+            ..Short::new(
+                self.argv(call, plain),
+                &self.dir,
+                deadline,
+                self.bounds.bytes,
+            )
         })
         .map_err(|error| match error {
             ProcessError::TooMuch { limit, .. } => {
@@ -814,14 +814,10 @@ fn usable(name: &str) -> bool {
 
 /// A git setting; git that does not answer leaves the name to the next source.
 fn setting(root: &Path, name: &str) -> Option<String> {
+    let argv = ["git", "config", "--get", name].map(Into::into).to_vec();
     let captured = capture(&Short {
-        argv: ["git", "config", "--get", name].map(Into::into).to_vec(),
-        dir: root,
-        env: Vec::new(),
-        stdin: Vec::new(),
-        deadline: DEADLINE,
-        limit: 4096,
         group: false,
+        ..Short::new(argv, root, DEADLINE, 4096)
     })
     .ok()?;
     let value = String::from_utf8(captured.stdout).ok()?;

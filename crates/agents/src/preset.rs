@@ -673,16 +673,8 @@ fn ask_program(path: &Path, args: &[String], dir: &Path) -> Result<Said, String>
     let mut argv = vec![path.as_os_str().to_owned()];
     argv.extend(args.iter().map(OsString::from));
     let captured = capture(&Short {
-        argv,
-        dir,
-        env: vec![
-            ("NO_COLOR", OsString::from("1")),
-            ("TERM", OsString::from("dumb")),
-        ],
-        stdin: Vec::new(),
-        deadline: DEADLINE,
-        limit: LIMIT,
-        group: true,
+        env: vec![("NO_COLOR", "1".into()), ("TERM", "dumb".into())],
+        ..Short::new(argv, dir, DEADLINE, LIMIT)
     });
     match captured {
         Ok(said) => Ok(Said {

@@ -657,14 +657,10 @@ pub fn try_program(workspace: &Workspace) -> Result<(), String> {
 /// Runs a line of a hook, where it finds the program.
 fn run(workspace: &Workspace, command: &str, stdin: Vec<u8>) -> Result<(), String> {
     let line = format!("command -v cook >/dev/null || exit 9; {command}");
+    let argv = ["sh", "-c", &line].map(OsString::from).to_vec();
     let outcome = capture(&Short {
-        argv: ["sh", "-c", &line].map(OsString::from).to_vec(),
-        dir: workspace.repo.root(),
-        env: Vec::new(),
         stdin,
-        deadline: DEADLINE,
-        limit: 64 * 1024,
-        group: true,
+        ..Short::new(argv, workspace.repo.root(), DEADLINE, 64 * 1024)
     })
     .map_err(|error| error.to_string())?;
     match outcome.code {

@@ -50,6 +50,21 @@ pub struct Short<'a> {
     pub group: bool,
 }
 
+impl<'a> Short<'a> {
+    /// A command that reads nothing, and whose group ends with it.
+    pub fn new(argv: Vec<OsString>, dir: &'a Path, deadline: Duration, limit: usize) -> Self {
+        Self {
+            argv,
+            dir,
+            env: Vec::new(),
+            stdin: Vec::new(),
+            deadline,
+            limit,
+            group: true,
+        }
+    }
+}
+
 /// What a child, and whatever it starts, may take at most. Honoured on Unix; how much memory a
 /// process has is bounded on Linux alone.
 #[derive(Debug, Clone, Copy)]

@@ -151,15 +151,7 @@ impl Bubblewrap {
 /// What bubblewrap said, and what is behind it where that is known.
 fn try_argv(mut argv: Vec<OsString>) -> Result<(), String> {
     argv.push("true".into());
-    let tried = capture(&Short {
-        argv,
-        dir: Path::new("/"),
-        env: Vec::new(),
-        stdin: Vec::new(),
-        deadline: TRIAL,
-        limit: 64 * 1024,
-        group: true,
-    });
+    let tried = capture(&Short::new(argv, Path::new("/"), TRIAL, 64 * 1024));
     match tried {
         Ok(captured) if captured.success() => Ok(()),
         Ok(captured) => Err(explain(captured.stderr.trim())),
