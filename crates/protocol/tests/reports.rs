@@ -813,6 +813,18 @@ fn no_example_is_what_was_refused() {
         .set("Blocker count", "2");
     let text = told(vote);
     assert!(text.contains("for example `Blocker count: 0`"), "{text}");
+    // A word is what it said, without what stands around it.
+    for (said, word) in [
+        ("No.", "no"),
+        ("no, all is fine", "no"),
+        ("**Yes** - it grew", "yes"),
+        ("perhaps", "no"),
+    ] {
+        let draft = Draft::valid(Role::Implementer).set("Plan adjustment required", said);
+        let example = format!("for example `Plan adjustment required (yes/no): {word}`");
+        let text = told(draft);
+        assert!(text.contains(&example), "{said}: {text}");
+    }
     let text = told(Draft::valid(Role::StopJudge).set("Blocker count", "a few"));
     assert!(text.contains("for example `Blocker count: 2`"), "{text}");
     let conclude = parse(

@@ -215,23 +215,25 @@ impl Field {
         }
     }
 
-    /// What it must hold, and one example: another than what was refused.
+    /// What it must hold, and one example: the word that the refused begins with, else another than that.
     pub(super) fn wants(&self, refused: &str) -> String {
         let own = self.hint.trim_end_matches(", or none");
         let own = format!("<{own}>");
         let examples: &[&str] = match self.kind {
-            Kind::YesNo => &["no", "yes"],
+            Kind::YesNo | Kind::Choice(_) => self.words(),
             // A count that is read and refused is one too many.
             Kind::Count if refused.starts_with(|c: char| c.is_ascii_digit()) => &["0", "1"],
             Kind::Count => &["2"],
-            Kind::Choice(words) => words,
             Kind::Sha => &["1a2b3c4d"],
             Kind::Text | Kind::List if self.hint.contains("none") => &["none", &own],
             Kind::Text | Kind::List => &[&own],
         };
         let refused = refused.trim_start_matches(['-', '*', ' ']).to_lowercase();
-        let mut others = examples.iter().filter(|one| !refused.starts_with(**one));
-        let example = others.next().or(examples.last()).copied();
+        let has_words = !self.words().is_empty();
+        let mut fitting = examples
+            .iter()
+            .filter(|one| refused.starts_with(**one) == has_words);
+        let example = fitting.next().or(examples.last()).copied();
         let example = example.unwrap_or_default();
         format!("{}; for example `{}: {example}`", self.hint, self.title())
     }
