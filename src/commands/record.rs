@@ -223,6 +223,8 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<()> {
     let Some(seen) = seen.filter(|seen| head.commit.as_ref() != Some(seen)) else {
         return Ok(());
     };
+    // A ticket of `cook next` is for the role that is due.
+    service::require_turn(workspace, role)?;
     let range = workspace.repo.range(&head, &seen, false)?;
     let newest = range.commits.iter().rev().take(5);
     let named: Vec<String> = newest.map(|commit| format!("{:.12}", commit.id)).collect();

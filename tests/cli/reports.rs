@@ -72,6 +72,18 @@ fn a_dry_run_says_what_would_be_and_writes_nothing() {
     );
 }
 
+/// A moved HEAD is no matter of a role that is not due: `cook next` prints no ticket for it.
+#[test]
+fn whose_turn_it_is_comes_before_where_head_is() {
+    let repo = Repo::with_commit();
+    repo.write("notes.txt", "mine\n");
+    repo.commit("Take notes", None);
+    repo.record("reviewer", &repo.review(true))
+        .fails(4, "head_moved");
+    repo.record("auditor", &repo.audit("b"))
+        .fails(4, "not_your_turn");
+}
+
 #[test]
 fn a_ticket_is_good_for_one_state_of_log_and_head() {
     let repo = Repo::with_commit();
