@@ -158,6 +158,9 @@ fn drop_goal(context: &Context, args: &GoalArgs) -> Answer {
     let actor = context::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     let snapshot = find(&workspace)?;
+    if service::is_dropped(&snapshot) {
+        return Err(Refusal::new(Code::GoalNone, "the goal was dropped already").into());
+    }
     let mut words = "the goal is dropped; its commits and its log stay".to_owned();
     for agent in list_installed(&workspace, Purpose::Check) {
         let name = agent.name();

@@ -317,6 +317,10 @@ pub(crate) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch, is_goal: bool
     let (tone, who) = match (dispatch.role, dispatch.policy) {
         (Some(role), _) => (Tone::Strong, role.id().to_owned()),
         (None, Policy::Done) if is_goal => (Tone::Warn, "nobody (goal_reached)".to_owned()),
+        // No command continues what is over.
+        (None, Policy::Paused) if is_goal && dispatch.blocking_command.is_none() => {
+            (Tone::Warn, "nobody (the goal was dropped)".to_owned())
+        }
         (None, policy) => (Tone::Warn, format!("nobody ({})", describe_policy(policy))),
     };
     page.add_toned(Tone::Dim, &format!("{:<10} ", "next"));

@@ -129,8 +129,13 @@ fn one_goal_at_a_time_and_the_user_alone_gives_it_up() {
     repo.cook_env(&setting, "CLAUDECODE", "1")
         .exits(4)
         .says("user_only");
-    repo.cook(&["goal", "drop", "--as-user"]).ok();
+    repo.cook(&["goal", "drop", "--as-user"])
+        .ok()
+        .says("nobody (the goal was dropped)");
     assert_eq!(state(&repo, 1)["state"], "dropped");
+    repo.cook(&["goal", "drop", "--as-user"])
+        .fails(4, "goal_none")
+        .says("dropped already");
     repo.cook(&["resume", "--as-user"])
         .exits(4)
         .says("goal_none");
