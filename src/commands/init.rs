@@ -270,9 +270,11 @@ impl<'a> SetUp<'a> {
         let mut taken = from.map(|from| plans::read(root, from)).transpose()?;
         let mission = self.find_mission(snapshot.as_ref(), given)?;
         let is_hour = matches!(chosen, Some(Choice::Size(WorkSize::Hour)));
-        let begun = snapshot.as_ref().map(|before| is_begun(workspace, before));
-        let begun = begun.transpose()?.unwrap_or_default();
-        if let (true, None, Some(mission)) = (is_hour && !begun, &taken, &mission) {
+        let begun = snapshot
+            .as_ref()
+            .map(|before| find_begun(workspace, before));
+        let begun = begun.transpose()?.flatten();
+        if let (true, None, Some(mission)) = (is_hour && begun.is_none(), &taken, &mission) {
             taken = Some(plans::read_mission(MISSION, mission)?);
         }
         if let (Some(_), Some(tip), Some(_)) = (&snapshot, &tip, &taken) {
@@ -513,7 +515,10 @@ impl<'a> SetUp<'a> {
     fn record(&mut self, event: Option<Event>) -> Result<Option<Applied>> {
         let Some(event) = event else {
             if self.lines.is_empty() {
+                let repo = &self.workspace.repo;
+                let uncommitted = repo.contract_uncommitted(&repo.head()?)?;
                 self.lines.push(match self.findings.is_empty() {
+                    _ if !uncommitted.is_empty() => format!("{} not committed: run `cook init --commit`", list_with_verb(&uncommitted)),
                     true => "nothing to do: contract files, log and scripts are in place, and the settings are unchanged".to_owned(),
                     false => "nothing was recorded".to_owned(),
                 });
@@ -693,26 +698,31 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
     })
 }
 
-/// More than `cook init` is recorded in the workflow, or it has a plan.
-fn is_begun(workspace: &Workspace, snapshot: &Snapshot) -> Result<bool> {
-    let has_plan = !snapshot.plan.candidate_slices.is_empty();
+/// Why no plan can begin the workflow: it has one, or its log holds what a new one would lose.
+fn find_begun(workspace: &Workspace, snapshot: &Snapshot) -> Result<Option<&'static str>> {
+    if !snapshot.plan.candidate_slices.is_empty() {
+        return Ok(Some("the workflow already has a plan of its own"));
+    }
+    if service::check_unseen(workspace).is_err() {
+        return Ok(Some("a remote has a log of this branch"));
+    }
     let mut entries = workspace.store()?.entries()?;
-    let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
-    Ok(has_plan || is_begun || service::check_unseen(workspace).is_err())
+    let is_begun =
+        entries.any(|entry| !matches!(entry, Ok(meta) if SET_UP.contains(&&*meta.event)));
+    Ok(is_begun.then_some("the log holds more than the set-up, the mission and trust"))
 }
 
-/// Takes the workflow out of the way of a plan, where nothing but `cook init` was recorded in it: the
+/// Takes the workflow out of the way of a plan, where nothing but its set-up was recorded in it: the
 /// one that begins with the plan comes in its place. What is to be said of it.
 pub(super) fn begin_anew(
     workspace: &Workspace,
     tip: &Tip,
-    is_begun: bool,
+    begun: Option<&str>,
     from: &str,
     as_user: &Result<Actor>,
 ) -> Result<String> {
-    if is_begun {
-        let what =
-            format!("the workflow already has a plan of its own, so `{from}` is not imported");
+    if let Some(why) = begun {
+        let what = format!("{why}, so `{from}` is not imported");
         let mission = format!("Do what {from} lists; its boxes are claims, not proof");
         let mission = quote_word(&mission);
         let hints = [
@@ -730,8 +740,8 @@ pub(super) fn begin_anew(
     ))
 }
 
-/// The name of the event that `cook init` records.
-const BOOTSTRAPPED: &str = "bootstrapped";
+/// The events of a set-up: `cook init`; the mission, where it was asked for, and trust.
+const SET_UP: [&str; 2] = ["bootstrapped", "resumed"];
 
 /// Older state and a plan are both there.
 pub(super) fn refuse_two() -> Failure {

@@ -10,6 +10,7 @@ use cook_agents::{
     presets, probe_version,
 };
 use cook_protocol::model::{Access, Limits as Budgets, RoleConfig, SandboxMode, SocketPath};
+use cook_repo::git::is_of_contract;
 use cook_repo::process::Clocks;
 use cook_repo::room::Bubblewrap;
 use cook_repo::session::{Action, Ref, RefKind, Supplier, Turn};
@@ -133,6 +134,9 @@ pub(super) fn before(
     if operator.agrees(question) {
         return Ok(false);
     }
+    let mut dirty = worktree.dirty.iter();
+    let contract = dirty.any(|path| is_of_contract(path));
+    let contract = contract.then_some("commit the contract first: `cook init --commit`");
     Err(Refusal::new(
         Code::DirtyWorktree,
         format!(
@@ -140,7 +144,7 @@ pub(super) fn before(
             paths_are(worktree.dirty.len() as u64 + worktree.more)
         ),
     )
-    .replace_hints(["commit them, or use `--park-changes` to set them aside for the run, or `--yes` to continue with them in place"])
+    .replace_hints(contract.into_iter().chain(["commit them, or use `--park-changes` to set them aside for the run, or `--yes` to continue with them in place"]))
     .into())
 }
 

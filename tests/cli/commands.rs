@@ -43,6 +43,11 @@ fn set_up_is_safe_to_repeat() {
         .says("cook plan refocus");
     assert!(before == repo.fingerprint());
     repo.cook(&["init", "--mission", "   "]).fails(2, "usage");
+    repo.git(&["rm", "-q", "--cached", ".agent/profile.json"]);
+    repo.git(&["commit", "-q", "-m", "Lose it"]);
+    repo.cook(&["init"])
+        .ok()
+        .says(".agent/profile.json is not committed: run `cook init --commit`");
 }
 
 #[test]

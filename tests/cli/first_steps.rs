@@ -35,6 +35,7 @@ fn a_plan_is_taken_in_after_a_set_up_in_which_nothing_began() {
     repo.cook(&["init", "--from", "gone.md", "--as-user"])
         .expect_refused("plan_unknown");
     assert_eq!(repo.fingerprint(), before);
+    repo.cook(&["trust", "--gates", "--as-user"]).ok();
     repo.cook(&["init", "--from", "TODO.md", "--skip-gates", "--as-user"])
         .ok()
         .says("the log starts again with the plan")
@@ -191,6 +192,10 @@ fn outside_of_a_repository_cook_names_the_commands_that_most_people_need() {
     repo.cook(&["help", "gaol"])
         .exits(2)
         .says("cook help --all");
+    let absent = place.path().join("absent");
+    let run = repo.cook(&["-C", absent.to_str().unwrap(), "status"]);
+    let run = run.fails(3, "not_a_repository").says("No such file");
+    assert!(!run.err.contains("git init"), "{}", run.err);
 }
 
 /// No shell runs a gate, which is said where the gate is written, and how to have one.

@@ -1373,6 +1373,9 @@ fn the_contract_is_not_parked() {
     job.repo
         .write(".agent/cook.toml", format!("{settings}# mine\n"));
     job.repo.write("draft.txt", "mine");
+    job.run(&[])
+        .exits(4)
+        .says("next: commit the contract first: `cook init --commit`");
     let refused = job.run(&["--park-changes"]).exits(4);
     assert!(
         refused.err.contains("`.agent/cook.toml` is not committed"),

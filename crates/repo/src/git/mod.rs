@@ -28,7 +28,7 @@ use git2::{ErrorCode, ObjectFormat, Odb, Oid, Repository, RepositoryOpenFlags};
 pub use libgit::{Change, ChangeKind, Entry, MAX_FILE, path_text};
 pub use merged::{MergedAs, MergedFrom};
 pub use mixed::{Put, Said, TreeChange};
-pub use parked::{Throwaway, Unparked};
+pub use parked::{Throwaway, Unparked, is_of_contract};
 pub(crate) use program::{Call, LENT_VARIABLE, join_lent, missing};
 use program::{OrFail, Program, fail_git};
 use std::cell::RefCell;
@@ -179,7 +179,11 @@ impl Repo {
             let what = format!("there is no git repository at or above `{}`", dir.display());
             Failure::state(Code::NotARepository, what)
         };
-        let start = dir.canonicalize().map_err(|_| none(dir))?;
+        let start = dir.canonicalize().map_err(|cause| {
+            let what = format!("`{}` cannot be opened: {cause}", dir.display());
+            let failure = Failure::state(Code::NotARepository, what);
+            failure.replace_hints(["name a directory that exists"])
+        })?;
         let place = nearest(&start).ok_or_else(|| none(&start))?;
         // Whoever tracks files may track a git directory among them, with settings of theirs: only
         // what no commit can hold, an entry named `.git`, leads to one.

@@ -35,6 +35,11 @@ pub enum Unparked {
     Stay(String),
 }
 
+/// It is one of the files that `cook init --commit` commits.
+pub fn is_of_contract(path: &str) -> bool {
+    path.starts_with(".agent/") || path == ".gitignore"
+}
+
 impl Repo {
     /// Parks everything that is not committed, untracked files among it; the ref.
     ///
@@ -42,8 +47,7 @@ impl Repo {
     /// What git says; the changes then stand where they stood, or in the stash.
     pub fn park(&self, of: &str, id: &str) -> Result<String, Failure> {
         let dirty = self.status()?.worktree.dirty;
-        let contract = |path: &String| path.starts_with(".agent/") || path == ".gitignore";
-        let own = dirty.iter().find(|path| contract(path));
+        let own = dirty.iter().find(|path| is_of_contract(path));
         if let Some(path) = own.map(String::as_str).or_else(|| {
             let unborn = self.head().ok()?.commit.is_none();
             unborn.then_some("HEAD")
