@@ -78,9 +78,9 @@ fn whose_turn_it_is_comes_before_where_head_is() {
     let repo = Repo::with_commit();
     repo.write("notes.txt", "mine\n");
     repo.commit("Take notes", None);
-    repo.record("reviewer", &repo.review(true))
+    repo.record("reviewer", repo.review(true))
         .fails(4, "head_moved");
-    repo.record("auditor", &repo.audit("b"))
+    repo.record("auditor", repo.audit("b"))
         .fails(4, "not_your_turn");
 }
 
