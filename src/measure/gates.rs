@@ -103,7 +103,7 @@ impl World<'_> {
                 receipts.is_own(receipt) && serves
                     || receipt.has_passed()
                         && self.workspace.caches == Caches::Kept
-                        && receipt.preparation_sha256 == runner.preparation()
+                        && receipt.preparation_sha256 == runner.preparation(&gate)
             });
             if let Some(why) = explain_untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
                 done.insert(place, GateRun::new(gate, None, Some(&why)));

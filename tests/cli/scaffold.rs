@@ -588,6 +588,23 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
         &["test: tox -e py"],
     ),
     (
+        &[
+            ("tox.ini", "[testenv]\n"),
+            (
+                ".github/workflows/t.yaml",
+                "x: tox -e ${{ matrix.tox }}\ny: tox run -e typing\n",
+            ),
+        ],
+        &["test: tox -e py"],
+    ),
+    (
+        &[
+            ("tox.ini", "[testenv]\n"),
+            (".github/workflows/t.yaml", "y: tox run -e py312\n"),
+        ],
+        &["test: tox -e py312"],
+    ),
+    (
         &[("tox.ini", "[pytest]\n")],
         &["test: python3 -m pytest -v"],
     ),

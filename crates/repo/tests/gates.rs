@@ -362,6 +362,19 @@ fn a_receipt_says_what_was_seen() {
     assert_eq!(seal(receipt.clone()), receipt);
 }
 
+/// What was red without the network says nothing of a run with it.
+#[test]
+fn a_gate_that_gets_the_network_runs_anew() {
+    let stand = Stand::of(Scratch::new());
+    let head = stand.head().commit.unwrap();
+    let mut gate = gate("sh -c 'exit 4'");
+    stand.run(&gate.run);
+    let find = |gate: &GateSpec| stand.gates().find_asked(&head, gate).unwrap();
+    assert!(find(&gate).is_some());
+    gate.network = true;
+    assert_eq!(find(&gate), None);
+}
+
 #[test]
 fn a_changed_receipt_or_output_counts_for_nothing() {
     let stand = Stand::of(Scratch::new());

@@ -451,23 +451,22 @@ fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     Ok(())
 }
 
-/// The environment of tox that the project's CI names, where it names one; else the one of the Python that runs tox.
+/// The environment of tox that the project's CI names, where it names one and no expression; else the one of the
+/// Python that runs tox.
 fn choose_environment(workflows: &[String]) -> String {
-    let is_name = |word: &&str| {
-        word.chars()
-            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    let is_name = |word: &&&str| {
+        let mut letters = word.chars();
+        letters.all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
     };
     let lines = workflows.iter().flat_map(|text| text.lines());
     let named = lines.filter_map(|line| {
         let (_, rest) = line.split_once("tox ")?;
         let (_, rest) = rest.split_once("-e ")?;
-        rest.split_whitespace().next().filter(is_name)
+        rest.split_whitespace().next()
     });
     let named: std::collections::BTreeSet<&str> = named.collect();
-    match named.first() {
-        Some(one) if named.len() == 1 => (*one).to_owned(),
-        _ => "py".to_owned(),
-    }
+    let mut only = named.first().filter(|_| named.len() == 1).into_iter();
+    only.find(is_name).copied().unwrap_or("py").to_owned()
 }
 
 /// What a project says it needs.

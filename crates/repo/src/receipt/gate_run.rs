@@ -316,7 +316,7 @@ impl Gates<'_> {
             caches: place.caches(),
             sandbox: place.sandbox(),
             program: found,
-            preparation_sha256: self.preparation(),
+            preparation_sha256: self.preparation(gate),
             dropped_env: place.environment.dropped.clone(),
             started_at: Timestamp::Text(started_at),
             id: String::new(),
@@ -426,7 +426,7 @@ impl Gates<'_> {
             None => self.repo.find_tree(commit)?,
         };
         let found = self.receipts.find_gate(gate, &of, look)?;
-        let prepared = self.preparation();
+        let prepared = self.preparation(gate);
         Ok(found.filter(|receipt| receipt.preparation_sha256 == prepared))
     }
 
@@ -444,9 +444,14 @@ impl Gates<'_> {
         Ok(Some(sha256(text)))
     }
 
-    /// What a receipt must have been prepared by to answer for a run of now.
-    pub fn preparation(&self) -> String {
-        sha256(self.settings.preparation())
+    /// What a receipt must have been prepared by to answer for a run of a gate now.
+    pub fn preparation(&self, gate: &GateSpec) -> String {
+        let network = if gate.network {
+            " with the network"
+        } else {
+            ""
+        };
+        sha256(format!("{}{network}", self.settings.preparation()))
     }
 
     /// Runs a green command anew where it was red at the same tree before, and remarks on that.
