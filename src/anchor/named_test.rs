@@ -2,7 +2,7 @@
 //! accepted then on HEAD's code.
 
 use super::runs::{answer_from, red};
-use super::sources::{Sources, Told, answer, recall, say};
+use super::sources::{LastRun, Sources, Told, answer, recall, say};
 use crate::prelude::*;
 use crate::trial::{self, Accepted, Bundle, TestSide};
 use cook_protocol::model::KeptProof;
@@ -65,13 +65,14 @@ impl Sources<'_> {
         let (mut runs, mut is_stale) = (Vec::new(), false);
         for command in gates {
             match self.find_run(command)? {
-                Ok((receipt, outcomes)) => runs.push(Ran {
+                LastRun::AtHead(receipt, outcomes) => runs.push(Ran {
                     said: find_test(&outcomes, name),
                     command,
                     receipt,
                     outcomes,
                 }),
-                Err(ran_elsewhere) => is_stale |= ran_elsewhere,
+                LastRun::Elsewhere => is_stale = true,
+                LastRun::Never => {}
             }
         }
         let now = self.weigh_runs(question, name, &runs, is_stale);

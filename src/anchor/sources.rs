@@ -42,8 +42,8 @@ pub(crate) struct Known {
     pub(super) bundles: Kept<String, Bundle>,
     /// Tests that were accepted, by their id; none where the log does not hold them.
     kept_tests: Kept<String, Option<Bundle>>,
-    /// The runs of gates at HEAD's tree, by their commands; where there is none, whether there is one at another tree.
-    runs: RefCell<HashMap<String, Result<Run, bool>>>,
+    /// The runs of gates, by their commands.
+    runs: RefCell<HashMap<String, LastRun>>,
     /// The test side of a commit.
     pub(super) tests: Kept<String, TestSide>,
     /// By gate and span: what the tests of a slice's head say of the code of its basis; by gate and commit: what
@@ -59,8 +59,15 @@ pub(super) struct Told {
     pub has_passed: bool,
 }
 
-/// A receipt, and what its output says.
-pub(super) type Run = (Rc<Receipt>, Rc<Outcomes>);
+/// Where a gate ran last.
+#[derive(Clone)]
+pub(super) enum LastRun {
+    /// At HEAD's tree: its receipt, and what its output says.
+    AtHead(Rc<Receipt>, Rc<Outcomes>),
+    /// At another tree alone.
+    Elsewhere,
+    Never,
+}
 
 /// What was read once.
 pub(super) type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
@@ -91,8 +98,8 @@ impl Sources<'_> {
         })
     }
 
-    /// The receipt of a gate at HEAD's tree, with what its output says; where there is none, whether it ran at another.
-    pub(super) fn find_run(&self, command: &str) -> Result<Result<Run, bool>> {
+    /// Where a gate ran last, which is looked up once.
+    pub(super) fn find_run(&self, command: &str) -> Result<LastRun> {
         if let Some(known) = self.known.runs.borrow().get(command) {
             return Ok(known.clone());
         }
@@ -100,12 +107,13 @@ impl Sources<'_> {
         let found = match self.receipts.find(command, tree)? {
             Some(receipt) => {
                 let outcomes = Rc::new(self.receipts.outcomes(&receipt)?);
-                Ok((Rc::new(receipt), outcomes))
+                LastRun::AtHead(Rc::new(receipt), outcomes)
             }
-            None => Err(self.receipts.latest(command)?.is_some()),
+            None if self.receipts.latest(command)?.is_some() => LastRun::Elsewhere,
+            None => LastRun::Never,
         };
         // Whoever runs commands may run this one for the next anchor.
-        if found.is_ok() || self.runner.is_none() {
+        if matches!(found, LastRun::AtHead(..)) || self.runner.is_none() {
             let mut runs = self.known.runs.borrow_mut();
             runs.insert(command.to_owned(), found.clone());
         }

@@ -485,13 +485,7 @@ fn ask_base(workspace: &Workspace, goal: &mut Goal, allows_green: bool) -> Resul
     let mut green = Vec::new();
     let mut unknown = Vec::new();
     for (check, run) in goal.checks.iter_mut().zip(&found.checks) {
-        let what = |why: &str| {
-            format!(
-                "`{}` at {}: {why}",
-                check.run,
-                cook_protocol::diagnostic::short(&base)
-            )
-        };
+        let what = |why: &str| format!("`{}` at {}: {why}", check.run, short(&base));
         match run.verdict {
             // A hidden file may ask for what holds and must go on holding.
             CheckVerdict::Green if check.hidden => check.green_at_base = true,

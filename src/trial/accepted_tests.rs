@@ -259,7 +259,8 @@ fn belongs_to(named: &BTreeSet<String>, path: &str) -> bool {
         || !is_test_file(path) && named.iter().any(|file| is_beside_or_above(path, file))
 }
 
-/// The paths that a command may name, as the repository writes them; of `a.b.C` those of the modules that it may be.
+/// The paths that a command may name, as the repository writes them; of `a.b.C`, and of each name beside `-m`, those of
+/// the modules that it may be.
 pub(crate) fn list_paths(command: &str) -> Vec<String> {
     let words = cook_repo::receipt::words(command).unwrap_or_default();
     // A word may be a path with blanks, or a command of its own.
@@ -277,7 +278,8 @@ pub(crate) fn list_paths(command: &str) -> Vec<String> {
             .to_owned()
     });
     let paths: Vec<String> = paths.filter(|path| !path.is_empty()).collect();
-    let is_module = |path: &&String| !path.contains('/');
+    let runs_modules = paths.iter().any(|path| path == "-m");
+    let is_module = |path: &&String| (runs_modules || path.contains('.')) && !path.contains('/');
     let modules = paths.iter().filter(is_module).flat_map(|path| {
         let ends = path.match_indices('.').map(|(end, _)| end);
         let ends = ends.chain([path.len()]);

@@ -144,7 +144,7 @@ impl CommitStanding {
     /// In words: how the commit at hand is the proven one, or that it is not.
     pub fn words(&self, proven: &str, open: &str) -> String {
         let head = match &self.head.commit {
-            Some(head) => short(head),
+            Some(head) => quote_commit(head),
             None => "there is no commit yet".to_owned(),
         };
         let Some(done) = self.done.as_deref().map(short) else {
@@ -159,7 +159,7 @@ impl CommitStanding {
                     Some("rebase") => " (rebased)",
                     _ => "",
                 };
-                let base = short(self.base.as_deref().unwrap_or_default());
+                let base = quote_commit(self.base.as_deref().unwrap_or_default());
                 format!(
                     "{head} is exactly the merge{how} of {proven} {done} into {base}, made again here"
                 )
@@ -169,8 +169,8 @@ impl CommitStanding {
     }
 }
 
-fn short(id: &str) -> String {
-    format!("`{}`", cook_protocol::diagnostic::short(id))
+fn quote_commit(id: &str) -> String {
+    format!("`{}`", short(id))
 }
 
 /// A commit in the place of HEAD.
@@ -212,7 +212,7 @@ fn how(
     outcome: &mut Outcome,
 ) -> Result<Option<Recognised>> {
     let repo = &workspace.repo;
-    let (shown, of) = (short(head), short(done));
+    let (shown, of) = (quote_commit(head), quote_commit(done));
     if head != done && repo.resolve(done)?.is_none() {
         let code = match repo.is_shallow() {
             true => Code::HistoryShallow,
@@ -228,8 +228,8 @@ fn how(
     {
         let what = format!(
             "{shown} is the merge of the done commit {of} into {}, which is not part of the base {}, so the rest of that commit was never judged",
-            short(&from.base),
-            short(&judging.base)
+            quote_commit(&from.base),
+            quote_commit(&judging.base)
         );
         outcome.find(Code::HeadMovedSinceDone, what);
         return Ok(None);
@@ -337,7 +337,7 @@ fn tell_word(workspace: &Workspace, answer: &mut String, outcome: &mut Outcome) 
         let word = find_word(workspace, source)?;
         outcome.findings.extend(word.finding());
         if workspace.log_from.is_some() && !source.tip.is_empty() {
-            let tip = cook_protocol::diagnostic::short(&source.tip);
+            let tip = short(&source.tip);
             let (of, remote) = (&source.reference, &source.shown);
             outcome.add_checked(format!(
                 "the log at `{tip}`, where `{of}` of `{remote}` stood"

@@ -78,6 +78,16 @@ fn a_script_with_a_blank_in_its_path_and_a_test_module_are_frozen() {
             .says(&format!("frozen: {file}"));
         repo.cook(&["goal", "drop", "--as-user"]).ok();
     }
+    // No program is told there to run a module.
+    repo.cook(&[
+        "goal",
+        "x",
+        "--check",
+        "sh -c 'exit 1' test_two",
+        "--as-user",
+    ])
+    .ok()
+    .says("are not frozen");
 }
 
 #[test]

@@ -454,10 +454,7 @@ fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
 /// The environment of tox that the project's CI names, where it names one and no expression; else the one of the
 /// Python that runs tox.
 fn choose_environment(workflows: &[String]) -> String {
-    let is_name = |word: &&&str| {
-        let mut letters = word.chars();
-        letters.all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
-    };
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let lines = workflows.iter().flat_map(|text| text.lines());
     let named = lines.filter_map(|line| {
         let (_, rest) = line.split_once("tox ")?;
@@ -465,8 +462,9 @@ fn choose_environment(workflows: &[String]) -> String {
         rest.split_whitespace().next()
     });
     let named: std::collections::BTreeSet<&str> = named.collect();
-    let mut only = named.first().filter(|_| named.len() == 1).into_iter();
-    only.find(is_name).copied().unwrap_or("py").to_owned()
+    let mut words = named.first().filter(|_| named.len() == 1).into_iter();
+    let only = words.find(|word| word.chars().all(is_of_name));
+    only.copied().unwrap_or("py").to_owned()
 }
 
 /// What a project says it needs.
