@@ -49,6 +49,7 @@ if [[ -f "$STATE/mischief" ]]; then
         ;;
       silent) exit 0 ;;
       fails) exit 3 ;;
+      earlier) implemented "C-words, C-top" words "count the words of a file"; exit 0 ;;
       lies) reviewed "C-words, C-top" yes fail "all is well" none; exit 0 ;;
       malformed) echo "$role still-malformed" >"$STATE/mischief"; echo "I did everything you asked for."; exit 0 ;;
       still-malformed) echo "As I said, all is done."; exit 0 ;;

@@ -427,6 +427,20 @@ fn a_session_that_comes_to_nothing_is_held_again_and_no_more() {
     job.is_done();
 }
 
+/// Nobody's commit becomes the slice's because a session that did nothing names it.
+#[test]
+fn a_commit_from_before_the_session_is_not_its_work() {
+    let job = Job::new();
+    job.run(&["--steps", "1"]).exits(13);
+    job.repo.write("notes.txt", "mine\n");
+    job.repo.commit("Take notes", None);
+    job.mischief("implementer", "earlier");
+    let run = job.run(&["--steps", "1"]).exits(13);
+    run.says("[wrong_commit]")
+        .says("--trailer 'Cook-Slice: words'");
+    job.run(&["--steps", "1"]).exits(13).says(" implemented (");
+}
+
 /// Also in a run that begins anew.
 #[test]
 fn the_next_session_of_a_role_is_told_why_the_last_report_was_not_taken() {

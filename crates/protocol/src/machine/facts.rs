@@ -94,6 +94,10 @@ pub struct CommitFacts {
     /// Those of them that a merge brought in: they are somebody else's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
+    /// It was on HEAD before its session began, no report claimed it, and it brings no commit with the
+    /// slice's trailer that was not reported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_earlier: bool,
 }
 
 /// One gate's run.

@@ -417,6 +417,15 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
             "make a commit with the trailer `Cook-Slice: {slice_id}` and report it; it may be empty if HEAD already contains the work"
         )]));
     }
+    if facts.is_earlier {
+        return Err(refusal!(
+            Code::WrongCommit,
+            "commit {short} was there before this session began, and nothing says that it is the slice's"
+        )
+        .replace_hints([format!(
+            "report a commit of this session; if an earlier session made {short} for the slice, run `git commit --amend --no-edit --trailer 'Cook-Slice: {slice_id}'` and report what that makes"
+        )]));
+    }
     let surfaces = work.next.plan.surfaces(slice_id).to_vec();
     let forbidden: Vec<&String> = facts
         .protected

@@ -460,6 +460,7 @@ impl World {
                 protected: Vec::new(),
                 claimed: Vec::new(),
                 merged: Vec::new(),
+                is_earlier: false,
             };
         };
         let since = question.since.as_deref().and_then(|text| self.find(text));
@@ -485,6 +486,12 @@ impl World {
             .map(id)
             .collect(),
             merged: Vec::new(),
+            is_earlier: since.is_some_and(|since| self.is_ancestor(Some(since), index))
+                && !question.claimed.contains(&id(index))
+                && own.iter().all(|own| {
+                    self.commits[*own].slice != Some(&question.slice_id)
+                        || question.claimed.contains(&id(*own))
+                }),
         }
     }
 

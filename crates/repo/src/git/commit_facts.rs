@@ -172,18 +172,22 @@ impl Repo {
         let is_own = |slice: &Option<String>| slice.as_ref() == Some(&question.slice_id);
         facts.claimed = vec![id.clone()];
         // What a rewriting of history made anew came from anybody.
-        if let Some(since) = since
-            && self.is_ancestor(&since, &id)?
+        if let Some(since) = &since
+            && self.is_ancestor(since, &id)?
         {
-            facts.claimed = self.between(&since, &id)?;
+            facts.claimed = self.between(since, &id)?;
             facts.claimed.retain(|commit| {
                 let named = trailers.iter().find(|(id, _)| id == commit);
                 named.is_none_or(|(_, slice)| slice.is_none() || is_own(slice))
             });
         }
-        let mut own = question.claimed.clone();
         let of_slice = trailers.into_iter().filter(|(_, slice)| is_own(slice));
-        own.extend(of_slice.map(|(id, _)| id));
+        let mut own: BTreeSet<String> = of_slice.map(|(id, _)| id).collect();
+        if let Some(since) = &since {
+            let is_known = question.claimed.contains(&id) || !own.is_subset(&question.claimed);
+            facts.is_earlier = !is_known && self.is_ancestor(&id, since)?;
+        }
+        own.extend(question.claimed.iter().cloned());
         let way = self.list_way(Some(&basis), &id, MAX_COMMITS)?;
         let way = BTreeSet::from_iter(way);
         facts.merged.clone_from(&facts.claimed);

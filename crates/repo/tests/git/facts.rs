@@ -549,7 +549,10 @@ fn a_reported_commit() {
     ] {
         assert_eq!(ask(nonsense, &before, None).id, None, "{nonsense}");
     }
-    assert_eq!(ask(&tip, &before, Some(&before)).claimed, [tip.as_str()]);
+    let made = ask(&tip, &before, Some(&before));
+    assert!(made.claimed == [tip.as_str()] && !made.is_earlier);
+    assert!(ask(&tip, &before, Some(&tip)).is_earlier);
+    assert!(!ask(&tip, &before, None).is_earlier);
     assert_eq!(
         ask(&tip, &before, Some(&"0".repeat(40))).claimed,
         [tip.as_str()]
