@@ -12,6 +12,7 @@ pub(crate) use gate_check::{
     require_green,
 };
 
+use crate::init::SETTINGS;
 use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_mutants::{Touch, list_touched_tests};
@@ -112,6 +113,14 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
             true => edited.push(path),
             false => untracked.push(path),
         }
+    }
+    // Settings that git ignores decide here all the same.
+    let settings = SETTINGS.to_owned();
+    if repo.root().join(SETTINGS).exists()
+        && !untracked.contains(&settings)
+        && repo.tree_entry(&checked.head, SETTINGS)?.is_none()
+    {
+        untracked.push(settings);
     }
     let unwatched = repo.list_unwatched()?;
     let is_clean = edited.len() + untracked.len() + unwatched.len() == 0;

@@ -167,6 +167,7 @@ impl<'a> GateTrials<'a> {
         if after.problem.is_some() {
             return Ok(Vec::new());
         }
+        self.room.green_since = after.has_passed().then(|| receipt.started_at.display());
         let after = without_echoes(TrialRun {
             run: after.clone(),
             outcomes: self.gates.receipts.outcomes(receipt)?,
@@ -585,7 +586,16 @@ impl<'a> GateTrials<'a> {
                 Word::PassToFail | Word::Bent | Word::NotComparable | Word::GateRed
             )
         };
-        if let Some(old) = red.filter(|_| !named.iter().any(tells)) {
+        // A test that was expected to fail at the base, and holds now, is such a cause, and contradicts nothing.
+        let is_mended = |old: &Trial| {
+            let mut failed = old.outcomes().tests.iter();
+            failed.any(|(name, test)| {
+                let was = before.outcomes().tests.get(name).map(|test| test.result);
+                test.result == TestResult::Failed && was == Some(TestResult::Skipped)
+            })
+        };
+        let red = red.filter(|old| !named.iter().any(tells) && !is_mended(old));
+        if let Some(old) = red {
             named.push(NamedTest {
                 word: Word::NotComparable,
                 name: self.gate.name.clone(),

@@ -355,6 +355,42 @@ fn what_the_worktree_had_once_is_no_longer_said_of_it() {
     assert!(!answer.to_string().contains("green here"), "{answer:#}");
 }
 
+/// What was red for want of a module is asked again where the head is green with it.
+#[test]
+fn a_base_that_was_red_before_the_head_was_green_runs_anew() {
+    let Some(repo) = python() else { return };
+    let site = repo.beside("site");
+    std::fs::create_dir(&site).unwrap();
+    let variable = ("PYTHONPATH".to_owned(), site.display().to_string());
+    repo.extra.borrow_mut().push(variable);
+    let toml =
+        "[gates.test]\nrun = \"python3 -m unittest -v\"\n[clean_room]\nenv = [\"PYTHONPATH\"]\n";
+    repo.write(".agent/cook.toml", toml);
+    let tests = repo.read(FILE);
+    repo.write(FILE, format!("import helperlib\n{tests}"));
+    repo.commit("Use a library", None);
+    assert_eq!(check(&repo, &[]).0, 1);
+    std::fs::write(site.join("helperlib.py"), "X = 3\n").unwrap();
+    let later = ("COOK_NOW".to_owned(), "2099-01-01T00:00:00Z".to_owned());
+    repo.extra.borrow_mut().push(later);
+    replace(&repo, "calc.py", "a + b", "a - b");
+    replace(&repo, FILE, "add(1, 2), 3", "add(1, 2), -1");
+    replace(&repo, FILE, "add(1, -2), -1", "add(1, -2), 3");
+    repo.commit("Fix", None);
+    expect_refused(&repo, "pass_to_fail", "test_add");
+}
+
+/// Settings that git ignores are no part of the commit.
+#[test]
+fn ignored_settings_are_named() {
+    let Some(repo) = python() else { return };
+    repo.write(".git/info/exclude", ".agent\n");
+    repo.write(".agent/cook.toml", "[gates.test]\nrun = \"make test\"\n");
+    let answer = passes(&repo);
+    let message = &line(&answer, "dirty_worktree")["message"];
+    assert_eq!(message, "1 file that HEAD does not have: .agent/cook.toml");
+}
+
 #[test]
 fn a_manifest_that_is_broken_is_named() {
     let Some(repo) = node() else { return };

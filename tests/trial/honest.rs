@@ -236,3 +236,22 @@ fn the_first_settings_replace_a_guess_that_was_never_green() {
         );
     }
 }
+
+/// A bug that a test expected is mended.
+#[test]
+fn an_expected_failure_that_is_mended() {
+    let Some(repo) = python() else { return };
+    let test = "    @unittest.expectedFailure\n    def test_none(self):\n        self.assertEqual(add(1, None), 1)\n\n    def test_neg";
+    replace(&repo, "tests/test_calc.py", "    def test_neg", test);
+    repo.commit("Note a bug", None);
+    passes(&repo);
+    replace(&repo, "calc.py", "a + b", "a + (b or 0)");
+    replace(
+        &repo,
+        "tests/test_calc.py",
+        "    @unittest.expectedFailure\n",
+        "",
+    );
+    repo.commit("Mend the bug", None);
+    passes(&repo);
+}

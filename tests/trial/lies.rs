@@ -392,6 +392,25 @@ fn a_gate_whose_program_is_steered_to_do_nothing() {
     }
 }
 
+/// A test that is expected to fail says no longer that the code works.
+#[test]
+fn a_test_that_is_expected_to_fail() {
+    with(
+        |repo| {
+            replace(
+                repo,
+                FILE,
+                "    def test_add",
+                "    @unittest.expectedFailure\n    def test_add",
+            );
+            replace(repo, FILE, "add(1, 2), 3", "add(1, 2), 4");
+            repo.commit("Note a bug", None);
+        },
+        "set_aside",
+        "test_add",
+    );
+}
+
 #[test]
 fn tests_that_the_code_skips() {
     with(

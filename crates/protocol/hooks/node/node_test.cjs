@@ -68,6 +68,7 @@ class Run {
     const flushed = this.flush(data.nesting, isSuite && !passed ? cause : undefined);
     const isSkipped = data.skip !== undefined && data.skip !== false;
     const isTodo = data.todo !== undefined && data.todo !== false;
+    const isExpected = passed && data.expectFailure !== undefined && data.expectFailure !== false;
     if (isSuite) {
       // Its tests speak, but for what only the suite itself did wrong: a hook that failed after all of them, too.
       const isTold = ['subtestsFailed', 'cancelledByParent'].includes(error.failureType) || (error.failureType === 'hookFailed' && flushed > 0);
@@ -78,7 +79,7 @@ class Run {
       }
       return;
     }
-    const result = isSkipped || isTodo ? 'skipped' : passed ? 'passed' : 'failed';
+    const result = isSkipped || isTodo || isExpected ? 'skipped' : passed ? 'passed' : 'failed';
     const record = [file, titles, result, result === 'failed' ? cause : undefined];
     if (error.failureType === 'cancelledByParent' && data.nesting > 0 && result === 'failed') {
       this.cancelled.push({ nesting: data.nesting, record });

@@ -114,7 +114,7 @@ passed a.test.js > case 1
 failed a.test.js > case 2
 passed a.test.js > suite > inner > deep
 failed a.test.js > hooked > one
-passed a.test.js > failing
+skipped a.test.js > failing
 passed a.test.js > spawns
 failed flaky.test.js > flaky
 failed@1 flaky.test.js > flaky
@@ -124,7 +124,7 @@ failed flaky.test.js
 unloaded broken.test.js
 unloaded unresolved.test.js
 passed sub/inner.test.js > inner
-ran 12
+ran 11
 END
     }
     label="jest $(node_modules/.bin/jest --version)"
@@ -172,7 +172,7 @@ failed a.test.js > case 2
 passed a.test.js > suite > inner > deep
 failed a.test.js > hooked > one
 failed a.test.js > each > one
-passed a.test.js > failing
+skipped a.test.js > failing
 failed a.test.js > flaky
 failed@1 a.test.js > flaky
 passed@2 a.test.js > flaky
@@ -183,7 +183,7 @@ failed after.test.js
 unloaded broken.test.js
 unloaded unresolved.test.js
 passed sub/inner.test.js > inner
-ran 13
+ran 12
 END
     }
     label="vitest $(node -p 'require("vitest/package.json").version')"
@@ -274,10 +274,10 @@ failed sub/a.spec.js > fails
 failed@1 sub/a.spec.js > fails
 skipped sub/a.spec.js > skips
 passed sub/a.spec.js > suite > inner > deep
-passed sub/a.spec.js > failing
+skipped sub/a.spec.js > failing
 failed sub/a.spec.js > flaky
 passed@1 sub/a.spec.js > flaky
-ran 5
+ran 4
 END
     [[ -s o.json ]] || { echo "  the report of the settings is gone" && failed=1; }
     echo "require('./nope');" >sub/b.spec.js

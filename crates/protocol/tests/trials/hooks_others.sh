@@ -25,7 +25,7 @@ RB
 passed spec/a_spec.rb > Adder passes
 failed spec/a_spec.rb > Adder fails
 skipped spec/a_spec.rb > Adder skips
-passed spec/a_spec.rb > Adder pends
+skipped spec/a_spec.rb > Adder pends
 skipped spec/a_spec.rb > Adder todo
 passed spec/a_spec.rb > Adder case 1
 failed spec/a_spec.rb > Adder case 2
@@ -33,7 +33,7 @@ passed spec/a_spec.rb > Adder spawns
 passed spec/a_spec.rb > Adder inner deep ok
 failed spec/a_spec.rb > Adder hooked one
 failed spec/a_spec.rb > Adder after one
-ran 9
+ran 8
 END
     echo "require 'nope'" >spec/broken_spec.rb
     printf 'unloaded spec/broken_spec.rb\nran 0\n' | compare "$label, broken" rspec

@@ -62,7 +62,7 @@ failed test_a.py::test_case[b - c]
 passed test_a.py::TestOuter::TestInner::test_deep
 failed test_a.py::test_start
 failed test_a.py::test_end
-passed test_a.py::test_expected
+skipped test_a.py::test_expected
 failed test_a.py::test_strict
 skipped test_a.py::test_not_run
 failed test_a.py::test_flaky
@@ -71,7 +71,7 @@ passed@2 test_a.py::test_flaky
 failed test_a.py::test_parts
 passed test_a.py::Case::test_case
 passed test_a.py::test_nested
-ran 14
+ran 13
 END
 }
 
@@ -146,7 +146,7 @@ unloaded test_broken.py
 passed test_a.A.test_pass
 failed test_a.A.test_fail
 skipped test_a.A.test_skip
-passed test_a.A.test_expected
+skipped test_a.A.test_expected
 failed test_a.A.test_unexpected
 failed test_a.A.test_parts
 passed test_a.A.test_nested
@@ -154,7 +154,7 @@ failed test_a.B.test_one
 failed test_a.C.test_one
 passed test_a.D.test_one
 failed tearDownClass (test_a.D)
-ran 8
+ran 7
 END
 fi
 

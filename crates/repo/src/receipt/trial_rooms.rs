@@ -8,7 +8,7 @@ use super::run_place::{Gates, Order, RunPlace};
 use crate::disk::{self, AtPath, Durable, Mode, NewFile};
 use cook_protocol::diagnostic::Failure;
 use cook_protocol::machine::GateRun;
-use cook_protocol::model::{Caches, GateSpec};
+use cook_protocol::model::{Caches, GateSpec, Receipt};
 use cook_protocol::trials::Outcomes;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -167,6 +167,9 @@ pub struct TrialRoom<'a> {
     gates: &'a Gates<'a>,
     caches: Caches,
     place: Option<RunPlace<'a>>,
+    /// When the run began that trials are compared with, if it is green. What was red before that may have lacked
+    /// something that this machine has by now, so it runs anew.
+    pub green_since: Option<String>,
 }
 
 /// What came of a trial.
@@ -193,6 +196,7 @@ impl<'a> TrialRoom<'a> {
             gates,
             caches,
             place: None,
+            green_since: None,
         }
     }
 
@@ -204,7 +208,13 @@ impl<'a> TrialRoom<'a> {
     /// As [`Gates::run_at`].
     pub fn run(&mut self, commit: &str, gate: &GateSpec, anew: bool) -> Result<TrialRun, Failure> {
         let look = anew.then_some(Look::Again);
-        if let Some(receipt) = self.gates.find_look(commit, gate, look)? {
+        let is_older = |receipt: &Receipt| {
+            let since = self.green_since.as_ref();
+            !receipt.has_passed()
+                && since.is_some_and(|since| receipt.started_at.display() < *since)
+        };
+        let kept = self.gates.find_look(commit, gate, look)?;
+        if let Some(receipt) = kept.filter(|receipt| !is_older(receipt)) {
             return self.read(GateRun::new(gate.clone(), Some(receipt), None));
         }
         let gates = self.gates;

@@ -12,9 +12,10 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestResult {
-    /// It ran and held. An expected failure is a pass.
+    /// It ran and held.
     Passed,
-    /// It was set aside, or did not run to its end for a reason of its own.
+    /// It was set aside, did not run to its end for a reason of its own, or is expected to fail: it does not say that the
+    /// code works.
     Skipped,
     /// It ran and did not hold, or could not be set up.
     Failed,
@@ -451,11 +452,11 @@ pub fn names(full: &str, claimed: &str) -> bool {
 /// The result that a runner's word for it means, in whichever case it prints it.
 pub(crate) fn find_result(word: &str) -> Option<TestResult> {
     Some(match word.to_ascii_lowercase().as_str() {
-        "ok" | "pass" | "passed" | "xfail" | "expectedfail" => Passed,
+        "ok" | "pass" | "passed" => Passed,
         "fail" | "failed" | "error" | "xpass" | "unexpectedpass" | "timeout" | "interrupt" => {
             Failed
         }
-        "skip" | "skipped" | "ignored" | "todo" => Skipped,
+        "skip" | "skipped" | "ignored" | "todo" | "xfail" | "expectedfail" => Skipped,
         _ => return None,
     })
 }

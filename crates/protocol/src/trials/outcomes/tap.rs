@@ -106,10 +106,11 @@ impl Tap {
         self.subtests.retain(|(at, _)| *at < indent);
         let (title, directive) = split_directive(rest);
         // One that failed and then asked to be skipped failed: bats prints both.
-        let result = match directive.to_ascii_lowercase() {
-            word if word.starts_with("skip") && result == Passed => Skipped,
-            word if word.starts_with("todo") => Skipped,
-            _ => result,
+        let is_todo = directive.to_ascii_lowercase().starts_with("todo");
+        let result = match result {
+            Passed if !directive.is_empty() => Skipped,
+            _ if is_todo => Skipped,
+            result => result,
         };
         self.failed = None;
         self.is_error = false;
