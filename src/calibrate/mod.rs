@@ -107,8 +107,9 @@ fn require_trust(workspace: &Workspace) -> Result<()> {
     let gates = workspace.config()?.gate_specs().into_iter();
     let mut commands: Vec<String> = gates.map(|gate| gate.run).collect();
     if let (_, Some(snapshot)) = workspace.current()? {
-        let slices = snapshot.plan.candidate_slices.into_iter();
-        commands.extend(slices.flat_map(|slice| slice.verification_commands.unwrap_or_default()));
+        let slices = snapshot.plan.candidate_slices.iter();
+        commands
+            .extend(slices.flat_map(|slice| slice.verification_commands.iter().flatten().cloned()));
     }
     workspace
         .require_trust("", &commands)

@@ -177,7 +177,7 @@ fn list(context: &Context, only: Option<&str>) -> Answer {
     let slices = snapshot.plan.candidate_slices.iter();
     let slices = slices.filter(|slice| only.is_none_or(|id| slice.slice_id == id));
     answer(CriteriaAnswer {
-        slices: slices.map(CriteriaOfSlice::new).collect(),
+        slices: slices.map(|slice| CriteriaOfSlice::new(slice)).collect(),
     })
 }
 

@@ -76,8 +76,9 @@ fn look(context: &Context) -> Answer {
     findings.extend(hooks::install::unseen(&workspace));
     let limits = workspace.config().map(|config| config.limits());
     let granted = snapshot.counters.granted.steps.unwrap_or(0);
-    let row = |slice| SliceRow::new(slice, &snapshot, found.as_ref());
-    let slices = snapshot.plan.candidate_slices.iter().map(row).collect();
+    let slices = snapshot.plan.candidate_slices.iter();
+    let slices = slices.map(|slice| SliceRow::new(slice, &snapshot, found.as_ref()));
+    let slices = slices.collect();
     let judges = judges::find_verdicts(&workspace, &snapshot, &head)?;
     let is_told = |reason: &String| *reason != dispatch.reason;
     let is_stopped = snapshot.state.continuation_policy != Policy::Continue;

@@ -349,7 +349,7 @@ fn read_plan(mut object: Object, notes: &mut Notes) -> Option<Plan> {
     let mut plan: Plan = read_known(object, defaults, "plan.json", notes).ok()?;
     let slices = slices.into_iter().enumerate();
     plan.candidate_slices = slices
-        .filter_map(|(index, value)| read_slice(value, index, notes))
+        .filter_map(|(index, value)| read_slice(value, index, notes).map(Into::into))
         .collect();
     Some(plan)
 }

@@ -747,7 +747,7 @@ mod tests {
             mission_anchor: String::new(),
             last_reground_at: None,
             plan_basis: String::new(),
-            candidate_slices: slices.iter().map(slice).collect(),
+            candidate_slices: slices.iter().map(|it| slice(it).into()).collect(),
         }
     }
 

@@ -148,7 +148,7 @@ fn list_asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
     let slices = snapshot.plan.candidate_slices.iter().filter(|known| {
         known.status == SliceStatus::Done && slice.is_none_or(|slice| known.slice_id == slice)
     });
-    slices.flat_map(list_criteria).collect()
+    slices.flat_map(|slice| list_criteria(slice)).collect()
 }
 
 /// The criteria of a slice, those that it was rid of with proof among them.

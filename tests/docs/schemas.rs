@@ -243,7 +243,7 @@ impl Drawn for Plan {
             mission_anchor: d.text(),
             last_reground_at: d.maybe(Draw::moment),
             plan_basis: d.any_text(),
-            candidate_slices: (0..d.below(3)).map(|_| slice(d)).collect(),
+            candidate_slices: (0..d.below(3)).map(|_| slice(d).into()).collect(),
         }
     }
 }

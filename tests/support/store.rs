@@ -278,7 +278,7 @@ fn first_snapshot() -> Snapshot {
             mission_anchor: anchor.to_owned(),
             last_reground_at: None,
             plan_basis: String::new(),
-            candidate_slices: vec![slice("one"), slice("two")],
+            candidate_slices: vec![slice("one").into(), slice("two").into()],
         },
         active: ActiveSlice::idle(anchor),
         evidence: VerificationEvidence::default(),

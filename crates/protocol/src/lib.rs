@@ -68,8 +68,9 @@ mod prelude {
         ActiveSlice, ActiveStatus, Anchor, AnsweredRejection, AuditNote, Basis, Blocker, BriefLine,
         ByCook, Conclude, Count, Decision, Event, Evidence, Ledger, MAX_FIELD_CHARS, Offer, Plan,
         PlannedSlice, Policy, Profile, Receipt, Reground, ReportRecord, ReviewNote, Role,
-        RubricVerdict, SchemaVersion, Slice, SliceLedger, SliceRecordType, SliceStatus, Slot,
-        Snapshot, Subject, Submission, UserAnswer, Verdicts, VerificationEvidence, WaitingKind,
+        RubricVerdict, SchemaVersion, Shared, Slice, SliceLedger, SliceRecordType, SliceStatus,
+        Slot, Snapshot, Subject, Submission, UserAnswer, Verdicts, VerificationEvidence,
+        WaitingKind,
     };
     pub(crate) use crate::refusal::{Refusal, refusal};
     pub(crate) use std::collections::{BTreeMap, BTreeSet};

@@ -180,7 +180,7 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan> {
                 ticked: task.ticks >= task.item.lines().count().max(1),
             },
         );
-        slices.push(slice(task, id, blocked_on, slices.len()));
+        slices.push(slice(task, id, blocked_on, slices.len()).into());
     }
     faults.end(())?;
     let plan = Plan {

@@ -42,6 +42,7 @@ fn fill(word: &str, slices: usize, rows: usize) -> String {
                 blocked_on: number.checked_sub(1).map(id).into_iter().collect(),
                 ..Slice::default()
             })
+            .map(Into::into)
             .collect(),
     };
     parts.push(("graph", "The plan", draw_plan(&plan)));

@@ -313,6 +313,7 @@ pub(super) fn follow_to(
     .at(id.clone());
     let mut next = snapshot.clone();
     if let Some(ledger) = next.ledger.slices.get_mut(id) {
+        let ledger = &mut **ledger;
         let review = ledger.review.as_mut().map(|review| &mut review.commit);
         let audit = ledger.audit.as_mut().map(|audit| &mut audit.commit);
         let heads = ledger.head.as_mut().into_iter().chain(&mut ledger.reported);

@@ -149,13 +149,9 @@ pub fn contradictions(snapshot: &Snapshot) -> Vec<Finding> {
 
 /// The log holds a contradiction only after an import; `.agent/` may, after an edit.
 fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
-    let selected: Vec<&str> = snapshot
-        .plan
-        .candidate_slices
-        .iter()
-        .filter(|slice| slice.status.is_selected())
-        .map(|slice| slice.slice_id.as_str())
-        .collect();
+    let slices = snapshot.plan.candidate_slices.iter();
+    let selected = slices.filter(|slice| slice.status.is_selected());
+    let selected: Vec<&str> = selected.map(|slice| slice.slice_id.as_str()).collect();
     let id = snapshot.active.slice_id.as_deref();
     if let [only] = selected[..]
         && (!snapshot.is_in_work() || id != Some(only))

@@ -167,8 +167,9 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<
 
 /// Drops what no later decision can ask for.
 fn prune(next: &mut Snapshot) {
-    let plan = &next.plan;
-    next.ledger.slices.retain(|id, _| plan.slice(id).is_some());
+    let slices = next.plan.candidate_slices.iter();
+    let planned: BTreeSet<&String> = slices.map(|slice| &slice.slice_id).collect();
+    next.ledger.slices.retain(|id, _| planned.contains(id));
 }
 
 /// Stops the work when a budget is spent (`[limits]` of `cook.toml`).

@@ -34,7 +34,7 @@ pub(super) fn begin(next: &mut Snapshot, goal: &Goal) {
     };
     let anchor = next.state.mission_anchor.clone();
     next.active = active_from(&slice, ActiveStatus::Selected, &anchor);
-    next.plan.candidate_slices = vec![slice];
+    next.plan.candidate_slices = vec![slice.into()];
     let ledger = &mut next.ledger;
     ledger.regrounded = true;
     let entry = ledger.slices.entry(GOAL_SLICE.to_owned()).or_default();

@@ -29,11 +29,8 @@ pub(super) fn merge(
     well_formed(plan)?;
     let mut merged = Merged::default();
     for slice in &work.next.plan.candidate_slices {
-        if !plan
-            .candidate_slices
-            .iter()
-            .any(|planned| planned.slice_id == slice.slice_id)
-        {
+        let mut planned = plan.candidate_slices.iter();
+        if !planned.any(|planned| planned.slice_id == slice.slice_id) {
             return Err(refusal!(
                 Code::SliceRemoved,
                 "the plan leaves out slice `{}`",
@@ -45,20 +42,22 @@ pub(super) fn merge(
     let mut slices = Vec::new();
     for planned in &plan.candidate_slices {
         user_answers::require_own_notes(&work.next.ledger, planned)?;
-        match before
-            .iter()
-            .find(|slice| slice.slice_id == planned.slice_id)
-        {
+        let mut known = before.iter();
+        match known.find(|slice| slice.slice_id == planned.slice_id) {
             None => {
                 merged.opened.push(planned.slice_id.clone());
                 let slice = introduce(planned)?;
                 keep_why_blocked(work, &slice, planned);
-                slices.push(slice);
+                slices.push(slice.into());
             }
             Some(slice) => {
                 let next = revise(work, slice, planned, block)?;
                 keep_why_blocked(work, &next, planned);
-                slices.push(next);
+                slices.push(if next == **slice {
+                    slice.clone()
+                } else {
+                    next.into()
+                });
             }
         }
     }
@@ -342,12 +341,8 @@ fn next_status(
 /// The active cursor lets go of a slice that the plan took out of work.
 fn unselect(work: &mut Work) {
     let Some(id) = work.active_id() else { return };
-    let in_work = work
-        .next
-        .plan
-        .slice(&id)
-        .is_some_and(|slice| slice.status.is_selected());
-    if !in_work {
+    let slice = work.next.plan.slice(&id);
+    if !slice.is_some_and(|slice| slice.status.is_selected()) {
         work.go_idle();
     }
 }
@@ -408,7 +403,7 @@ fn keep_why_blocked(work: &mut Work, slice: &Slice, planned: &PlannedSlice) {
 /// No open slice waits for one that nobody will build, but for what this report shows to be there.
 fn require_settleable(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let plan = &work.next.plan;
-    let is_shown = |slice: &&Slice| {
+    let is_shown = |slice: &&Shared<Slice>| {
         let mut criteria = slice.acceptance_criteria.iter();
         !slice.acceptance_criteria.is_empty()
             && criteria

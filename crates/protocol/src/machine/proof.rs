@@ -113,11 +113,8 @@ fn claim_slice(snapshot: &Snapshot, block: &Reground, claim: &EvidenceClaim) -> 
     if snapshot.is_in_work() {
         return snapshot.active.slice_id.clone();
     }
-    let mut owners = snapshot
-        .plan
-        .candidate_slices
-        .iter()
-        .filter(|slice| slice.acceptance_criteria.contains(&claim.criterion));
+    let slices = snapshot.plan.candidate_slices.iter();
+    let mut owners = slices.filter(|slice| slice.acceptance_criteria.contains(&claim.criterion));
     match (owners.next(), owners.next()) {
         (Some(only), None) => Some(only.slice_id.clone()),
         _ => None,
@@ -303,7 +300,7 @@ fn find_stored(
     place: &Place,
 ) -> Option<String> {
     let is_claimed = matches!(question.required, Required::Claimed { .. });
-    let counts = |slice: &&Slice| {
+    let counts = |slice: &&Shared<Slice>| {
         let now = work.next.plan.slice(&slice.slice_id);
         slice.slice_id == question.slice_id || is_claimed && now.is_some_and(Slice::rests_on_proof)
     };
@@ -461,15 +458,8 @@ pub(super) fn revalidate_done(
     submission: Option<&Submission>,
 ) -> Result<Vec<String>, Refusal> {
     // What the block reopens itself is open by now.
-    let closed: Vec<String> = work
-        .next
-        .plan
-        .candidate_slices
-        .iter()
-        .filter(|slice| slice.rests_on_proof())
-        .map(|slice| slice.slice_id.clone())
-        .filter(|id| !reopens(block, id))
-        .collect();
+    let closed = list_closed(&work.next).map(|slice| slice.slice_id.clone());
+    let closed: Vec<String> = closed.filter(|id| !reopens(block, id)).collect();
     let mut reopened = Vec::new();
     let mut owed = Vec::new();
     for id in closed {
@@ -668,7 +658,7 @@ fn list_proofs(slice: &Slice) -> impl Iterator<Item = &EvidenceRecord> {
 
 /// Done slices, and those that were cancelled as there already.
 fn list_closed(snapshot: &Snapshot) -> impl Iterator<Item = &Slice> {
-    let slices = snapshot.plan.candidate_slices.iter();
+    let slices = snapshot.plan.candidate_slices.iter().map(|slice| &**slice);
     slices.filter(|slice| slice.rests_on_proof())
 }
 

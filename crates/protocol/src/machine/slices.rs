@@ -37,10 +37,9 @@ impl<'a> SliceGraph<'a> {
     /// Builds the graph; entries of `blocked_on` that name no slice are not edges.
     pub fn new(plan: &'a Plan) -> Self {
         let mut graph = DiGraph::new();
-        let nodes: BTreeMap<&str, NodeIndex> = plan
-            .candidate_slices
-            .iter()
-            .map(|slice| (slice.slice_id.as_str(), graph.add_node(slice)))
+        let slices = plan.candidate_slices.iter();
+        let nodes: BTreeMap<&str, NodeIndex> = slices
+            .map(|slice| (slice.slice_id.as_str(), graph.add_node(&**slice)))
             .collect();
         for slice in &plan.candidate_slices {
             for dependency in &slice.blocked_on {
@@ -292,13 +291,11 @@ pub fn current_audit(snapshot: &Snapshot) -> Option<&AuditNote> {
 /// and the one that the project's end rests on.
 pub(super) fn list_named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
     let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
-    let kept = &snapshot.plan.candidate_slices;
+    let planned = planned.flat_map(|slice| slice.verification_commands.iter().flatten());
+    let kept = snapshot.plan.candidate_slices.iter();
+    let kept = kept.flat_map(|slice| slice.verification_commands.iter().flatten());
     planned
-        .flat_map(|slice| slice.verification_commands.iter().flatten())
-        .chain(
-            kept.iter()
-                .flat_map(|slice| slice.verification_commands.iter().flatten()),
-        )
+        .chain(kept)
         .cloned()
         .chain([STOP_VERIFIER.to_owned()])
         .collect()

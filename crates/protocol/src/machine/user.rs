@@ -217,7 +217,11 @@ pub(super) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
     let block = Reground {
         plan: Some(PlanBlock {
             plan_basis: plan.plan_basis.clone(),
-            candidate_slices: plan.candidate_slices.iter().map(as_planned).collect(),
+            candidate_slices: plan
+                .candidate_slices
+                .iter()
+                .map(|it| as_planned(it))
+                .collect(),
             ..PlanBlock::default()
         }),
         ..Reground::default()
@@ -561,7 +565,7 @@ fn keep_noes(noes: Vec<Blocker>, next: &mut Snapshot) {
 
 /// A review that said no stays, whatever is taken back, also one that sent the slice back since;
 /// `cook resume --review-again` voids it.
-fn keep_negative_reviews(current: &BTreeMap<String, Box<SliceLedger>>, next: &mut Snapshot) {
+fn keep_negative_reviews(current: &BTreeMap<String, Shared<SliceLedger>>, next: &mut Snapshot) {
     for (id, slice) in current {
         if next.plan.slice(id).is_none() {
             continue;

@@ -265,19 +265,14 @@ pub(super) fn void(next: &mut Snapshot) {
 /// Takes back what was answered with slices that are cancelled now and were not in `before`; what a
 /// proof shows to be there stays answered.
 pub(super) fn take_back_answers(next: &mut Snapshot, before: &Plan) -> Vec<Blocker> {
-    let is_new = |slice: &&Slice| {
+    let is_new = |slice: &&Shared<Slice>| {
         let before = before.slice(&slice.slice_id);
         slice.status == SliceStatus::Cancelled
             && !slice.is_satisfied()
             && before.is_some_and(|before| before.status.is_open())
     };
-    let cancelled: Vec<&String> = next
-        .plan
-        .candidate_slices
-        .iter()
-        .filter(is_new)
-        .map(|slice| &slice.slice_id)
-        .collect();
+    let cancelled = next.plan.candidate_slices.iter().filter(is_new);
+    let cancelled: Vec<&String> = cancelled.map(|slice| &slice.slice_id).collect();
     let is_cancelled =
         |answered: &mut AnsweredRejection| answered.slices.iter().any(|id| cancelled.contains(&id));
     let answered = &mut next.ledger.answered_rejections;

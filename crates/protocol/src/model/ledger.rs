@@ -7,6 +7,7 @@ use super::contract::{Assured, Offer};
 use super::evidence::Receipt;
 use super::plan_document::{Plan, PlanSource, TaskSource};
 use super::scalar::{Count, Text, Texts};
+use super::shared::Shared;
 use super::state::Role;
 use super::strength_note::StrengthNote;
 use crate::digest::sha256;
@@ -343,7 +344,7 @@ pub struct Ledger {
     /// A re-ground of this mission is recorded.
     pub regrounded: bool,
     /// By slice id.
-    pub slices: BTreeMap<String, Box<SliceLedger>>,
+    pub slices: BTreeMap<String, Shared<SliceLedger>>,
     /// The file that the plan was taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_source: Option<PlanSource>,

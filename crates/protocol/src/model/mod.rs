@@ -18,6 +18,7 @@ mod plan_document;
 mod scalar;
 mod setting;
 mod shape;
+mod shared;
 mod snapshot;
 mod state;
 mod strength_note;
@@ -73,6 +74,7 @@ pub use setting::{
     RepoPath, RoleKey, SocketPath, Span, check_command, escape_branch, is_branch_name, nearest,
     surface_matches, surface_names, unescape_branch,
 };
+pub use shared::Shared;
 pub use snapshot::{Records, Snapshot, TreeEntry};
 pub use state::{
     AuditorVerdict, MAX_ANCHOR_CHARS, Phase, Policy, Role, RoleSlot, State, is_hidden,

@@ -6,12 +6,13 @@ use super::scalar::{
     Count, MaybeText, MaybeTexts, Priority, SchemaVersion, Text, Texts, Timestamp,
 };
 use super::state::Policy;
-use super::{SliceRecord, StopRecord};
+use super::{Shared, SliceRecord, StopRecord};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Deref, DerefMut};
 use strum::IntoStaticStr;
 
 // `plan.json`: the ordered backlog of slices.
@@ -144,16 +145,16 @@ impl Plan {
 
     /// The slice of that name.
     pub fn slice(&self, id: &str) -> Option<&Slice> {
-        self.candidate_slices
-            .iter()
-            .find(|slice| slice.slice_id == id)
+        let mut slices = self.candidate_slices.iter();
+        slices.find(|slice| slice.slice_id == id).map(Deref::deref)
     }
 
     /// The slice of that name, to change.
     pub fn slice_mut(&mut self, id: &str) -> Option<&mut Slice> {
-        self.candidate_slices
-            .iter_mut()
+        let mut slices = self.candidate_slices.iter_mut();
+        slices
             .find(|slice| slice.slice_id == id)
+            .map(DerefMut::deref_mut)
     }
 
     /// A slice of that name is neither done nor cancelled.
@@ -183,9 +184,8 @@ impl Plan {
 
     /// Slices that are neither done nor cancelled.
     pub fn open_slices(&self) -> impl Iterator<Item = &Slice> {
-        self.candidate_slices
-            .iter()
-            .filter(|slice| slice.status.is_open())
+        let slices = self.candidate_slices.iter().map(Deref::deref);
+        slices.filter(|slice| slice.status.is_open())
     }
 }
 
@@ -236,7 +236,8 @@ pub struct Plan {
     /// What the plan was made from.
     pub plan_basis: String,
     /// The slices.
-    pub candidate_slices: Vec<Slice>,
+    #[schemars(with = "Vec<Slice>")]
+    pub candidate_slices: Vec<Shared<Slice>>,
 }
 
 // `active-slice.json`: the one slice in work, with the exact handoff.

@@ -49,7 +49,7 @@ impl Snapshot {
 
     /// What is known of a slice beyond its plan entry.
     pub fn find_ledger(&self, slice_id: &str) -> Option<&SliceLedger> {
-        self.ledger.slices.get(slice_id).map(Box::as_ref)
+        self.ledger.slices.get(slice_id).map(|slice| &**slice)
     }
 
     /// A slice is selected, in progress or committed.

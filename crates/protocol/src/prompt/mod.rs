@@ -419,7 +419,7 @@ mod tests {
         snapshot
             .ledger
             .slices
-            .insert("s-1".to_owned(), Box::new(slice));
+            .insert("s-1".to_owned(), slice.into());
         snapshot.ledger.advice = Some(FORGED.to_owned());
         snapshot.ledger.returned = Some(FORGED.to_owned());
         snapshot.ledger.high_value_gaps = said();
@@ -603,7 +603,7 @@ mod tests {
         snapshot
             .ledger
             .slices
-            .insert("s-1".to_owned(), Box::new(slice));
+            .insert("s-1".to_owned(), slice.into());
         snapshot.ledger.open_audit = serde_json::from_value(audit).ok();
         snapshot.ledger.advice = Some(endless());
         snapshot.ledger.returned = Some(endless());

@@ -61,7 +61,7 @@ pub(super) fn plan_text(
     let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
     let places = ready.iter().enumerate();
     let places: BTreeMap<&str, usize> = places.map(|(at, id)| (id.as_str(), at)).collect();
-    let mut others: Vec<&Slice> = plan.candidate_slices.iter().collect();
+    let mut others: Vec<&Slice> = plan.candidate_slices.iter().map(|it| &**it).collect();
     others.retain(|slice| Some(slice.slice_id.as_str()) != in_work);
     let place = |slice: &&Slice| places.get(slice.slice_id.as_str()).copied();
     others.sort_by_key(|slice| place(slice).unwrap_or(usize::MAX));

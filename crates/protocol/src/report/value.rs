@@ -9,6 +9,13 @@ use crate::prelude::*;
 /// blank lines and blanks at the ends, indentation that all lines share,
 /// back-quotes or bold around the whole. Idempotent.
 pub(super) fn tidy(text: &str) -> String {
+    let word = text.trim();
+    if word
+        .bytes()
+        .all(|c| c.is_ascii_graphic() && c != b'*' && c != b'`')
+    {
+        return word.to_owned();
+    }
     let text = dedent(&clean(text, Lines::Keep));
     let mut text = text.trim();
     while let Some(inner) = strip_wrapping(text) {
@@ -142,6 +149,11 @@ fn one_line(text: &str) -> String {
 
 /// What follows one of the words for none, when the text begins with one.
 fn after_none(text: &str) -> Option<String> {
+    // All of them begin with one letter, and a control character may hide one.
+    let first = text.chars().find(|c| c.is_alphabetic() || c.is_control());
+    if first.is_some_and(|c| c.is_ascii_alphabetic() && !c.eq_ignore_ascii_case(&'n')) {
+        return None;
+    }
     let text = clean(text, Lines::Fold);
     let text = one_line(after_marker(&text).unwrap_or(&text));
     ["(none)", "none", "not applicable", "n/a", "na"]

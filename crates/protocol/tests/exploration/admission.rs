@@ -11,7 +11,7 @@ use cook_protocol::machine::{
 };
 use cook_protocol::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, Evidence, EvidenceClaim, Plan, Policy,
-    Reground, Resume, Role, STOP_VERIFIER, Slice, SliceRecordType, SliceStatus, Snapshot,
+    Reground, Resume, Role, STOP_VERIFIER, Shared, Slice, SliceRecordType, SliceStatus, Snapshot,
     Submission, Verdicts, WaitingKind, surface_matches, surface_names,
 };
 use cook_protocol::question::AnchorQuestion;
@@ -670,7 +670,7 @@ fn check_held_back(seen: &Seen) -> Check {
 
 /// Ids are words, told apart; every open slice has criteria, told apart; no circle; what is
 /// closed or in work keeps its goal; a slice changes its status only as a plan may.
-fn plan_is_legal(seen: &Seen, given: &[Slice]) -> Check {
+fn plan_is_legal(seen: &Seen, given: &[Shared<Slice>]) -> Check {
     require(given.len() <= MAX_SLICES, || "too many slices".to_owned())?;
     let ids: BTreeSet<&String> = given.iter().map(|slice| &slice.slice_id).collect();
     require(

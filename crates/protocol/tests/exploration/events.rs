@@ -170,7 +170,12 @@ pub fn restate(slice: &Slice) -> PlannedSlice {
 pub fn plan_of(snapshot: &Snapshot) -> PlanBlock {
     PlanBlock {
         plan_basis: snapshot.plan.plan_basis.clone(),
-        candidate_slices: snapshot.plan.candidate_slices.iter().map(restate).collect(),
+        candidate_slices: snapshot
+            .plan
+            .candidate_slices
+            .iter()
+            .map(|it| restate(it))
+            .collect(),
         ..PlanBlock::default()
     }
 }
@@ -716,7 +721,7 @@ fn hostile_plans(all: &mut Blocks) {
     });
     for answer in &snapshot.ledger.answers {
         let note = answer.note();
-        let has_it = |slice: &&Slice| slice.locked_notes.iter().flatten().any(|own| *own == note);
+        let has_it = |slice: &Slice| slice.locked_notes.iter().flatten().any(|own| *own == note);
         let mut slices = snapshot.plan.candidate_slices.iter();
         let closed = slices.find(|slice| !slice.status.is_open() && !has_it(slice));
         if let Some(slice) = closed {

@@ -101,6 +101,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     let has_review = current_review(&snapshot).is_some();
     let has_audit = current_audit(&snapshot).is_some();
     for slice in snapshot.ledger.slices.values_mut() {
+        let slice = &mut **slice;
         let head = slice.head.clone();
         // Whose words they are matters as far as the reviewer is another.
         if let Some(by) = &mut slice.offered_by {

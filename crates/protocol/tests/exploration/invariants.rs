@@ -571,7 +571,7 @@ fn check_cancelled_leave_nothing(seen: &Seen) -> Check {
         let mut answered = after.ledger.answered_rejections.iter();
         answered.any(|answered| answered.no.id == id)
     };
-    let slices = || after.plan.candidate_slices.iter();
+    let slices = || after.plan.candidate_slices.iter().map(|slice| &**slice);
     let is_cancelled = |slice: &&Slice| slice.status == SliceStatus::Cancelled;
     for slice in slices().filter(is_cancelled) {
         let Some(ledger) = after.ledger.slices.get(&slice.slice_id) else {

@@ -31,7 +31,7 @@ fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
     let (snapshot, rule) = (&walk.snapshot, walk.rule());
     let slices = &snapshot.plan.candidate_slices;
     let in_work = snapshot.find_slice_in_work();
-    let find = |is: &dyn Fn(&&Slice) -> bool| slices.iter().find(is);
+    let find = |is: &dyn Fn(&&Slice) -> bool| slices.iter().map(|slice| &**slice).find(is);
     let is_free = |slice: &&Slice| slice.status.is_open() && in_work != Some(&*slice.slice_id);
     let name = in_work.unwrap_or(NAMES[0]).to_owned();
     if matches!(choice, Choice::Accept | Choice::SendBack) {

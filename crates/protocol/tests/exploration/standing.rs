@@ -13,7 +13,7 @@ use cook_protocol::question::AnchorQuestion;
 
 /// Proofs of done slices, and of those that were cancelled as there already.
 fn list_accepted(snapshot: &Snapshot) -> impl Iterator<Item = (&Slice, &EvidenceRecord)> {
-    let slices = snapshot.plan.candidate_slices.iter();
+    let slices = snapshot.plan.candidate_slices.iter().map(|slice| &**slice);
     let slices = slices.filter(|slice| slice.rests_on_proof());
     slices.flat_map(|slice| {
         let records = slice.evidence.iter().filter_map(Evidence::record);
@@ -65,7 +65,7 @@ pub fn check_built_on(seen: &Seen) -> Check {
             format!("slice `{id}` stays done with {worth:?}")
         })?;
     }
-    let is_bare = |slice: &&Slice| {
+    let is_bare = |slice: &Slice| {
         let mut criteria = slice.acceptance_criteria.iter();
         let proves = |criterion: &String| {
             let mut records = slice.evidence.iter().filter_map(Evidence::record);

@@ -397,6 +397,7 @@ impl Walk {
     /// Accepted proofs that do not hold at HEAD.
     fn list_harmed(&self) -> impl Iterator<Item = (&Slice, &EvidenceRecord, Verdict)> {
         let slices = self.snapshot.plan.candidate_slices.iter();
+        let slices = slices.map(|slice| &**slice);
         let slices = slices.filter(|slice| slice.rests_on_proof());
         let records = slices.flat_map(|slice| {
             let records = slice.evidence.iter().filter_map(Evidence::record);

@@ -7,7 +7,8 @@ use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::hex;
 use cook_protocol::machine::Facts;
 use cook_protocol::model::{
-    Actor, BriefRecord, Event, Plan, Receipt, Records, Slice, SliceRecord, Snapshot, StopRecord,
+    Actor, BriefRecord, Event, Ledger, Plan, Receipt, Records, Shared, Slice, SliceLedger,
+    SliceRecord, Snapshot, StopRecord,
 };
 use git2::{ObjectType, Oid};
 use serde::de::DeserializeOwned;
@@ -355,58 +356,90 @@ pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Writes one plan after another as [`pretty`] does; of a slice that stays as it was the text is not made again.
+/// Writes the documents of one snapshot after another as [`Document::text`] does; of a slice that stays as it was, in the
+/// plan or the ledger, the text is not made again.
 #[derive(Default)]
-pub(super) struct PlanWriter {
-    /// The slices of the last one, and their lines.
-    slices: Vec<(Slice, Vec<u8>)>,
+pub(super) struct Writer {
+    planned: Known<Slice>,
+    known: Known<SliceLedger>,
 }
 
-impl PlanWriter {
-    pub(super) fn write(&mut self, plan: &Plan) -> Result<Vec<u8>, Failure> {
-        let bare = Plan {
-            schema_version: plan.schema_version,
-            mission_anchor: plan.mission_anchor.clone(),
-            last_reground_at: plan.last_reground_at.clone(),
-            plan_basis: plan.plan_basis.clone(),
-            candidate_slices: Vec::new(),
-        };
-        let mut text = pretty(&bare)?;
-        let Some(head) = text.strip_suffix(b"[]\n}\n").map(<[u8]>::len) else {
-            return pretty(plan);
-        };
-        self.slices.truncate(plan.candidate_slices.len());
-        if plan.candidate_slices.is_empty() {
-            return Ok(text);
+/// Slices as they were written last, with their lines.
+type Known<T> = BTreeMap<String, (Shared<T>, Vec<u8>)>;
+
+impl Writer {
+    pub(super) fn text(
+        &mut self,
+        document: Document,
+        of: &Snapshot,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        match document {
+            Document::Plan => self.plan(&of.plan).map(Some),
+            Document::Ledger => self.ledger(&of.ledger).map(Some),
+            _ => document.text(of),
         }
-        text.truncate(head);
-        text.push(b'[');
-        for (at, slice) in plan.candidate_slices.iter().enumerate() {
-            if self.slices.get(at).is_none_or(|(known, _)| known != slice) {
-                let new = (slice.clone(), write_indented(slice)?);
-                match self.slices.get_mut(at) {
-                    Some(known) => *known = new,
-                    None => self.slices.push(new),
-                }
-            }
-            if at > 0 {
-                text.push(b',');
-            }
-            text.extend_from_slice(&self.slices[at].1);
-        }
-        text.extend_from_slice(b"\n  ]\n}\n");
-        Ok(text)
+    }
+
+    fn plan(&mut self, plan: &Plan) -> Result<Vec<u8>, Failure> {
+        let mut bare = plan.clone();
+        let slices = std::mem::take(&mut bare.candidate_slices);
+        let slices = slices.iter().map(|slice| (&slice.slice_id, slice));
+        let place = ["\n  \"candidate_slices\": [", "]"];
+        weave(&bare, place, slices, &mut self.planned, |_, slice| [slice])
+    }
+
+    fn ledger(&mut self, ledger: &Ledger) -> Result<Vec<u8>, Failure> {
+        let mut bare = ledger.clone();
+        let slices = std::mem::take(&mut bare.slices);
+        let place = ["\n  \"slices\": {", "}"];
+        weave(&bare, place, slices.iter(), &mut self.known, |id, slice| {
+            BTreeMap::from([(id, slice)])
+        })
     }
 }
 
-/// The lines of an entry of a list at the top of a document, each behind its line feed.
-fn write_indented<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
-    let mut lines = Vec::new();
-    for line in serde_json::to_vec_pretty(value)
-        .writing("a document")?
-        .split(|byte| *byte == b'\n')
-    {
-        lines.extend_from_slice(b"\n    ");
+/// A document with entries in a place at its top that is empty in `bare`: no text holds a line feed, so there is no other
+/// place like it. `alone` is the place with one entry.
+fn weave<'d, T: Clone + PartialEq + 'd, O: Serialize>(
+    bare: &impl Serialize,
+    [begin, end]: [&str; 2],
+    entries: impl Iterator<Item = (&'d String, &'d Shared<T>)>,
+    known: &mut Known<T>,
+    alone: impl Fn(&'d String, &'d Shared<T>) -> O,
+) -> Result<Vec<u8>, Failure> {
+    let mut text = pretty(bare)?;
+    let place = [begin, end].concat();
+    let mut places = text.windows(place.len());
+    let at = places.position(|found| found == place.as_bytes());
+    let at = at.ok_or_else(|| refuse_malformed("a document lacks its slices"))? + begin.len();
+    let rest = text.split_off(at);
+    let mut before = std::mem::take(known);
+    for (number, (id, entry)) in entries.enumerate() {
+        let lines = match before.remove(id) {
+            Some((known, lines)) if known == *entry => lines,
+            _ => indent(&alone(id, entry))?,
+        };
+        if number > 0 {
+            text.push(b',');
+        }
+        text.extend_from_slice(&lines);
+        known.insert(id.clone(), (Shared::clone(entry), lines));
+    }
+    if !known.is_empty() {
+        text.extend_from_slice(b"\n  ");
+    }
+    text.extend_from_slice(&rest);
+    Ok(text)
+}
+
+/// The lines of what stands alone in a list or a map, as they stand in one at the top of a document.
+fn indent(alone: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    let text = serde_json::to_vec_pretty(alone).writing("a document")?;
+    let inside = text.strip_suffix(b"\n]").or(text.strip_suffix(b"\n}"));
+    let mut lines = Vec::with_capacity(text.len() + text.len() / 8);
+    let inside = inside.unwrap_or(&text).split(|byte| *byte == b'\n');
+    for line in inside.skip(1) {
+        lines.extend_from_slice(b"\n  ");
         lines.extend_from_slice(line);
     }
     Ok(lines)
@@ -783,18 +816,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plans_are_written_as_any_other_document() {
-        let slice = |id: &str, notes: &[&str]| Slice {
-            slice_id: id.to_owned(),
-            goal: "two\nlines [] {}".to_owned(),
-            locked_notes: Some(notes.iter().map(|note| (*note).to_owned()).collect()),
-            ..Slice::default()
+    fn plans_and_ledgers_are_written_as_any_other_document() {
+        let slice = |id: &str, notes: &[&str]| {
+            Shared::from(Slice {
+                slice_id: id.to_owned(),
+                goal: "two\nlines [] {}\n  \"slices\": {}".to_owned(),
+                locked_notes: Some(notes.iter().map(|note| (*note).to_owned()).collect()),
+                ..Slice::default()
+            })
         };
-        let mut writer = PlanWriter::default();
+        let mut writer = Writer::default();
         let mut plan = Plan {
-            plan_basis: "[]\n}".to_owned(),
+            plan_basis: "[]\n}\n  \"candidate_slices\": []".to_owned(),
             ..Plan::default()
         };
+        let mut ledger = Ledger {
+            branch: Some("\n  \"slices\": {}".to_owned()),
+            ..Ledger::default()
+        };
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         for slices in [
             vec![],
             vec![slice("a", &["x"])],
@@ -802,11 +842,24 @@ mod tests {
             vec![slice("a", &["x", "y"]), slice("b", &[])],
             vec![slice("b", &[]), slice("c", &[]), slice("a", &[])],
             vec![slice("c", &[])],
+            vec![slice("c", &[]), slice("c", &["z"])],
             vec![],
         ] {
+            let known = slices.iter().map(|slice| {
+                let known = SliceLedger {
+                    claimed: slice.locked_notes.clone().unwrap(),
+                    ..SliceLedger::default()
+                };
+                (slice.slice_id.clone(), known.into())
+            });
+            ledger.slices = known.collect();
             plan.candidate_slices = slices;
-            let text = String::from_utf8(writer.write(&plan).unwrap()).unwrap();
-            assert_eq!(text, String::from_utf8(pretty(&plan).unwrap()).unwrap());
+            let written = [writer.plan(&plan), writer.ledger(&ledger)];
+            let whole = [pretty(&plan), pretty(&ledger)];
+            assert_eq!(
+                written.map(|it| text(it.unwrap())),
+                whole.map(|it| text(it.unwrap()))
+            );
         }
     }
 

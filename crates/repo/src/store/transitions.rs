@@ -13,7 +13,7 @@ use super::checkpoints::{self, Intake};
 use super::error::{During, refuse_malformed, unknown_name};
 use super::log_format::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
-    Histories, History, Lines, PlanWriter, RECEIPTS, Stand, TESTS, TRAIL, Tip,
+    Histories, History, Lines, RECEIPTS, Stand, TESTS, TRAIL, Tip, Writer,
 };
 use super::odb::{self, Log, TreeEntry};
 use super::view::{Difference, is_history};
@@ -437,7 +437,7 @@ impl Store {
                 snapshot: Some(produced.snapshot),
                 histories,
                 entries: step.entries,
-                plans: state.plans,
+                writer: state.writer,
             };
         }
         Ok(report)
@@ -546,7 +546,7 @@ struct Replay {
     snapshot: Option<Snapshot>,
     histories: Histories,
     entries: Vec<TreeEntry>,
-    plans: RefCell<PlanWriter>,
+    writer: RefCell<Writer>,
 }
 
 impl Replay {
@@ -559,7 +559,7 @@ impl Replay {
             snapshot: Some(stand.snapshot()?),
             histories: stand.histories()?,
             entries: stand.entries,
-            plans: RefCell::default(),
+            writer: RefCell::default(),
         })
     }
 
@@ -632,10 +632,7 @@ impl Replay {
                 Some(before) if document.same(before, after) => {
                     log_format::find(&self.entries, name).map(Node::Blob)
                 }
-                _ if document == Document::Plan => {
-                    Some(text(self.plans.borrow_mut().write(&after.plan)?))
-                }
-                _ => document.text(after)?.map(text),
+                _ => self.writer.borrow_mut().text(document, after)?.map(text),
             };
             nodes.extend(node.map(|node| (name.to_owned(), node)));
         }

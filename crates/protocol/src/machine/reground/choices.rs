@@ -324,11 +324,8 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
 
 fn note_order(work: &mut Work, id: &str) {
     let rows = SliceGraph::new(&work.next.plan).ready(&work.next.plan);
-    let reasoned = work
-        .next
-        .plan
-        .slice(id)
-        .is_some_and(|slice| !slice.why_now.trim().is_empty());
+    let slice = work.next.plan.slice(id);
+    let reasoned = slice.is_some_and(|slice| !slice.why_now.trim().is_empty());
     if let Some(first) = rows.first()
         && first.slice_id != id
         && !reasoned

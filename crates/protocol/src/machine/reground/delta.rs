@@ -57,7 +57,8 @@ fn apply_delta(
         ));
     }
     require_once(delta)?;
-    let mut slices: Vec<PlannedSlice> = plan.candidate_slices.iter().map(Slice::restate).collect();
+    let slices = plan.candidate_slices.iter();
+    let mut slices: Vec<PlannedSlice> = slices.map(|slice| slice.restate()).collect();
     for cancelled in &delta.cancel {
         let is_open = lost.contains(&cancelled.slice_id);
         let slice = find_open(&mut slices, plan, &cancelled.slice_id, is_open)?;

@@ -507,12 +507,8 @@ fn heal(work: &mut Work) -> Result<(), Refusal> {
             slice.status = SliceStatus::Planned;
         }
     }
-    if work
-        .next
-        .plan
-        .slice(&id)
-        .is_some_and(|slice| slice.status == SliceStatus::Planned)
-    {
+    let slice = work.next.plan.slice(&id);
+    if slice.is_some_and(|slice| slice.status == SliceStatus::Planned) {
         work.go_idle();
     }
     work.sync_handoff();
@@ -530,11 +526,7 @@ fn heal_selection(work: &mut Work) {
     let last = work.next.active.slice_id.clone();
     if let Some(id) = last
         && work.next.active.status == ActiveStatus::Done
-        && work
-            .next
-            .plan
-            .slice(&id)
-            .is_none_or(|slice| slice.status != SliceStatus::Done)
+        && !work.next.plan.is_done(&id)
     {
         work.go_idle();
     }

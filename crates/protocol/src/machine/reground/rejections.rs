@@ -115,14 +115,8 @@ fn keep_answer(work: &mut Work, block: &Reground, no: &Blocker) {
 /// this report opens.
 pub(super) fn note_slices(work: &mut Work, opened: &[String]) {
     let (before, next) = (&work.before.ledger.answered_rejections, &mut work.next);
-    let open = |slice: &&Slice| slice.status.is_open();
-    let open: Vec<&String> = next
-        .plan
-        .candidate_slices
-        .iter()
-        .filter(open)
-        .map(|slice| &slice.slice_id)
-        .collect();
+    let open = next.plan.open_slices();
+    let open: Vec<&String> = open.map(|slice| &slice.slice_id).collect();
     let answered = next.ledger.answered_rejections.iter_mut();
     for answered in answered.filter(|answered| !before.contains(answered)) {
         let named = |id: &&&String| names(&answered.answer, id);
