@@ -17,6 +17,7 @@ use cook_protocol::model::{
     Anchor, BRIEF_FILE, Basis, BriefDocument, BriefSync, EvidenceRecord, SliceRecord,
 };
 use cook_protocol::question::BriefQuestion;
+use cook_repo::store::History;
 
 /// Bytes of a brief that is not asked for in full.
 pub const DEFAULT_BYTES: usize = 8_000;
@@ -279,35 +280,39 @@ fn read_past(
     snapshot: &Snapshot,
 ) -> Result<(Vec<SliceRecord>, Vec<Attempt>)> {
     let store = workspace.store()?;
-    // The history is found by the same commits.
+    // The tests that proofs show are found by the same commits.
     store.remember();
     let undone = &snapshot.undone.seqs;
-    let mut failed = Vec::new();
-    let mut since = 0;
+    let (mut reopened, mut failed) = (Vec::new(), Vec::new());
     for meta in store.entries()? {
         let meta = meta?;
         if undone.contains(&meta.seq) {
             continue;
         }
         match meta.event.as_str() {
-            "refocused" => {
-                since = meta.seq;
-                break;
-            }
+            "refocused" => break,
+            // Red gates spend an attempt of the slice, and no transition lowers that count.
+            "implemented" if !snapshot.counters.attempts.contains_key(&meta.subject) => {}
             "implemented" | "returned" | "refused" => {
                 let (event, facts) = store.event_and_facts(&meta.commit)?;
                 failed.extend(attempts(&event, &facts, meta.seq));
+            }
+            // What else takes a slice up again, and what may bring a history along.
+            "regrounded" | "regrounded_by_cook" | "adopted" | "bootstrapped" => {
+                // Most records are of other kinds and long; the word stands in every reopened one.
+                let lines = store.lines_added(&meta.commit, History::Slice)?;
+                let lines = lines.lines().rev();
+                for line in lines.filter(|line| line.contains("\"reopened\"")) {
+                    let record: SliceRecord = serde_json::from_str(line)
+                        .or_fail(Code::LogUnreadable, "a line of the slices' history")?;
+                    reopened.extend(Some(record).filter(|it| it.kind == SliceRecordType::Reopened));
+                }
             }
             _ => {}
         }
     }
     failed.reverse();
-    // Most records are of other kinds and long; the word stands in every reopened one.
-    let mut reopened = workspace.slice_records(|line| line.contains("\"reopened\""))?;
-    reopened.retain(|record| {
-        let seq = record.seq.map_or(0, |seq| seq.0);
-        record.kind == SliceRecordType::Reopened && seq >= since && !undone.contains(&seq)
-    });
+    reopened.reverse();
     Ok((reopened, failed))
 }
 

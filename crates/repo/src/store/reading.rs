@@ -230,6 +230,18 @@ impl Store {
         }))
     }
 
+    /// What the transition of that full id added to a history.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn lines_added(&self, commit: &str, history: History) -> Result<String, Failure> {
+        self.read(|log| {
+            let id = log.oid(commit).ok_or_else(|| unknown_name(commit))?;
+            let added = Stand::at(log, id)?.lines_added(history.file())?;
+            String::from_utf8(added).reading("a history")
+        })
+    }
+
     /// Every workflow of the repository's log, those of removed worktrees
     /// included, by id. Empty when there is no log.
     pub fn all_worktrees(place: &Place) -> Result<Vec<WorktreeLog>, Failure> {
