@@ -9,6 +9,7 @@ use crate::workspace::Workspace;
 use cook_protocol::change::code_of;
 use cook_protocol::model::Place;
 use cook_protocol::trials::{Side, Weight, Word, fits_path};
+use cook_repo::receipt::TrialRoom;
 
 /// Gates of the settings, those of these names alone where there are any.
 fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Result<Vec<GateSpec>> {
@@ -354,6 +355,17 @@ fn needs_more(
     tell(&format!("{name}: red; once more with your environment"));
     let outside = workspace.world()?.runner()?.run_outside(head, gate)?;
     if outside.has_passed() {
+        let online = GateSpec {
+            network: true,
+            ..gate.clone()
+        };
+        tell(&format!("{name}: red; once more with the network"));
+        let world = workspace.world()?;
+        let runner = world.runner()?;
+        let mut room = TrialRoom::new(&runner, Caches::Kept);
+        if !gate.network && room.run(head, &online, true)?.run.has_passed() {
+            return Ok(Some(tell_network(gate, proposed, &why)));
+        }
         let print = |argv: &[String]| workspace.world()?.runner()?.print_both(head, gate, argv);
         let packages = list_packages(&workspace.repo, gate, receipt, &print)?;
         return Ok(Some(tell_lack(gate, proposed, &why, &packages, &needs)));
@@ -411,6 +423,30 @@ fn tell_lack(
     };
     let what = format!(
         "`{}` is green with your environment and red in the clean room ({why}): {lack}",
+        gate.run
+    );
+    Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
+}
+
+/// The room lacks the network alone.
+fn tell_network(gate: &GateSpec, proposed: bool, why: &str) -> Line {
+    let (place, show) = match proposed {
+        true => {
+            let mut table = toml::Table::from_iter([("run".to_owned(), gate.run.clone().into())]);
+            table.insert("network".to_owned(), true.into());
+            if !gate.dir.is_empty() {
+                table.insert("dir".to_owned(), gate.dir.clone().into());
+            }
+            let table = toml::Value::Table(table);
+            (String::new(), format!("gates.test = {table}"))
+        }
+        false => (
+            format!("`[gates.{}]` of ", gate.name),
+            "network = true".to_owned(),
+        ),
+    };
+    let what = format!(
+        "`{}` is green with the network and red in the clean room without it ({why}); add the line below to {place}`.agent/cook.toml`",
         gate.run
     );
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)

@@ -1,6 +1,7 @@
 //! The three answers, where a claim is not accused of what is not its own: what the room lacks, what was
 //! never run, what goes now so and now otherwise.
 
+use crate::support::agents::has_sandbox;
 use crate::trial::{Repo, check, expect_refused, node, passes, python, replace, with_programs};
 use serde_json::Value;
 
@@ -378,6 +379,42 @@ fn a_base_that_was_red_before_the_head_was_green_runs_anew() {
     replace(&repo, FILE, "add(1, -2), -1", "add(1, -2), 3");
     repo.commit("Fix", None);
     expect_refused(&repo, "pass_to_fail", "test_add");
+}
+
+/// A gate that needs the network says so by its runs.
+#[test]
+fn a_gate_that_needs_the_network_is_told_how_to_get_it() {
+    let (Some(repo), true) = (python(), has_sandbox()) else {
+        return;
+    };
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let call = format!("import socket\nsocket.create_connection((\"127.0.0.1\", {port}), 5)\n");
+    let tests = repo.read(FILE);
+    repo.write(FILE, format!("{call}{tests}"));
+    repo.commit("Ask a server", None);
+    for _ in 0..2 {
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 3, "{answer:#}");
+        let show = "gates.test = { network = true, run = \"make test\" }";
+        assert_eq!(line(&answer, "room_lacks")["show"], show, "{answer:#}");
+    }
+    repo.write(".agent/cook.toml", "gates.test = { run = \"make test\" }\n");
+    repo.commit("Name the gate", None);
+    let (_, answer) = check(&repo, &[]);
+    let found = line(&answer, "room_lacks");
+    assert_eq!(found["show"], "network = true", "{answer:#}");
+    assert!(
+        found["message"]
+            .as_str()
+            .unwrap()
+            .contains("`[gates.test]`")
+    );
+    let toml = "[gates.test]\nrun = \"make test\"\nnetwork = true\n";
+    repo.write(".agent/cook.toml", toml);
+    repo.commit("Give it the network", None);
+    let (_, answer) = check(&repo, &[]);
+    assert!(!answer.to_string().contains("room_lacks"), "{answer:#}");
 }
 
 /// Settings that git ignores are no part of the commit.
