@@ -473,7 +473,7 @@ fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
         }
         RunEvent::ByCook(applied) => {
             let (seq, next) = (applied.step.snapshot.ledger.seq.0, &applied.step.next);
-            let text = format!("cook re-grounded #{seq}: {}", next.reason);
+            let text = format!("cook re-grounded (#{seq}): {}", next.reason);
             (Tone::Good, "", text)
         }
         RunEvent::ModelAsked(why) => (Tone::Dim, "", format!("a model re-grounds: {why}")),

@@ -184,6 +184,17 @@ fn a_gate_that_nobody_trusts_is_said_at_the_installation_and_never_run() {
 }
 
 #[test]
+fn a_directory_that_held_nothing_but_hooks_goes_with_them() {
+    let repo = Repo::unborn();
+    repo.write("README.md", "# Theirs\n");
+    repo.commit("Theirs", None);
+    repo.cook(&["hooks", "install", "claude", "--check"]).ok();
+    assert!(repo.root.join(".claude").exists());
+    repo.cook(&["hooks", "remove", "claude", "--check"]).ok();
+    assert!(!repo.root.join(".claude").exists());
+}
+
+#[test]
 fn installing_the_check_and_removing_it_leaves_every_byte() {
     for agent in Agent::all() {
         let repo = Repo::unborn();

@@ -570,10 +570,13 @@ fn may_be_changed(path: &Path) -> Result<()> {
 }
 
 fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
-    let Some(text) = text else {
-        return std::fs::remove_file(path);
-    };
     let dir = path.parent().unwrap_or(Path::new("."));
+    let Some(text) = text else {
+        std::fs::remove_file(path)?;
+        // It fails where the directory holds anything else.
+        let _ = std::fs::remove_dir(dir);
+        return Ok(());
+    };
     std::fs::create_dir_all(dir)?;
     NewFile::at(path, Durable::Content)
         .mode(mode)

@@ -449,7 +449,7 @@ codes! {
     InputTooLarge "input_too_large" Failure Error "the input is larger than the limit", "give a smaller input";
     InputUnreadable "input_unreadable" Failure Error "the input cannot be read", "name a readable file of UTF-8 text, or `-` for standard input";
     OperationUnknown "operation_unknown" Failure Error "the transition is not known", "run `cook log`";
-    ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
+    ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt FILE`";
     Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran or git spoke to a remote; nothing changed here", "run the command again";
     HooksFile "hooks_file" Failure Error "an agent's settings file cannot be changed", "mend or move the named file, then run the command again";
     SessionUnknown "session_unknown" Failure Error "no such agent session is known here", "run `cook hooks check AGENT`";

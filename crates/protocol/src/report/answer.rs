@@ -37,7 +37,7 @@ pub(super) fn read(role: Role, text: &str) -> Draft {
 fn tell_missing(role: Role) -> Draft {
     Draft::unreadable(finding!(
         Code::HeaderMissing,
-        "no line `MISSION ANCHOR: …` is there that the fields of {role} follow"
+        "the report has no line `MISSION ANCHOR: …` with the fields of {role} below it"
     ))
 }
 
