@@ -137,6 +137,7 @@ const SHOWN: usize = 10;
 /// A line for each thing that was found, with what there is to do, which is not broken for whoever copies it.
 pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
     let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
+    let mut last = None;
     for line in lines {
         let count = counts.entry(line.code).or_default();
         *count += 1;
@@ -151,8 +152,11 @@ pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
         page.text("  ");
         page.add_toned(tone, &format!("{word:<5}"));
         page.line(&format!(" [{}] {}", line.code, line.message));
-        page.add_toned(Tone::Dim, "        next: ");
-        page.lines(&clean(&line.show, Lines::Fold));
+        // Of lines that one command shows, the first names it.
+        if last.replace(&line.show) != Some(&line.show) {
+            page.add_toned(Tone::Dim, "        next: ");
+            page.lines(&clean(&line.show, Lines::Fold));
+        }
         if let Some(declare) = &line.declare {
             page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
             page.lines(&clean(declare, Lines::Fold));

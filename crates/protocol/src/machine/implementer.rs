@@ -417,7 +417,8 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
             "make a commit with the trailer `Cook-Slice: {slice_id}` and report it; it may be empty if HEAD already contains the work"
         )]));
     }
-    if facts.is_earlier {
+    let ledger = work.next.find_ledger(slice_id);
+    if facts.is_earlier && !ledger.is_some_and(|it| it.is_held_by(id)) {
         return Err(refusal!(
             Code::WrongCommit,
             "commit {short} was there before this session began, and nothing says that it is the slice's"

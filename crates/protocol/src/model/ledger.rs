@@ -187,6 +187,12 @@ pub struct SliceLedger {
 }
 
 impl SliceLedger {
+    /// A re-ground named this commit as one that holds the work; it may have shortened the id.
+    pub fn is_held_by(&self, commit: &str) -> bool {
+        let holds = self.holds.as_ref();
+        holds.is_some_and(|at| commit.starts_with(at))
+    }
+
     /// A review's no to what it was before, which no re-ground sent it back for.
     pub fn find_unheard_no(&self) -> Option<&ReviewNote> {
         let no = self.sent_back.as_deref().filter(|review| review.rejects());

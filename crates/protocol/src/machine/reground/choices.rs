@@ -261,10 +261,7 @@ fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {
 fn has_own(work: &Work, id: &str, range: &Range) -> bool {
     let ledger = work.next.find_ledger(id);
     let is_named = |commit: &String| {
-        ledger.is_some_and(|ledger| {
-            let holds = ledger.holds.as_ref();
-            ledger.claimed.contains(commit) || holds.is_some_and(|at| commit.starts_with(at))
-        })
+        ledger.is_some_and(|it| it.claimed.contains(commit) || it.is_held_by(commit))
     };
     range
         .commits
