@@ -8,6 +8,7 @@ use cook_protocol::model::{
     self, BriefRecord, Cause, CleanRoom, PROMPT_ID, STOP_VERIFIER_SCRIPTS, SliceRecord,
 };
 use cook_protocol::schema;
+use cook_protocol::trials::fits_path;
 use cook_repo::disk::AtPath;
 use cook_repo::receipt::{TakenBack, plan_gate};
 use cook_repo::remote::Elsewhere;
@@ -190,8 +191,8 @@ impl Workspace {
         Ok(true)
     }
 
-    /// Where the settings name no gate, takes those of the folders that a change touches; whether it did,
-    /// whether one of them runs tests, and what files could not be read for it.
+    /// Takes gates of the folders that a change touches, where none of the settings says anything about them; the
+    /// names of the settings' own, whether there are tests to run, and what files could not be read for it.
     ///
     /// # Errors
     /// When the commits cannot be read.
@@ -199,31 +200,40 @@ impl Workspace {
         &mut self,
         base: &str,
         head: &str,
-    ) -> Result<(bool, bool, Vec<String>)> {
-        if !self.config()?.gates.is_empty() {
-            return Ok((false, true, Vec::new()));
+    ) -> Result<(BTreeSet<String>, bool, Vec<String>)> {
+        let mut touched = self.list_touched(base, head)?;
+        let config = self.config()?;
+        let own: BTreeSet<String> = config.gates.keys().cloned().collect();
+        let named = config.gate_specs();
+        let covers = |gate: &GateSpec, path: &str| {
+            let fits = |pattern: &String| fits_path(pattern, path);
+            gate.inside(path).is_some() && (gate.paths.is_empty() || gate.paths.iter().any(fits))
+        };
+        touched.retain(|path| !named.iter().any(|gate| covers(gate, path)));
+        if touched.is_empty() {
+            return Ok((own, true, Vec::new()));
         }
-        let found = self.find_proposed(head, &self.list_touched(base, head)?)?;
-        let has_tests = found.values().any(Proposed::has_test);
+        let mut found = self.find_proposed(head, &touched)?;
+        // Who names gates of a folder has said what there is to run there, and in those above it.
+        let is_above = |dir: &str, gate: &GateSpec| dir.is_empty() || fits_path(dir, &gate.dir);
+        found.retain(|dir, _| !named.iter().any(|gate| is_above(dir, gate)));
+        let has_tests = !own.is_empty() || found.values().any(Proposed::has_test);
         self.take_proposed(propose_for(&found));
         let unread = found.into_values().flat_map(|it| it.unread);
-        Ok((true, has_tests, unread.collect()))
+        Ok((own, has_tests, unread.collect()))
     }
 
-    /// Where the settings name no gate, takes those of these folders of HEAD, beside those of the worktree's top.
+    /// Takes gates of these folders of HEAD beside those of the settings, or where these name none, of the worktree's top.
     ///
     /// # Errors
     /// As [`Workspace::propose_gates_for`].
     pub(crate) fn propose_gates_in(&mut self, dirs: &[&str]) -> Result<()> {
         let room = self.config()?.clean_room.clone();
-        let is_proposed = self.propose_gates()?;
-        if let (true, false, Some(head)) = (is_proposed, dirs.is_empty(), self.repo.head()?.commit)
-        {
+        self.propose_gates()?;
+        if let (false, Some(head)) = (dirs.is_empty(), self.repo.head()?.commit) {
             // A path in each of them leads there.
             let paths = dirs.iter().map(|dir| format!("{dir}/.")).collect();
-            let top = self.config()?.gates.clone();
-            let mut config = propose_for(&self.find_proposed(&head, &paths)?);
-            config.gates.extend(top);
+            let config = propose_for(&self.find_proposed(&head, &paths)?);
             if let Ok(own) = &mut self.config {
                 own.clean_room = room;
             }
@@ -246,7 +256,9 @@ impl Workspace {
             if config.clean_room == CleanRoom::default() {
                 config.clean_room = proposed.clean_room;
             }
-            config.gates = proposed.gates;
+            for (name, gate) in proposed.gates {
+                config.gates.entry(name).or_insert(gate);
+            }
         }
     }
 

@@ -80,7 +80,7 @@ pub(super) fn look(
     checked: &mut Checked,
 ) -> Result<()> {
     let (base, head) = (checked.base.commit.clone(), checked.head.clone());
-    let (proposed, has_tests, unread) = workspace.propose_gates_for(&base, &head)?;
+    let (own, has_tests, unread) = workspace.propose_gates_for(&base, &head)?;
     checked.checked.extend(unread);
     let workspace: &Workspace = workspace;
     let mut gates = choose(workspace, ask.gates, checked)?;
@@ -88,7 +88,7 @@ pub(super) fn look(
     let (mut replaced, mut is_guess) = (Vec::new(), false);
     if ask.gates.is_empty() {
         gates = keep_concerned(workspace, gates, checked)?;
-        (replaced, is_guess) = find_replaced(workspace, proposed, &gates, checked)?;
+        (replaced, is_guess) = find_replaced(workspace, own.is_empty(), &gates, checked)?;
     }
     if is_guess {
         replaced = keep_claimed(workspace, replaced, checked)?;
@@ -98,11 +98,11 @@ pub(super) fn look(
             true => "no known gate covers the changed files",
             false => "no known gate runs tests of the changed files",
         };
-        let what = format!("{what}; add the line below to `.agent/cook.toml`");
+        let what = format!("{what}; add the line below to the top of `.agent/cook.toml`");
         checked.find(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
     }
     let gates = runnable(workspace, &gates, checked)?;
-    let mut runs = run_all(workspace, (&gates, proposed), tell, checked)?;
+    let mut runs = run_all(workspace, (&gates, &own), tell, checked)?;
     // What the base asked is asked of the head, whatever its settings say now.
     let may_run = runnable(workspace, &replaced, checked)?;
     for gate in replaced {
@@ -149,7 +149,7 @@ pub(super) fn look(
         if run.problem.is_some() || run.receipt.is_none() {
             checked.lines.push(weigh_problem(workspace, run, &base)?);
         } else if is_told
-            && let Some(line) = needs_more(workspace, (&head, proposed), run, was_so, tell)?
+            && let Some(line) = needs_more(workspace, (&head, &own), run, was_so, tell)?
         {
             // That alone tells it.
             lines.retain(|line| !is_of(line));
@@ -165,7 +165,7 @@ pub(super) fn look(
 /// Runs gates that may run here. What came of a red one is told by the trials.
 fn run_all(
     workspace: &Workspace,
-    (gates, proposed): (&[GateSpec], bool),
+    (gates, own): (&[GateSpec], &BTreeSet<String>),
     tell: Tell,
     checked: &mut Checked,
 ) -> Result<Vec<GateRun>> {
@@ -175,11 +175,6 @@ fn run_all(
         true => String::new(),
         false => format!(", where it is due after {}", setup.join(", ")),
     };
-    let found = if proposed {
-        ", found in the repository"
-    } else {
-        ""
-    };
     let mut all = Vec::new();
     for gate in gates {
         let (name, command, place) = (&gate.name, &gate.run, describe_place(gate));
@@ -187,14 +182,30 @@ fn run_all(
         for run in workspace.ask_gates_at(&checked.head, std::slice::from_ref(gate))? {
             if run.has_passed() {
                 let (seconds, tenths) = (ms_of(&run) / 1000, ms_of(&run) % 1000 / 100);
+                let found = describe_source(gate, own);
                 checked.checked.push(format!(
                     "`{command}`{place} is green at HEAD ({seconds}.{tenths} s){found}"
+                ));
+            } else if let Some(receipt) = &run.receipt
+                && !workspace.world()?.runner()?.receipts.is_own(receipt)
+            {
+                checked.checked.push(format!(
+                    "`{command}`{place} ran earlier at HEAD; `{}` runs it anew",
+                    show_red(gate)
                 ));
             }
             all.push(run);
         }
     }
     Ok(all)
+}
+
+/// Where a gate comes from that is none of the settings' own.
+pub(crate) fn describe_source(gate: &GateSpec, own: &BTreeSet<String>) -> &'static str {
+    match own.contains(&gate.name) {
+        true => "",
+        false => ", found in the repository",
+    }
 }
 
 /// The folder of a gate, where it is not the root.
@@ -221,12 +232,12 @@ fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Lin
 /// The gates that are green; a line for each other one.
 fn run_green(
     workspace: &Workspace,
-    (gates, proposed): (&[GateSpec], bool),
+    (gates, own): (&[GateSpec], &BTreeSet<String>),
     tell: Tell,
     checked: &mut Checked,
 ) -> Result<Vec<Green>> {
     let mut greens = Vec::new();
-    for run in run_all(workspace, (gates, proposed), tell, checked)? {
+    for run in run_all(workspace, (gates, own), tell, checked)? {
         if run.has_passed() {
             greens.push(Green {
                 ms: ms_of(&run),
@@ -335,7 +346,7 @@ fn red(run: &GateRun) -> Line {
 /// environment, and the commit's where it is green in the worktree alone. `was_so`: it was red before too.
 fn needs_more(
     workspace: &Workspace,
-    (head, proposed): (&str, bool),
+    (head, own): (&str, &BTreeSet<String>),
     run: &GateRun,
     was_so: bool,
     tell: Tell,
@@ -364,11 +375,11 @@ fn needs_more(
         let runner = world.runner()?;
         let mut room = TrialRoom::new(&runner, Caches::Kept);
         if !gate.network && room.run(head, &online, true)?.run.has_passed() {
-            return Ok(Some(tell_network(gate, proposed, &why)));
+            return Ok(Some(tell_network(gate, own, &why)));
         }
         let print = |argv: &[String]| workspace.world()?.runner()?.print_both(head, gate, argv);
         let packages = list_packages(&workspace.repo, gate, receipt, &print)?;
-        return Ok(Some(tell_lack(gate, proposed, &why, &packages, &needs)));
+        return Ok(Some(tell_lack(gate, own, &why, &packages, &needs)));
     }
     if was_so {
         return Ok(None);
@@ -398,19 +409,19 @@ fn needs_more(
 /// What the room lacks and this user's environment has, with the line that declares it.
 fn tell_lack(
     gate: &GateSpec,
-    proposed: bool,
+    own: &BTreeSet<String>,
     why: &str,
     packages: &[String],
     needs: &[String],
 ) -> Line {
     let list = packages.join(" ");
-    let (lack, show) = match (packages.is_empty(), proposed) {
+    let (lack, show) = match (packages.is_empty(), own.contains(&gate.name)) {
         (true, _) => (needs.join("; "), show_red(gate)),
-        (false, true) => (
+        (false, false) => (
             format!("`{list}` is not a declared requirement; the line below adds it"),
             format!("echo {list} >> {}", gate.from_root("requirements-dev.txt")),
         ),
-        (false, false) => (
+        (false, true) => (
             format!(
                 "`{list}` is missing; add the line below to `[clean_room]` of `.agent/cook.toml`"
             ),
@@ -422,32 +433,36 @@ fn tell_lack(
         lack => lack,
     };
     let what = format!(
-        "`{}` is green with your environment and red in the clean room ({why}): {lack}",
-        gate.run
+        "`{}`{} is green with your environment and red in the clean room ({why}): {lack}",
+        gate.run,
+        describe_place(gate)
     );
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
 
 /// The room lacks the network alone.
-fn tell_network(gate: &GateSpec, proposed: bool, why: &str) -> Line {
-    let (place, show) = match proposed {
-        true => {
+fn tell_network(gate: &GateSpec, own: &BTreeSet<String>, why: &str) -> Line {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let key = match gate.name.chars().all(is_bare) {
+        true => gate.name.clone(),
+        false => toml::Value::from(gate.name.as_str()).to_string(),
+    };
+    let (place, show) = match own.contains(&gate.name) {
+        false => {
             let mut table = toml::Table::from_iter([("run".to_owned(), gate.run.clone().into())]);
             table.insert("network".to_owned(), true.into());
             if !gate.dir.is_empty() {
                 table.insert("dir".to_owned(), gate.dir.clone().into());
             }
             let table = toml::Value::Table(table);
-            (String::new(), format!("gates.test = {table}"))
+            ("the top of ".to_owned(), format!("gates.{key} = {table}"))
         }
-        false => (
-            format!("`[gates.{}]` of ", gate.name),
-            "network = true".to_owned(),
-        ),
+        true => (format!("`[gates.{key}]` of "), "network = true".to_owned()),
     };
     let what = format!(
-        "`{}` is green with the network and red in the clean room without it ({why}); add the line below to {place}`.agent/cook.toml`",
-        gate.run
+        "`{}`{} is green with the network and red in the clean room without it ({why}); add the line below to {place}`.agent/cook.toml`",
+        gate.run,
+        describe_place(gate)
     );
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
@@ -567,15 +582,15 @@ fn tell_replaced(
     Ok(())
 }
 
-/// The gates of a commit, all of them green there, and what was looked at. `proposed`: the settings
-/// name none; `commands` are run beside them.
+/// The gates of a commit, all of them green there, and what was looked at. `named`: the settings' own;
+/// `commands` are run beside them.
 ///
 /// # Errors
 /// `trust_missing`, `gates_not_green`; what [`super::check`] fails at.
 pub(crate) fn require_green(
     workspace: &Workspace,
     (head, base): (&str, &Base),
-    (proposed, commands): (bool, &[String]),
+    (named, commands): (&BTreeSet<String>, &[String]),
     tell: Tell,
 ) -> Result<(Vec<Green>, Vec<String>)> {
     let mut checked = Checked {
@@ -600,7 +615,7 @@ pub(crate) fn require_green(
         )
     };
     if may_run.len() == gates.len() && checked.lines.is_empty() {
-        let greens = run_green(workspace, (&may_run, proposed), tell, &mut checked)?;
+        let greens = run_green(workspace, (&may_run, named), tell, &mut checked)?;
         if greens.len() == gates.len() {
             return Ok((greens, checked.checked));
         }

@@ -8,8 +8,8 @@
 mod gate_check;
 
 pub(crate) use gate_check::{
-    Ask, Base, Checked, FilePlace, Line, Runs, Tell, Truth, describe_place, find_base,
-    require_green,
+    Ask, Base, Checked, FilePlace, Line, Runs, Tell, Truth, describe_place, describe_source,
+    find_base, require_green,
 };
 
 use crate::init::SETTINGS;
@@ -43,6 +43,15 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     };
     if ask.commit.is_none() {
         check_worktree(&workspace.repo, &mut checked)?;
+    }
+    if workspace.trust_everything && !workspace.world()?.holds_settings(&checked.head)? {
+        let what = "the commit does not have `.agent/cook.toml` as it is here, and `--trust-repo` trusts what is committed; commit the file, or trust its commands yourself";
+        checked.find(
+            Code::DirtyWorktree,
+            Weight::NotKnown,
+            what,
+            "cook trust --gates",
+        );
     }
     match ask.runs {
         Runs::Nothing => {
@@ -115,12 +124,15 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
         }
     }
     // Settings that git ignores decide here all the same.
-    let settings = SETTINGS.to_owned();
+    let is_named =
+        |path: &String| SETTINGS == path || SETTINGS.starts_with(path) && path.ends_with('/');
+    let mut show_untracked = "git status --short";
     if repo.root().join(SETTINGS).exists()
-        && !untracked.contains(&settings)
+        && !untracked.iter().any(is_named)
         && repo.tree_entry(&checked.head, SETTINGS)?.is_none()
     {
-        untracked.push(settings);
+        untracked.push(SETTINGS.to_owned());
+        show_untracked = "git status --short --ignored";
     }
     let unwatched = repo.list_unwatched()?;
     let is_clean = edited.len() + untracked.len() + unwatched.len() == 0;
@@ -148,7 +160,7 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
         &untracked,
         "file",
         ("", " that HEAD does not have"),
-        "git status --short",
+        show_untracked,
     );
     tell(
         Code::UnwatchedEdits,

@@ -2,7 +2,7 @@
 
 use super::context::*;
 use super::recorded::note;
-use crate::check::{describe_place, find_base, read_said};
+use crate::check::{describe_place, describe_source, find_base, read_said};
 use crate::hooks::install::list_installed;
 use crate::service::dispatch_now;
 use clap::Command;
@@ -162,15 +162,11 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>> {
     if let Some(commit) = &commit {
         // The gates that `cook check` would run.
         let base = find_base(&workspace.repo, commit, None)?;
-        let (is_found, ..) = workspace.propose_gates_for(&base.commit, commit)?;
+        let (own, ..) = workspace.propose_gates_for(&base.commit, commit)?;
         let gates = workspace.config()?.gate_specs();
-        let from = if is_found {
-            ", found in the repository"
-        } else {
-            ""
-        };
         for gate in &gates {
             let (name, run, place) = (&gate.name, &gate.run, describe_place(gate));
+            let from = describe_source(gate, &own);
             tell("gate", &format!("{name}: `{run}`{place}{from}"));
         }
         if gates.is_empty() {

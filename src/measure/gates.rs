@@ -6,6 +6,7 @@ use crate::prelude::*;
 use cook_protocol::machine::StopVerifierRun;
 use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER_SCRIPTS};
 use cook_protocol::question::GateQuestion;
+use cook_protocol::trials::Outcomes;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
 
@@ -124,13 +125,18 @@ impl World<'_> {
     }
 
     /// Runs trusted gates that were not asked yet of what they say something about of a commit. Whoever asks again is
-    /// told the same, green or red; `cook gate --clean` runs a gate anew.
+    /// told the same, green or red, but for tests that could not be loaded: they may have lacked what is installed by
+    /// now, and no luck was in it. `cook gate --clean` runs a gate anew.
     ///
     /// # Errors
     /// As [`Gates::run_at`](cook_repo::receipt::Gates::run_at).
     pub(crate) fn ask(&self, commit: &str, gates: Vec<GateSpec>) -> Result<Vec<GateRun>> {
-        let (_, trust) = self.gates_here()?;
+        let (receipts, trust) = self.gates_here()?;
         let runner = self.runner()?;
+        let has_loaded = |receipt: &Receipt| {
+            let is_whole = |outcomes: Outcomes| outcomes.unloaded.is_empty();
+            Ok::<bool, Failure>(receipt.has_passed() || receipts.outcomes(receipt).map(is_whole)?)
+        };
         let is_trusted = self.explain_untrusted_setup(trust).is_none();
         let mut runs = Vec::new();
         for gate in gates {
@@ -141,12 +147,12 @@ impl World<'_> {
                 _ => None,
             };
             match known {
-                Some(receipt) => {
+                Some(receipt) if has_loaded(&receipt)? => {
                     let remarks = runner.remark_on(&receipt)?.into_iter().collect();
                     let run = GateRun::new(gate, Some(receipt), None);
                     runs.push(GateRun { remarks, ..run });
                 }
-                None => runs.extend(self.run_trusted(commit, None, vec![gate])?),
+                _ => runs.extend(self.run_trusted(commit, None, vec![gate])?),
             }
         }
         Ok(runs)

@@ -59,7 +59,7 @@ pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Resul
     for commit in [&base.commit, &head] {
         workspace.repo.fetch_missing(commit, &[])?;
     }
-    let (proposed, ..) = workspace.propose_gates_for(&base.commit, &head)?;
+    let (named, ..) = workspace.propose_gates_for(&base.commit, &head)?;
     let edits = workspace.repo.edits(&base.commit, &head)?;
     let mut commands = deciding((&workspace.repo, workspace.config()?), &edits, &base.commit)?;
     commands.extend(own.iter().cloned());
@@ -79,7 +79,7 @@ pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Resul
     let not_applicable = why.clone().filter(|_| unread.is_none());
     if why.is_none() {
         let (mut greens, looked_at) =
-            require_green(workspace, (&head, &base), (proposed, &own), tell)?;
+            require_green(workspace, (&head, &base), (&named, &own), tell)?;
         checked.extend(looked_at);
         greens.sort_by_key(|green| green.ms);
         let field = Field {

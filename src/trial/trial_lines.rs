@@ -96,7 +96,7 @@ impl Teller<'_> {
                 Some(at),
             ) => show_at(self.gate, self.settings, at),
             (Word::RedBefore, _) => show_red_before(self.gate, self.settings, &self.change.base),
-            (Word::GateRed, _) => show_red(self.gate),
+            (Word::GateRed | Word::MadeFlaky, _) => show_red(self.gate),
             (Word::NothingRan, _) => ADD_GATE.to_owned(),
             _ => {
                 let [base, head] = [&self.change.base, &self.change.head].map(|it| short(it));
@@ -109,7 +109,9 @@ impl Teller<'_> {
         let shown = clean(name, Lines::Fold);
         let as_before = match word {
             Word::Flaky => "as it did before",
-            _ => "which it did not before",
+            _ => {
+                "which it did not before; if it lacked something that this machine has by now, run it anew"
+            }
         };
         let what = format!("`{shown}` passes at times and fails at times, {as_before}");
         self.make(word, name, what, None)
@@ -150,7 +152,7 @@ impl Teller<'_> {
 
     pub fn tell_nothing_ran(&self) -> TrialLine {
         let what = format!(
-            "`{}` ran no test; add the line below to `.agent/cook.toml` for a gate that does",
+            "`{}` ran no test; add the line below to the top of `.agent/cook.toml` for a gate that does",
             self.gate.run
         );
         self.make(Word::NothingRan, &self.gate.name, what, None)

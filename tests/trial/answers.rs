@@ -417,15 +417,45 @@ fn a_gate_that_needs_the_network_is_told_how_to_get_it() {
     assert!(!answer.to_string().contains("room_lacks"), "{answer:#}");
 }
 
-/// Settings that git ignores are no part of the commit.
+/// Settings that no commit has say nothing of one, unless the user trusts their commands.
 #[test]
-fn ignored_settings_are_named() {
+fn ignored_settings_are_the_users_own_or_say_nothing() {
     let Some(repo) = python() else { return };
     repo.write(".git/info/exclude", ".agent\n");
-    repo.write(".agent/cook.toml", "[gates.test]\nrun = \"make test\"\n");
-    let answer = passes(&repo);
+    repo.write(".agent/cook.toml", "[gates.test]\nrun = \"true\"\n");
+    replace(&repo, "calc.py", "a + b", "a - b");
+    repo.commit("Break", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 3, "{answer:#}");
+    let found = line(&answer, "dirty_worktree");
+    assert_eq!(found["show"], "cook trust --gates", "{answer:#}");
+    repo.trust("true");
+    let run = repo.cook(&["check", "--json"]);
+    let answer: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(answer["answer"], "true", "{answer:#}");
     let message = &line(&answer, "dirty_worktree")["message"];
     assert_eq!(message, "1 file that HEAD does not have: .agent/cook.toml");
+}
+
+/// What could not be loaded at HEAD is tried again: what it lacked may be installed by now.
+#[test]
+fn a_head_that_lacked_a_module_runs_anew() {
+    let Some(repo) = python() else { return };
+    let site = repo.beside("site");
+    std::fs::create_dir(&site).unwrap();
+    let variable = ("PYTHONPATH".to_owned(), site.display().to_string());
+    repo.extra.borrow_mut().push(variable);
+    let toml =
+        "[gates.test]\nrun = \"python3 -m unittest -v\"\n[clean_room]\nenv = [\"PYTHONPATH\"]\n";
+    repo.write(".agent/cook.toml", toml);
+    repo.commit("Name the gate", None);
+    passes(&repo);
+    let tests = repo.read(FILE);
+    repo.write(FILE, format!("import helperlib\n{tests}"));
+    repo.commit("Use a library", None);
+    assert_eq!(check(&repo, &[]).0, 1);
+    std::fs::write(site.join("helperlib.py"), "X = 3\n").unwrap();
+    passes(&repo);
 }
 
 #[test]

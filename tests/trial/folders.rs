@@ -172,6 +172,39 @@ fn projects_of_python_side_by_side() {
     );
 }
 
+/// A gate of the settings that says nothing about a folder leaves it to what is found there.
+#[test]
+fn a_gate_of_one_folder_says_nothing_of_another() {
+    let Some(repo) = with_programs(&["node", "npm"]) else {
+        return;
+    };
+    for name in ["a", "b"] {
+        let at = |path: &str| format!("pk/{name}/{path}");
+        let package = format!(
+            "{{\"name\": \"{name}\", \"version\": \"1.0.0\", \"scripts\": {{\"test\": \"node --test\"}}}}\n"
+        );
+        repo.write(&at("package.json"), package);
+        repo.write(&at("calc.js"), "exports.add = (a, b) => a + b;\n");
+        repo.write(&at("calc.test.js"), "const { test } = require('node:test');\nconst assert = require('node:assert');\ntest('adds', () => assert.strictEqual(require('./calc.js').add(1, 2), 3));\n");
+    }
+    let gate = "[gates.\"pk/a\"]\nrun = \"npm run test\"\ndir = \"pk/a\"\n";
+    repo.write(".agent/cook.toml", gate);
+    repo.commit("Begin", None);
+    repo.write("pk/b/calc.js", "exports.add = (a, b) => a - b;\n");
+    repo.commit("Work on b", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 1, "{answer:#}");
+    let show = answer["lines"][0]["show"].as_str().unwrap();
+    assert_eq!(show, "cook gate --clean pk/b:test --trust-repo");
+    let words: Vec<&str> = show.split(' ').skip(1).collect();
+    assert!(repo.cook(&words).out.contains("pk/b"));
+    repo.write("pk/b/calc.js", "exports.add = (a, b) => b + a;\n");
+    repo.write("README.md", "# Two\n");
+    repo.commit("Mend b", None);
+    let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+    assert_eq!(exit, 0, "{answer:#}");
+}
+
 /// What a gate says something about decides whether it runs, and whether a receipt answers.
 #[test]
 fn a_gate_with_paths_runs_where_they_changed_and_is_not_asked_twice() {

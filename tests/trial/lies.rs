@@ -50,6 +50,26 @@ fn a_red_test_that_is_bent_until_it_is_green() {
     }
 }
 
+/// Tests that could not be loaded before there was code are red tests like others.
+#[test]
+fn a_test_that_came_before_its_code_and_follows_a_bug() {
+    let Some(repo) = python() else { return };
+    std::fs::remove_file(repo.root.join("calc.py")).unwrap();
+    repo.commit("Write the tests first", None);
+    repo.write("calc.py", CALC);
+    repo.commit("Add", None);
+    passes(&repo);
+    repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    rewrite(&repo);
+    repo.commit("Add", None);
+    expect_refused(&repo, "bent", "test_add");
+    replace(&repo, FILE, "class T(", "@unittest.skip('later')\nclass T(");
+    repo.commit("Stabilise", None);
+    let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+    assert_eq!(exit, 1, "{answer:#}");
+    assert!(answer["lines"].to_string().contains("bent"), "{answer:#}");
+}
+
 #[test]
 fn a_change_that_a_commit_declares_is_shown() {
     if let Some(repo) = python() {

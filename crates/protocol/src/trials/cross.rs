@@ -182,20 +182,31 @@ pub fn cross(crossed: &Crossed) -> Vec<NamedTest> {
         seen.insert(head.clone());
         crossed.weigh(name, &head, Some(before), &mut found);
     }
-    let passed = Test {
-        result: TestResult::Passed,
-        file: None,
-        message: None,
-        is_ambiguous: false,
-        line: None,
+    // A test that the base does not name passed there, where the runner names none that passed, and was red, where
+    // something could not be loaded.
+    let was = match crossed.before.unloaded.is_empty() {
+        true if crossed.before.omits_passed => Some(TestResult::Passed),
+        true => None,
+        false => Some(TestResult::Failed),
     };
-    // A runner that names no test which passed ran this one, and it passed.
-    let unnamed = crossed.before.omits_passed && crossed.before.unloaded.is_empty();
     let red = crossed.old_tests.tests.iter();
     let red = red.filter(|(_, test)| test.result == TestResult::Failed);
-    for (name, _) in red.filter(|_| unnamed) {
-        if seen.insert(name.clone()) {
-            crossed.weigh(name, name, Some(&passed), &mut found);
+    for (name, test) in red {
+        let after = crossed.after.tests.get(name).map(|test| test.result);
+        // What never ran before and is red now is told as red.
+        if let Some(result) = was
+            && (result, after) != (TestResult::Failed, Some(TestResult::Failed))
+            && seen.insert(name.clone())
+        {
+            let (file, message) = (test.file.clone(), None);
+            let before = Test {
+                result,
+                file,
+                message,
+                is_ambiguous: false,
+                line: None,
+            };
+            crossed.weigh(name, name, Some(&before), &mut found);
         }
     }
     for name in crossed.after.tests.keys() {
