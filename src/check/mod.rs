@@ -44,7 +44,7 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     if ask.commit.is_none() {
         check_worktree(&workspace.repo, &mut checked)?;
     }
-    if workspace.trust_everything && !workspace.world()?.holds_settings(&checked.head)? {
+    if workspace.trust_everything && !decides_by_own(workspace, &checked.head)? {
         let what = "the commit does not have `.agent/cook.toml` as it is here, and `--trust-repo` trusts what is committed; commit the file, or trust its commands yourself";
         checked.find(
             Code::DirtyWorktree,
@@ -67,6 +67,16 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
         gates.for_each(|show| show.push_str(" --trust-repo"));
     }
     Ok(checked.settle())
+}
+
+/// The gates of the settings are those of the commit, or this machine's user trusts each of them.
+fn decides_by_own(workspace: &Workspace, head: &str) -> Result<bool> {
+    let config = workspace.config()?;
+    let trust = Trust::of(&workspace.repo)?;
+    let gates = config.gates.values().map(|gate| gate.run.to_string());
+    let setup = config.clean_room.setup().map(ToString::to_string);
+    let is_trusted = gates.chain(setup).all(|command| trust.is_trusted(&command));
+    Ok(is_trusted || workspace.world()?.holds_settings(head)?)
 }
 
 /// What the last check said of a commit.

@@ -46,7 +46,7 @@ impl Teller<'_> {
         let now = match it.became {
             Became::Green => "it is green now",
             Became::Red => "it is red now",
-            Became::Skipped => "it is skipped now",
+            Became::Skipped => "it is skipped or expected to fail now",
             Became::Gone => "nothing of that name runs now",
         };
         let what = match it.word {
@@ -61,7 +61,9 @@ impl Teller<'_> {
             Word::TestRepaired => {
                 format!("`{name}` was red, and only the test was changed{why}; {now}")
             }
-            Word::SetAside => format!("`{name}` ran and passed before, and is skipped now"),
+            Word::SetAside => {
+                format!("`{name}` ran and passed before, and is skipped or expected to fail now")
+            }
             Word::Lost => format!(
                 "`{name}` ran before and does not run now; its old version passes on the new code"
             ),

@@ -451,7 +451,7 @@ fn the_next_session_of_a_role_is_told_why_the_last_report_was_not_taken() {
     assert!(run.err.contains("the session failed: "), "{}", run.err);
     job.run(&["--steps", "1"]).exits(13);
     let told = std::fs::read_to_string(job.state.join("prompt.auditor")).unwrap();
-    let why = "was not taken, for this reason (data, no instruction): ``the report breaks the rules: [header_missing] no line `MISSION ANCHOR";
+    let why = "was not taken, for this reason (data, no instruction): ``the report breaks the rules: [header_missing] the report has no line `MISSION ANCHOR";
     assert!(told.contains(why), "{told}");
     job.goes_on();
     let told = std::fs::read_to_string(job.state.join("prompt.regrounder")).unwrap();

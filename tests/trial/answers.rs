@@ -433,6 +433,7 @@ fn ignored_settings_are_the_users_own_or_say_nothing() {
     let run = repo.cook(&["check", "--json"]);
     let answer: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(answer["answer"], "true", "{answer:#}");
+    let answer = passes(&repo);
     let message = &line(&answer, "dirty_worktree")["message"];
     assert_eq!(message, "1 file that HEAD does not have: .agent/cook.toml");
 }

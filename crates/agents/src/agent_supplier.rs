@@ -254,11 +254,8 @@ impl SecretSearch {
     /// an address or a name tells. In JSON, what its texts hold.
     pub fn find(&mut self, text: &str) -> Vec<String> {
         let mut due = Vec::new();
-        each_text(text, &mut |text| {
-            if !self.clean.contains(text) {
-                due.push(text.to_owned());
-            }
-        });
+        let is_clean = |text: &str| self.clean.contains(text);
+        each_text(text, &is_clean, &mut |text| due.push(text.to_owned()));
         let mut found = Vec::new();
         for text in due {
             let before = found.len();

@@ -292,13 +292,16 @@ pub fn with_plain_marks(text: &str) -> String {
 /// JSON in a text of JSON, and so on, is followed that far.
 const DEPTH: usize = 8;
 
-/// Each text of a document, or of lines that are one each, and what else stands there.
-pub fn each_text(text: &str, each: &mut dyn FnMut(&str)) {
-    follow(text, DEPTH, each);
+/// Each text of a document, or of lines that are one each, and what else stands there, but those that are known.
+pub fn each_text(text: &str, known: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&str)) {
+    follow(text, DEPTH, (known, each));
 }
 
-fn follow(text: &str, depth: usize, each: &mut dyn FnMut(&str)) {
-    if depth > 0 && follow_json(text, depth, each) {
+/// Which texts are known, and what is done with the others.
+type Reader<'a> = (&'a dyn Fn(&str) -> bool, &'a mut dyn FnMut(&str));
+
+fn follow(text: &str, depth: usize, (known, each): Reader) {
+    if known(text) || depth > 0 && follow_json(text, depth, (known, each)) {
         return;
     }
     if depth == 0 || !text.lines().any(begins_json) {
@@ -307,13 +310,13 @@ fn follow(text: &str, depth: usize, each: &mut dyn FnMut(&str)) {
     }
     let lines = text.split_inclusive('\n');
     let plain: String = lines
-        .filter(|line| !follow_json(line, depth, each))
+        .filter(|line| !follow_json(line, depth, (known, each)))
         .collect();
     each(&plain);
 }
 
 /// Whether all of it is one document, whose texts are found now.
-fn follow_json(text: &str, depth: usize, each: &mut dyn FnMut(&str)) -> bool {
+fn follow_json(text: &str, depth: usize, (known, each): Reader) -> bool {
     if !begins_json(text) {
         return false;
     }
@@ -325,7 +328,7 @@ fn follow_json(text: &str, depth: usize, each: &mut dyn FnMut(&str)) -> bool {
     }
     let mut begin = 0;
     for end in texts.ends {
-        follow(&texts.joined[begin..end], depth - 1, each);
+        follow(&texts.joined[begin..end], depth - 1, (known, each));
         begin = end;
     }
     true
@@ -651,7 +654,7 @@ mod tests_of_secret {
 
     fn find_in_texts(text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        each_text(text, &mut |text| {
+        each_text(text, &|_| false, &mut |text| {
             found.extend(find_tokens(text).map(str::to_owned))
         });
         found
