@@ -201,22 +201,10 @@ impl Workspace {
         base: &str,
         head: &str,
     ) -> Result<(BTreeSet<String>, bool, Vec<String>)> {
-        let mut touched = self.list_touched(base, head)?;
+        let touched = self.list_touched(base, head)?;
         let config = self.config()?;
         let own: BTreeSet<String> = config.gates.keys().cloned().collect();
-        let named = config.gate_specs();
-        let covers = |gate: &GateSpec, path: &str| {
-            let fits = |pattern: &String| fits_path(pattern, path);
-            gate.inside(path).is_some() && (gate.paths.is_empty() || gate.paths.iter().any(fits))
-        };
-        touched.retain(|path| !named.iter().any(|gate| covers(gate, path)));
-        if touched.is_empty() {
-            return Ok((own, true, Vec::new()));
-        }
-        let mut found = self.find_proposed(head, &touched)?;
-        // Who names gates of a folder has said what there is to run there, and in those above it.
-        let is_above = |dir: &str, gate: &GateSpec| dir.is_empty() || fits_path(dir, &gate.dir);
-        found.retain(|dir, _| !named.iter().any(|gate| is_above(dir, gate)));
+        let found = self.find_uncovered(head, touched, &config.gate_specs())?;
         let has_tests = !own.is_empty() || found.values().any(Proposed::has_test);
         self.take_proposed(propose_for(&found));
         let unread = found.into_values().flat_map(|it| it.unread);
@@ -240,6 +228,28 @@ impl Workspace {
             self.take_proposed(config);
         }
         Ok(())
+    }
+
+    /// What the folders of a commit would have to which these paths belong, where none of these gates covers them.
+    fn find_uncovered(
+        &self,
+        commit: &str,
+        mut paths: BTreeSet<String>,
+        named: &[GateSpec],
+    ) -> Result<BTreeMap<String, Proposed>> {
+        let covers = |gate: &GateSpec, path: &str| {
+            let fits = |pattern: &String| fits_path(pattern, path);
+            gate.inside(path).is_some() && (gate.paths.is_empty() || gate.paths.iter().any(fits))
+        };
+        paths.retain(|path| !named.iter().any(|gate| covers(gate, path)));
+        if paths.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut found = self.find_proposed(commit, &paths)?;
+        // Who names gates of a folder has said what there is to run there, and in those above it.
+        let is_above = |dir: &str, gate: &GateSpec| dir.is_empty() || fits_path(dir, &gate.dir);
+        found.retain(|dir, _| !named.iter().any(|gate| is_above(dir, gate)));
+        Ok(found)
     }
 
     fn find_proposed(
@@ -275,7 +285,7 @@ impl Workspace {
         Ok(both.flatten().map(|(path, _)| path).collect())
     }
 
-    /// The gates that the folders of a commit (full id) would have to which these paths belong.
+    /// The gates that the folders of a commit (full id) would have to which these paths belong, beside those that it names.
     ///
     /// # Errors
     /// When the commit cannot be read.
@@ -283,8 +293,9 @@ impl Workspace {
         &self,
         commit: &str,
         paths: &BTreeSet<String>,
+        named: &[GateSpec],
     ) -> Result<Vec<GateSpec>> {
-        Ok(propose_for(&self.find_proposed(commit, paths)?).gate_specs())
+        Ok(propose_for(&self.find_uncovered(commit, paths.clone(), named)?).gate_specs())
     }
 
     /// Whether the stop verifier is cook's own, and made from other gates than the settings have.

@@ -85,13 +85,12 @@ pub(super) fn look(
     let workspace: &Workspace = workspace;
     let mut gates = choose(workspace, ask.gates, checked)?;
     // Gates of the base are asked as well, where none is named.
-    let (mut replaced, mut is_guess) = (Vec::new(), false);
+    let mut replaced = Vec::new();
     if ask.gates.is_empty() {
         gates = keep_concerned(workspace, gates, checked)?;
-        (replaced, is_guess) = find_replaced(workspace, own.is_empty(), &gates, checked)?;
-    }
-    if is_guess {
-        replaced = keep_claimed(workspace, replaced, checked)?;
+        let guessed;
+        (replaced, guessed) = find_replaced(workspace, own.is_empty(), &gates, checked)?;
+        replaced.extend(keep_claimed(workspace, guessed, checked)?);
     }
     if !has_tests || gates.is_empty() && replaced.is_empty() {
         let what = match gates.is_empty() {
@@ -189,8 +188,12 @@ fn run_all(
             } else if let Some(receipt) = &run.receipt
                 && !workspace.world()?.runner()?.receipts.is_own(receipt)
             {
+                let trust = match workspace.trust_everything {
+                    true => " --trust-repo",
+                    false => "",
+                };
                 checked.checked.push(format!(
-                    "`{command}`{place} ran earlier at HEAD; `{}` runs it anew",
+                    "`{command}`{place} ran earlier at HEAD; `{}{trust}` runs it anew",
                     show_red(gate)
                 ));
             }
@@ -502,33 +505,35 @@ fn keep_claimed(
     Ok(kept)
 }
 
-/// Gates that the base has and the head has not: each runs at the head as well. The second: no settings name them.
+/// Gates that the base has and the head has not: each runs at the head as well. First those that settings name.
 fn find_replaced(
     workspace: &Workspace,
     proposed: bool,
     gates: &[GateSpec],
     checked: &Checked,
-) -> Result<(Vec<GateSpec>, bool)> {
+) -> Result<(Vec<GateSpec>, Vec<GateSpec>)> {
     let base = &checked.base.commit;
     let touched = workspace.list_touched(base, &checked.head)?;
     let own = read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs());
     let settings = workspace.repo.tree_entry(&checked.head, SETTINGS)?;
-    let (before, is_guess) = match own.unwrap_or_default() {
-        own if !own.is_empty() => (own, false),
+    let mut named = own.unwrap_or_default();
+    let mut guessed = match named.is_empty() && !proposed && settings.is_none() {
         // Settings that lie in the worktree alone are the user's own.
-        _ if !proposed && settings.is_none() => (Vec::new(), true),
-        _ => (workspace.propose_gates_at(base, &touched)?, true),
+        true => Vec::new(),
+        false => workspace.propose_gates_at(base, &touched, &named)?,
     };
     let is_same = |one: &GateSpec, other: &GateSpec| {
         one.dir == other.dir && plain_words(&one.run) == plain_words(&other.run)
     };
-    let replaced = before.into_iter().filter(|gate| {
+    let is_replaced = |gate: &GateSpec| {
         let mut now = gates.iter();
         gate.place == Place::CleanRoom
             && concerns(gate, &touched)
             && !now.any(|now| is_same(now, gate) && (now.required || !gate.required))
-    });
-    Ok((replaced.collect(), is_guess))
+    };
+    named.retain(is_replaced);
+    guessed.retain(is_replaced);
+    Ok((named, guessed))
 }
 
 /// The words of a command; where its program lies, and which version of it, makes no other one of it.

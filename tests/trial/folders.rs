@@ -198,6 +198,14 @@ fn a_gate_of_one_folder_says_nothing_of_another() {
     assert_eq!(show, "cook gate --clean pk/b:test --trust-repo");
     let words: Vec<&str> = show.split(' ').skip(1).collect();
     assert!(repo.cook(&words).out.contains("pk/b"));
+    // Neither does a new name for nothing take it away.
+    let nothing = format!("{gate}[gates.b]\nrun = \"true\"\ndir = \"pk/b\"\n");
+    repo.write(".agent/cook.toml", nothing);
+    repo.commit("Name a gate", None);
+    let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+    assert_eq!(exit, 1, "{answer:#}");
+    assert!(answer.to_string().contains("gate_changed"), "{answer:#}");
+    repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
     repo.write("pk/b/calc.js", "exports.add = (a, b) => b + a;\n");
     repo.write("README.md", "# Two\n");
     repo.commit("Mend b", None);

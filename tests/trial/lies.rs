@@ -55,11 +55,22 @@ fn a_red_test_that_is_bent_until_it_is_green() {
 fn a_test_that_came_before_its_code_and_follows_a_bug() {
     let Some(repo) = python() else { return };
     std::fs::remove_file(repo.root.join("calc.py")).unwrap();
+    let tests = repo.read(FILE);
     repo.commit("Write the tests first", None);
     repo.write("calc.py", CALC);
     repo.commit("Add", None);
     passes(&repo);
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    // What comes beside tests that nobody edited makes nothing false.
+    let data = "class T(unittest.TestCase):\n    def setUp(self):\n        self.assertTrue(open('tests/data.txt').read())\n\n";
+    repo.write(FILE, tests.replace("class T(unittest.TestCase):\n", &data));
+    repo.commit("Read data", None);
+    repo.write("calc.py", CALC);
+    repo.write("tests/data.txt", "1\n");
+    repo.commit("Add", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 3, "{answer:#}");
+    repo.git(&["reset", "-q", "--hard", "HEAD~2"]);
     rewrite(&repo);
     repo.commit("Add", None);
     expect_refused(&repo, "bent", "test_add");
