@@ -63,7 +63,7 @@ fn a_test_that_came_before_its_code_and_follows_a_bug() {
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
     // What comes beside tests that nobody edited makes nothing false.
     let data = "class T(unittest.TestCase):\n    def setUp(self):\n        self.assertTrue(open('tests/data.txt').read())\n\n";
-    repo.write(FILE, tests.replace("class T(unittest.TestCase):\n", &data));
+    repo.write(FILE, tests.replace("class T(unittest.TestCase):\n", data));
     repo.commit("Read data", None);
     repo.write("calc.py", CALC);
     repo.write("tests/data.txt", "1\n");
