@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use cook_protocol::change::code_of;
 use cook_protocol::model::Place;
 use cook_protocol::trials::{Side, Weight, Word, fits_path};
-use cook_repo::receipt::TrialRoom;
+use cook_repo::receipt::{Look, TrialRoom};
 
 /// Gates of the settings, those of these names alone where there are any.
 fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Result<Vec<GateSpec>> {
@@ -377,7 +377,8 @@ fn needs_more(
         let world = workspace.world()?;
         let runner = world.runner()?;
         let mut room = TrialRoom::new(&runner, Caches::Kept);
-        if !gate.network && room.run(head, &online, true)?.run.has_passed() {
+        let look = Some(Look::Online);
+        if !gate.network && room.run(head, &online, look)?.run.has_passed() {
             return Ok(Some(tell_network(gate, own, &why)));
         }
         let print = |argv: &[String]| workspace.world()?.runner()?.print_both(head, gate, argv);

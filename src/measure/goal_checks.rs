@@ -11,7 +11,7 @@ use crate::prelude::*;
 use crate::trial::{Accepted, Bundle, lay_down, list_paths};
 use cook_protocol::model::{CheckRun, Goal, GoalCheck, GoalFound, Place};
 use cook_protocol::trials::{Outcomes, TrialLine, Weight};
-use cook_repo::receipt::{TakenBack, TrialRoom, plan_gate};
+use cook_repo::receipt::{Look, TakenBack, TrialRoom, plan_gate};
 
 /// Bytes of a hidden file.
 pub(crate) const MAX_HIDDEN: u64 = 1 << 20;
@@ -140,7 +140,11 @@ impl World<'_> {
         let tree = self.repo.find_tree(commit)?;
         let kept = runner.receipts.find(&gate.run, &tree)?;
         let anew = self.workspace.caches == Caches::Empty || kept.is_some_and(|it| it.timed_out);
-        let tried = TrialRoom::new(&runner, self.workspace.caches).run(commit, gate, anew)?;
+        let tried = TrialRoom::new(&runner, self.workspace.caches).run(
+            commit,
+            gate,
+            anew.then_some(Look::Again),
+        )?;
         let mut run = tried.run;
         let tests = tried.outcomes.tests.iter();
         let failed = tests.filter(|(_, test)| test.result == TestResult::Failed);

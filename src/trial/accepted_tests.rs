@@ -387,5 +387,5 @@ fn mix(change: &Change, gate: &GateSpec, code: End, printed: &BTreeSet<String>) 
 
 /// A gate at a commit, answered from a receipt where there is one.
 pub(crate) fn run_at(gates: &Gates, commit: &str, gate: &GateSpec) -> Result<TrialRun> {
-    TrialRoom::new(gates, Caches::Kept).run(commit, gate, false)
+    TrialRoom::new(gates, Caches::Kept).run(commit, gate, None)
 }

@@ -9,7 +9,7 @@ use cook_protocol::trials::{
     limit_to_files,
 };
 use cook_repo::git::{Entry, TreeChange};
-use cook_repo::receipt::{TrialRoom, TrialRun};
+use cook_repo::receipt::{Look, TrialRoom, TrialRun};
 
 /// How often old tests are tried again without files that do not load.
 const TRIES: usize = 4;
@@ -319,8 +319,11 @@ impl<'a> GateTrials<'a> {
         }
         (self.tell)(&format!("{}: {what}, `{}`", self.gate.name, gate.run));
         let run = match anew {
-            false => self.room.run(commit, &gate, false)?,
-            true => TrialRoom::new(self.gates, Caches::Empty).run(commit, &gate, true)?,
+            false => self.room.run(commit, &gate, None)?,
+            true => {
+                let mut room = TrialRoom::new(self.gates, Caches::Empty);
+                room.run(commit, &gate, Some(Look::Again))?
+            }
         };
         let run = without_echoes(run);
         self.ran.push((what, run.ms()));

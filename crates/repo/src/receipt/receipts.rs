@@ -135,6 +135,8 @@ pub enum Look {
     Outside,
     /// In the worktree.
     Here,
+    /// With the network.
+    Online,
 }
 
 /// By what a receipt is found later, beside its id.

@@ -201,13 +201,17 @@ impl<'a> TrialRoom<'a> {
     }
 
     /// A gate at a commit (full id), which may be a made one; answered from the newest receipt of its
-    /// command on that tree, green or red, where there is one. `anew` asks for a second look, which is kept as such:
+    /// command on that tree, green or red, where there is one. `look` asks for another look, which is kept as such:
     /// whoever asks twice is told the same.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
-    pub fn run(&mut self, commit: &str, gate: &GateSpec, anew: bool) -> Result<TrialRun, Failure> {
-        let look = anew.then_some(Look::Again);
+    pub fn run(
+        &mut self,
+        commit: &str,
+        gate: &GateSpec,
+        look: Option<Look>,
+    ) -> Result<TrialRun, Failure> {
         let is_older = |receipt: &Receipt| {
             let since = self.green_since.as_ref();
             !receipt.has_passed()
