@@ -6,7 +6,6 @@ use crate::prelude::*;
 use cook_protocol::machine::StopVerifierRun;
 use cook_protocol::model::{Place, RoomCheck, STOP_VERIFIER_SCRIPTS};
 use cook_protocol::question::GateQuestion;
-use cook_protocol::trials::Outcomes;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
 
@@ -133,9 +132,8 @@ impl World<'_> {
     pub(crate) fn ask(&self, commit: &str, gates: Vec<GateSpec>) -> Result<Vec<GateRun>> {
         let (receipts, trust) = self.gates_here()?;
         let runner = self.runner()?;
-        let has_loaded = |receipt: &Receipt| {
-            let is_whole = |outcomes: Outcomes| outcomes.unloaded.is_empty();
-            Ok::<bool, Failure>(receipt.has_passed() || receipts.outcomes(receipt).map(is_whole)?)
+        let has_loaded = |receipt: &Receipt| -> Result<bool> {
+            Ok(receipt.has_passed() || receipts.outcomes(receipt)?.unloaded.is_empty())
         };
         let is_trusted = self.explain_untrusted_setup(trust).is_none();
         let mut runs = Vec::new();

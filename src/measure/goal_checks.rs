@@ -140,11 +140,8 @@ impl World<'_> {
         let tree = self.repo.find_tree(commit)?;
         let kept = runner.receipts.find(&gate.run, &tree)?;
         let anew = self.workspace.caches == Caches::Empty || kept.is_some_and(|it| it.timed_out);
-        let tried = TrialRoom::new(&runner, self.workspace.caches).run(
-            commit,
-            gate,
-            anew.then_some(Look::Again),
-        )?;
+        let look = anew.then_some(Look::Again);
+        let tried = TrialRoom::new(&runner, self.workspace.caches).run(commit, gate, look)?;
         let mut run = tried.run;
         let tests = tried.outcomes.tests.iter();
         let failed = tests.filter(|(_, test)| test.result == TestResult::Failed);

@@ -568,13 +568,12 @@ impl<'a> GateTrials<'a> {
         });
         // Where nobody edited the file of a test that could not be loaded, it may be red for want of what came with the
         // change beside it.
-        let is_as_it_was = |file: &Option<String>| {
-            file.as_ref()
-                .is_some_and(|file| self.change.find(file).is_none())
-        };
-        for it in &mut named {
-            let has_run = before.outcomes().tests.contains_key(&it.name);
-            if it.word == Word::Bent && !has_run && is_as_it_was(&it.file) {
+        for it in named.iter_mut().filter(|it| it.word == Word::Bent) {
+            let edited = it
+                .file
+                .as_ref()
+                .map(|file| self.change.find(file).is_some());
+            if edited == Some(false) && !before.outcomes().tests.contains_key(&it.name) {
                 it.word = Word::NotComparable;
             }
         }

@@ -4,6 +4,7 @@
 use crate::support::agents::has_sandbox;
 use crate::trial::{Repo, check, expect_refused, node, passes, python, replace, with_programs};
 use serde_json::Value;
+use std::path::PathBuf;
 
 const FILE: &str = "tests/test_calc.py";
 
@@ -356,10 +357,9 @@ fn what_the_worktree_had_once_is_no_longer_said_of_it() {
     assert!(!answer.to_string().contains("green here"), "{answer:#}");
 }
 
-/// What was red for want of a module is asked again where the head is green with it.
-#[test]
-fn a_base_that_was_red_before_the_head_was_green_runs_anew() {
-    let Some(repo) = python() else { return };
+/// A repository whose gate gets the modules of a directory of the user's.
+fn with_site() -> Option<(Repo, PathBuf)> {
+    let repo = python()?;
     let site = repo.beside("site");
     std::fs::create_dir(&site).unwrap();
     let variable = ("PYTHONPATH".to_owned(), site.display().to_string());
@@ -367,6 +367,15 @@ fn a_base_that_was_red_before_the_head_was_green_runs_anew() {
     let toml =
         "[gates.test]\nrun = \"python3 -m unittest -v\"\n[clean_room]\nenv = [\"PYTHONPATH\"]\n";
     repo.write(".agent/cook.toml", toml);
+    Some((repo, site))
+}
+
+/// What was red for want of a module is asked again where the head is green with it.
+#[test]
+fn a_base_that_was_red_before_the_head_was_green_runs_anew() {
+    let Some((repo, site)) = with_site() else {
+        return;
+    };
     let tests = repo.read(FILE);
     repo.write(FILE, format!("import helperlib\n{tests}"));
     repo.commit("Use a library", None);
@@ -441,14 +450,9 @@ fn ignored_settings_are_the_users_own_or_say_nothing() {
 /// What could not be loaded at HEAD is tried again: what it lacked may be installed by now.
 #[test]
 fn a_head_that_lacked_a_module_runs_anew() {
-    let Some(repo) = python() else { return };
-    let site = repo.beside("site");
-    std::fs::create_dir(&site).unwrap();
-    let variable = ("PYTHONPATH".to_owned(), site.display().to_string());
-    repo.extra.borrow_mut().push(variable);
-    let toml =
-        "[gates.test]\nrun = \"python3 -m unittest -v\"\n[clean_room]\nenv = [\"PYTHONPATH\"]\n";
-    repo.write(".agent/cook.toml", toml);
+    let Some((repo, site)) = with_site() else {
+        return;
+    };
     repo.commit("Name the gate", None);
     passes(&repo);
     let tests = repo.read(FILE);

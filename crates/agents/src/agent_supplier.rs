@@ -2,7 +2,9 @@
 
 use super::listen::{AgentFailure, Progress};
 use super::{Bounds, Preset, Sandbox};
-use cook_protocol::diagnostic::{self, Failure, REDACTED, each_text, find_tokens, without_tokens};
+use cook_protocol::diagnostic::{
+    self, Failure, REDACTED, each_text, find_tokens, may_hold_json, without_tokens,
+};
 use cook_protocol::digest::sha256;
 use cook_protocol::model::Access;
 use cook_repo::clock::Clock;
@@ -263,7 +265,9 @@ impl SecretSearch {
             found.extend(own.filter(|own| text.contains(own.as_str())).cloned());
             found.extend(find_tokens(&text).map(str::to_owned));
             found.extend(find_named(&text));
-            if found.len() == before && self.bytes + text.len() <= MAX_CLEAN {
+            // What stood too deep to be read as JSON may be read elsewhere.
+            let is_clean = found.len() == before && !may_hold_json(&text);
+            if is_clean && self.bytes + text.len() <= MAX_CLEAN {
                 self.bytes += text.len();
                 self.clean.insert(text);
             }
@@ -510,6 +514,18 @@ mod tests {
         }
         let clean: BTreeSet<&str> = search.clean.iter().map(String::as_str).collect();
         assert_eq!(clean, BTreeSet::from(["list", "plain", "words"]));
+    }
+
+    #[test]
+    fn what_stood_too_deep_to_be_read_is_read_where_it_does_not() {
+        let mut search = SecretSearch::begin();
+        let token = format!("ghp_{}", "a1".repeat(18));
+        let text = format!(r#"{{"list": "\u0067{}"}}"#, &token[1..]);
+        let deep = (0..8).fold(text.clone(), |text, _| {
+            serde_json::to_string(&text).unwrap()
+        });
+        assert!(search.find(&deep).is_empty());
+        assert_eq!(search.find(&text), [token]);
     }
 
     #[test]

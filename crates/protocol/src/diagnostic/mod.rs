@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 pub use text::{
     Attribution, Lines, REDACTED, and_more, attributions, begin, clean, count_noun, each_text,
-    find_tokens, harmless_json, last_line, list_with_verb, redact, short, shorten,
+    find_tokens, harmless_json, last_line, list_with_verb, may_hold_json, redact, short, shorten,
     with_plain_marks, without_attribution, without_escapes, without_tags, without_tokens,
 };
 

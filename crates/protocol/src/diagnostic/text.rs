@@ -304,7 +304,7 @@ fn follow(text: &str, depth: usize, (known, each): Reader) {
     if known(text) || depth > 0 && follow_json(text, depth, (known, each)) {
         return;
     }
-    if depth == 0 || !text.lines().any(begins_json) {
+    if depth == 0 || !may_hold_json(text) {
         each(text);
         return;
     }
@@ -332,6 +332,11 @@ fn follow_json(text: &str, depth: usize, (known, each): Reader) -> bool {
         begin = end;
     }
     true
+}
+
+/// Whether a line may be a document; a text without one is what it says, however deep it stands.
+pub fn may_hold_json(text: &str) -> bool {
+    text.lines().any(begins_json)
 }
 
 fn begins_json(text: &str) -> bool {

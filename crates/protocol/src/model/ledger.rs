@@ -189,8 +189,7 @@ pub struct SliceLedger {
 impl SliceLedger {
     /// A re-ground named this commit as one that holds the work; it may have shortened the id.
     pub fn is_held_by(&self, commit: &str) -> bool {
-        let holds = self.holds.as_ref();
-        holds.is_some_and(|at| commit.starts_with(at))
+        self.holds.as_ref().is_some_and(|at| commit.starts_with(at))
     }
 
     /// A review's no to what it was before, which no re-ground sent it back for.
