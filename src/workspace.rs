@@ -1,8 +1,11 @@
 //! One worktree with everything a command needs of it, opened once.
 
-use crate::init::{Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale};
+use crate::init::{
+    Proposed, detect_around, list_folders, propose_for, propose_settings, stop_verifier_is_stale,
+};
 use crate::prelude::*;
 use crate::trial::Bundle;
+use cook_mutants::Language;
 use cook_protocol::machine::{CONTRACT_TEXTS, OutsideEdit};
 use cook_protocol::model::{
     self, BriefRecord, Cause, CleanRoom, PROMPT_ID, STOP_VERIFIER_SCRIPTS, SliceRecord,
@@ -55,6 +58,18 @@ pub struct Workspace {
 
 /// Tests that proofs show, as the log keeps them, by their id.
 type MadeTests = RefCell<BTreeMap<String, Vec<u8>>>;
+
+/// What there is to ask of a change.
+pub(crate) struct Offered {
+    /// The names of the settings' own gates.
+    pub own: BTreeSet<String>,
+    /// There are tests to run.
+    pub has_tests: bool,
+    /// Changed files of code that no gate covers.
+    pub untested: Vec<String>,
+    /// What files could not be read for it.
+    pub unread: Vec<String>,
+}
 
 /// Where a log was fetched from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -191,24 +206,27 @@ impl Workspace {
         Ok(true)
     }
 
-    /// Takes gates of the folders that a change touches, where none of the settings says anything about them; the
-    /// names of the settings' own, whether there are tests to run, and what files could not be read for it.
+    /// Takes gates of the folders that a change touches, where none of the settings says anything about them.
     ///
     /// # Errors
     /// When the commits cannot be read.
-    pub(crate) fn propose_gates_for(
-        &mut self,
-        base: &str,
-        head: &str,
-    ) -> Result<(BTreeSet<String>, bool, Vec<String>)> {
+    pub(crate) fn propose_gates_for(&mut self, base: &str, head: &str) -> Result<Offered> {
         let touched = self.list_touched(base, head)?;
         let config = self.config()?;
         let own: BTreeSet<String> = config.gates.keys().cloned().collect();
-        let found = self.find_uncovered(head, touched, &config.gate_specs())?;
+        let (found, mut untested) = self.find_uncovered(head, touched, &config.gate_specs())?;
+        let files = self.repo.files(head)?;
+        untested
+            .retain(|path| files.contains_key(path) && Language::of(path, "") != Language::Other);
         let has_tests = !own.is_empty() || found.values().any(Proposed::has_test);
         self.take_proposed(propose_for(&found));
-        let unread = found.into_values().flat_map(|it| it.unread);
-        Ok((own, has_tests, unread.collect()))
+        let unread = found.into_values().flat_map(|it| it.unread).collect();
+        Ok(Offered {
+            own,
+            has_tests,
+            untested: untested.into_iter().collect(),
+            unread,
+        })
     }
 
     /// Takes gates of these folders of HEAD beside those of the settings, or where these name none, of the worktree's top.
@@ -230,26 +248,29 @@ impl Workspace {
         Ok(())
     }
 
-    /// What the folders of a commit would have to which these paths belong, where none of these gates covers them.
+    /// What the folders of a commit would have to which these paths belong, where none of these gates covers them; and
+    /// the paths of which nobody would run tests.
     fn find_uncovered(
         &self,
         commit: &str,
         mut paths: BTreeSet<String>,
         named: &[GateSpec],
-    ) -> Result<BTreeMap<String, Proposed>> {
-        let covers = |gate: &GateSpec, path: &str| {
-            let fits = |pattern: &String| fits_path(pattern, path);
-            gate.inside(path).is_some() && (gate.paths.is_empty() || gate.paths.iter().any(fits))
+    ) -> Result<(BTreeMap<String, Proposed>, BTreeSet<String>)> {
+        let covers = |gate: &GateSpec, path: &str| match gate.paths.is_empty() {
+            true => gate.inside(path).is_some(),
+            false => gate.paths.iter().any(|pattern| fits_path(pattern, path)),
         };
         paths.retain(|path| !named.iter().any(|gate| covers(gate, path)));
         if paths.is_empty() {
-            return Ok(BTreeMap::new());
+            return Ok(Default::default());
         }
         let mut found = self.find_proposed(commit, &paths)?;
         // Who names gates of a folder has said what there is to run there, and in those above it.
         let is_above = |dir: &str, gate: &GateSpec| dir.is_empty() || fits_path(dir, &gate.dir);
         found.retain(|dir, _| !named.iter().any(|gate| is_above(dir, gate)));
-        Ok(found)
+        let has_tests = |dir: &str| found.get(dir).is_some_and(Proposed::has_test);
+        paths.retain(|path| !list_folders(path).any(has_tests));
+        Ok((found, paths))
     }
 
     fn find_proposed(
@@ -295,7 +316,8 @@ impl Workspace {
         paths: &BTreeSet<String>,
         named: &[GateSpec],
     ) -> Result<Vec<GateSpec>> {
-        Ok(propose_for(&self.find_uncovered(commit, paths.clone(), named)?).gate_specs())
+        let (found, _) = self.find_uncovered(commit, paths.clone(), named)?;
+        Ok(propose_for(&found).gate_specs())
     }
 
     /// Whether the stop verifier is cook's own, and made from other gates than the settings have.

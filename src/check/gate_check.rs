@@ -4,7 +4,7 @@
 use crate::init::SETTINGS;
 use crate::measure::{Green, list_packages, missing, read_settings_at};
 use crate::prelude::*;
-use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
+use crate::trial::{count_declared, describe_place, last_line, show_red, show_red_before};
 use crate::workspace::Workspace;
 use cook_protocol::change::code_of;
 use cook_protocol::model::Place;
@@ -80,8 +80,9 @@ pub(super) fn look(
     checked: &mut Checked,
 ) -> Result<()> {
     let (base, head) = (checked.base.commit.clone(), checked.head.clone());
-    let (own, has_tests, unread) = workspace.propose_gates_for(&base, &head)?;
-    checked.checked.extend(unread);
+    let offered = workspace.propose_gates_for(&base, &head)?;
+    checked.checked.extend(offered.unread);
+    let own = offered.own;
     let workspace: &Workspace = workspace;
     let mut gates = choose(workspace, ask.gates, checked)?;
     // Gates of the base are asked as well, where none is named.
@@ -92,13 +93,26 @@ pub(super) fn look(
         (replaced, guessed) = find_replaced(workspace, own.is_empty(), &gates, checked)?;
         replaced.extend(keep_claimed(workspace, guessed, checked)?);
     }
-    if !has_tests || gates.is_empty() && replaced.is_empty() {
-        let what = match gates.is_empty() {
-            true => "no known gate covers the changed files",
-            false => "no known gate runs tests of the changed files",
+    let mut untested = offered.untested;
+    untested.retain(|path| {
+        let covers = |gate: &GateSpec| gate.inside(path).is_some();
+        ask.gates.is_empty() && !replaced.iter().any(covers)
+    });
+    let are_there = !gates.is_empty() || !replaced.is_empty();
+    if !are_there || !offered.has_tests || !untested.is_empty() {
+        let what = match (are_there, &untested[..]) {
+            (false, _) => "covers the changed files".to_owned(),
+            (true, []) => "runs tests of the changed files".to_owned(),
+            (true, some_of) => format!("runs tests of {}", some(some_of)),
         };
-        let what = format!("{what}; add the line below to the top of `.agent/cook.toml`");
-        checked.find(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
+        let what =
+            format!("no known gate {what}; add the line below to the top of `.agent/cook.toml`");
+        let mut name = "test".to_owned();
+        while own.contains(&name) {
+            name.push_str("-more");
+        }
+        let show = format!("gates.{name}.run = \"COMMAND\"");
+        checked.find(Code::NoGates, Weight::NotKnown, what, show);
     }
     let gates = runnable(workspace, &gates, checked)?;
     let mut runs = run_all(workspace, (&gates, &own), tell, checked)?;
@@ -208,14 +222,6 @@ pub(crate) fn describe_source(gate: &GateSpec, own: &BTreeSet<String>) -> &'stat
     match own.contains(&gate.name) {
         true => "",
         false => ", found in the repository",
-    }
-}
-
-/// The folder of a gate, where it is not the root.
-pub(crate) fn describe_place(gate: &GateSpec) -> String {
-    match gate.dir.as_str() {
-        "" => String::new(),
-        dir => format!(" in `{dir}`"),
     }
 }
 

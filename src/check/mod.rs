@@ -8,8 +8,8 @@
 mod gate_check;
 
 pub(crate) use gate_check::{
-    Ask, Base, Checked, FilePlace, Line, Runs, Tell, Truth, describe_place, describe_source,
-    find_base, require_green,
+    Ask, Base, Checked, FilePlace, Line, Runs, Tell, Truth, describe_source, find_base,
+    require_green,
 };
 
 use crate::init::SETTINGS;

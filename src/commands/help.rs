@@ -2,9 +2,10 @@
 
 use super::context::*;
 use super::recorded::note;
-use crate::check::{describe_place, describe_source, find_base, read_said};
+use crate::check::{describe_source, find_base, read_said};
 use crate::hooks::install::list_installed;
 use crate::service::dispatch_now;
+use crate::trial::describe_place;
 use clap::Command;
 use cook_agents::hooks::layout::Purpose;
 use cook_agents::presets;
@@ -162,7 +163,7 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>> {
     if let Some(commit) = &commit {
         // The gates that `cook check` would run.
         let base = find_base(&workspace.repo, commit, None)?;
-        let (own, ..) = workspace.propose_gates_for(&base.commit, commit)?;
+        let own = workspace.propose_gates_for(&base.commit, commit)?.own;
         let gates = workspace.config()?.gate_specs();
         for gate in &gates {
             let (name, run, place) = (&gate.name, &gate.run, describe_place(gate));

@@ -20,5 +20,5 @@ pub use contract_files::{
     stop_verifier_is_stale, with_block, write_contract, write_mission, write_profile,
 };
 pub use detect::detect;
-pub(crate) use detect::{Proposed, detect_around};
+pub(crate) use detect::{Proposed, detect_around, list_folders};
 pub(crate) use text_files::{read_text_file, write_text_file};

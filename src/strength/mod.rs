@@ -59,7 +59,7 @@ pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Resul
     for commit in [&base.commit, &head] {
         workspace.repo.fetch_missing(commit, &[])?;
     }
-    let (named, ..) = workspace.propose_gates_for(&base.commit, &head)?;
+    let named = workspace.propose_gates_for(&base.commit, &head)?.own;
     let edits = workspace.repo.edits(&base.commit, &head)?;
     let mut commands = deciding((&workspace.repo, workspace.config()?), &edits, &base.commit)?;
     commands.extend(own.iter().cloned());

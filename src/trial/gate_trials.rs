@@ -120,6 +120,8 @@ struct Four<'t> {
     old: Option<&'t Trial>,
     new: Option<&'t Trial>,
     after: &'t TrialRun,
+    /// The base does not have the folder of the gate.
+    is_new: bool,
 }
 
 impl Four<'_> {
@@ -210,11 +212,16 @@ impl<'a> GateTrials<'a> {
                 });
             }
         }
+        let base_files = self.change.repo.files(&self.change.base)?;
         let four = Four {
             before: &before,
             old: old.as_ref(),
             new: new.as_ref(),
             after: &after,
+            is_new: !self.gate.dir.is_empty()
+                && !base_files
+                    .keys()
+                    .any(|path| self.gate.inside(path).is_some()),
         };
         let mut named = self.cross(four);
         let flaky = self.look_again(&mut named, four)?;
@@ -539,6 +546,7 @@ impl<'a> GateTrials<'a> {
             old,
             new,
             after,
+            ..
         } = four;
         if !four.has_names() {
             return self.cross_codes(four);
@@ -635,8 +643,8 @@ impl<'a> GateTrials<'a> {
             });
         };
         match (was, is) {
-            (true, false) => add(Word::GateRed, None),
-            (false, false) => add(Word::RedBefore, None),
+            (false, false) if !four.is_new => add(Word::RedBefore, None),
+            (_, false) => add(Word::GateRed, None),
             _ => {}
         }
         // A gate whose files came with the change was red for want of them.
@@ -827,7 +835,8 @@ fn weigh_silence(four: Four, teller: &Teller, named: &[NamedTest]) -> Option<Tri
     }
     // It is red, and of no test alone; where tests ran and none does any more, it is so of another reason.
     let runs_none = after.tests.is_empty() && !before.tests.is_empty();
-    let was_so = !four.before.has_passed() && four.before.files.is_none() && !runs_none;
+    let was_so =
+        !four.before.has_passed() && four.before.files.is_none() && !runs_none && !four.is_new;
     Some(teller.tell_red(&four.after.run, was_so))
 }
 

@@ -12,7 +12,7 @@ pub(crate) use accepted_tests::{
     Accepted, Bundle, TestSide, lay_down, list_paths, run_at, try_new_tests,
 };
 pub(crate) use gate_trials::Tell;
-pub(crate) use trial_lines::{ADD_GATE, find_laid_out, last_line, show_red, show_red_before};
+pub(crate) use trial_lines::{describe_place, find_laid_out, last_line, show_red, show_red_before};
 
 use crate::prelude::*;
 use cook_protocol::trials::{Side, Weight, Word};
@@ -79,7 +79,8 @@ pub(crate) fn try_change(
                 .iter()
                 .map(|(what, ms)| format!("{what} {}.{} s", ms / 1000, ms % 1000 / 100))
                 .collect();
-            let line = format!("`{}` was tried: {}", run.gate.run, ran.join(", "));
+            let place = describe_place(&run.gate);
+            let line = format!("`{}`{place} was tried: {}", run.gate.run, ran.join(", "));
             tried.looked_at.push(line);
         }
     }

@@ -98,8 +98,7 @@ impl Teller<'_> {
                 Some(at),
             ) => show_at(self.gate, self.settings, at),
             (Word::RedBefore, _) => show_red_before(self.gate, self.settings, &self.change.base),
-            (Word::GateRed | Word::MadeFlaky, _) => show_red(self.gate),
-            (Word::NothingRan, _) => ADD_GATE.to_owned(),
+            (Word::GateRed | Word::MadeFlaky | Word::NothingRan, _) => show_red(self.gate),
             _ => {
                 let [base, head] = [&self.change.base, &self.change.head].map(|it| short(it));
                 format!("git diff {base} {head}")
@@ -154,8 +153,10 @@ impl Teller<'_> {
 
     pub fn tell_nothing_ran(&self) -> TrialLine {
         let what = format!(
-            "`{}` ran no test; add the line below to the top of `.agent/cook.toml` for a gate that does",
-            self.gate.run
+            "`{}`{} ran no test; add one, or name another command for the gate `{}` in `.agent/cook.toml`",
+            self.gate.run,
+            describe_place(self.gate),
+            self.gate.name
         );
         self.make(Word::NothingRan, &self.gate.name, what, None)
     }
@@ -187,14 +188,19 @@ impl Teller<'_> {
     }
 }
 
+/// The folder of a gate, where it is not the root.
+pub(crate) fn describe_place(gate: &GateSpec) -> String {
+    match gate.dir.as_str() {
+        "" => String::new(),
+        dir => format!(" in `{dir}`"),
+    }
+}
+
 /// The last line of an output that says something.
 pub(crate) fn last_line(tail: &str) -> String {
     let last = cook_protocol::diagnostic::last_line(&without_escapes(tail)).map(str::to_owned);
     last.unwrap_or_else(|| "no output".to_owned())
 }
-
-/// The line of `.agent/cook.toml` that names a gate.
-pub(crate) const ADD_GATE: &str = "gates.test.run = \"COMMAND\"";
 
 /// What shows a gate that is red at the head.
 pub(crate) fn show_red(gate: &GateSpec) -> String {

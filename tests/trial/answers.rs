@@ -2,21 +2,13 @@
 //! never run, what goes now so and now otherwise.
 
 use crate::support::agents::has_sandbox;
-use crate::trial::{Repo, check, expect_refused, node, passes, python, replace, with_programs};
+use crate::trial::{
+    Repo, check, expect_refused, line, node, passes, python, replace, with_programs,
+};
 use serde_json::Value;
 use std::path::PathBuf;
 
 const FILE: &str = "tests/test_calc.py";
-
-/// The line of a code, which must be there.
-#[track_caller]
-fn line(answer: &Value, code: &str) -> Value {
-    let mut lines = answer["lines"].as_array().unwrap().iter();
-    let found = lines.find(|line| line["code"] == code);
-    found
-        .unwrap_or_else(|| panic!("{code}: {answer:#}"))
-        .clone()
-}
 
 /// Where the worktree has what the commit has and nothing else, a red gate is not run in it: it would leave there
 /// what it builds.
@@ -109,7 +101,7 @@ fn a_build_with_its_tests_off_is_not_known_unless_the_ci_turns_them_on() {
     assert_eq!(exit, 3, "{answer:#}");
     assert_eq!(
         line(&answer, "nothing_ran")["show"],
-        "gates.test.run = \"COMMAND\""
+        "cook gate --clean test --trust-repo"
     );
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
     repo.write(

@@ -1,6 +1,6 @@
 //! Repositories of several projects: the gates of the folders that a change touches run, and no others.
 
-use crate::trial::{Repo, cargo, check, passes, replace, with_programs};
+use crate::trial::{Repo, cargo, check, line, passes, replace, with_programs};
 use serde_json::Value;
 
 /// A lie in one member is named, from the root and from inside of it, and honest work in the other is true; each
@@ -211,6 +211,68 @@ fn a_gate_of_one_folder_says_nothing_of_another() {
     repo.commit("Mend b", None);
     let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
     assert_eq!(exit, 0, "{answer:#}");
+}
+
+/// Code that nothing runs is not true because another folder is.
+#[test]
+fn code_that_no_gate_covers_is_not_known_beside_code_that_one_does() {
+    let repo = Repo::unborn();
+    let settings = "[gates.test]\nrun = \"sh t.sh\"\ndir = \"a\"\n[sandbox]\nmode = \"off\"\n";
+    repo.write(".agent/cook.toml", settings);
+    repo.write("a/t.sh", "true\n");
+    repo.commit("Begin", None);
+    repo.write("a/t.sh", "true # more\n");
+    repo.write("README.md", "# Two\n");
+    repo.commit("Say more", None);
+    passes(&repo);
+    for path in ["top.py", "b/test_top.py"] {
+        repo.write("a/t.sh", format!("true # {path}\n"));
+        repo.write(path, "def test_top():\n    assert False\n");
+        repo.commit("Add code", None);
+        let (exit, answer) = check(&repo, &[]);
+        let line = line(&answer, "no_gates");
+        assert_eq!(exit, 3, "{answer:#}");
+        assert!(line["message"].to_string().contains(path), "{answer:#}");
+        // The line can be pasted beside the gate of that name.
+        let show = line["show"]
+            .as_str()
+            .unwrap()
+            .replace("COMMAND", "test -f top.py");
+        repo.write(".agent/cook.toml", format!("{show}\n{settings}"));
+        repo.commit("Name a gate", None);
+        let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+        assert_eq!(exit, 0, "{answer:#}");
+        repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    }
+    repo.git(&["rm", "-q", "top.py", "b/test_top.py"]);
+    repo.write("a/t.sh", "true # without\n");
+    repo.commit("Take it away", None);
+    passes(&repo);
+}
+
+/// A folder that the base does not have was not red there.
+#[test]
+fn a_new_folder_that_is_red_was_not_so_before() {
+    let repo = Repo::unborn();
+    repo.write("README.md", "# One\n");
+    repo.commit("Begin", None);
+    repo.write("new/Makefile", "test:\n\tfalse\n");
+    repo.commit("Add a folder", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(
+        (exit, &answer["lines"][0]["code"]),
+        (1, &"gate_red".into()),
+        "{answer:#}"
+    );
+    repo.write("README.md", "# Two\n");
+    repo.write("new/Makefile", "test:\n\tfalse # still\n");
+    repo.commit("Edit it", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(
+        (exit, &answer["lines"][0]["code"]),
+        (3, &"red_before".into()),
+        "{answer:#}"
+    );
 }
 
 /// What a gate says something about decides whether it runs, and whether a receipt answers.

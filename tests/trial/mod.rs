@@ -116,3 +116,13 @@ fn replace(repo: &Repo, path: &str, old: &str, new: &str) {
     assert!(text.contains(old), "{path}: {text}");
     repo.write(path, text.replacen(old, new, 1));
 }
+
+/// The line of a code, which must be there.
+#[track_caller]
+fn line(answer: &Value, code: &str) -> Value {
+    let mut lines = answer["lines"].as_array().unwrap().iter();
+    let found = lines.find(|line| line["code"] == code);
+    found
+        .unwrap_or_else(|| panic!("{code}: {answer:#}"))
+        .clone()
+}

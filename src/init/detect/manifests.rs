@@ -216,7 +216,7 @@ impl<'a> Files<'a> {
 }
 
 /// The folders above a path, the nearest first; the last is the root, which is nothing.
-pub(in crate::init) fn list_folders(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn list_folders(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.rmatch_indices('/').map(|(end, _)| &path[..end]);
     let root = (!path.is_empty()).then_some("");
     ends.chain(root)

@@ -10,12 +10,11 @@ mod build_tools;
 mod manifests;
 
 pub(super) use manifests::Files;
-pub(crate) use manifests::Proposed;
+pub(crate) use manifests::{Proposed, list_folders};
 
 use crate::prelude::*;
 use build_tools::detect_in;
 use cook_protocol::trials::is_among_tests;
-use manifests::list_folders;
 
 /// What the settings of a repository could be; nothing in an empty one.
 ///
