@@ -206,7 +206,7 @@ impl Workspace {
         Ok(true)
     }
 
-    /// Takes gates of the folders that a change touches, where none of the settings says anything about them.
+    /// Takes gates of the folders that a change touches, where none of the settings covers them; what there is to ask then.
     ///
     /// # Errors
     /// When the commits cannot be read.

@@ -212,16 +212,12 @@ impl<'a> GateTrials<'a> {
                 });
             }
         }
-        let base_files = self.change.repo.files(&self.change.base)?;
         let four = Four {
             before: &before,
             old: old.as_ref(),
             new: new.as_ref(),
             after: &after,
-            is_new: !self.gate.dir.is_empty()
-                && !base_files
-                    .keys()
-                    .any(|path| self.gate.inside(path).is_some()),
+            is_new: self.is_new()?,
         };
         let mut named = self.cross(four);
         let flaky = self.look_again(&mut named, four)?;
@@ -292,6 +288,12 @@ impl<'a> GateTrials<'a> {
         };
         (paths.is_empty() || paths.iter().any(|pattern| fits_path(pattern, path)))
             && (self.gate.inside(path).is_some() || is_above())
+    }
+
+    /// Whether the base does not have the folder of the gate.
+    fn is_new(&self) -> Result<bool> {
+        let files = self.change.repo.files(&self.change.base)?;
+        Ok(!files.keys().any(|path| self.gate.inside(path).is_some()))
     }
 
     fn code_changed(&self) -> bool {
