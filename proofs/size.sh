@@ -5,15 +5,16 @@
 # who makes one smaller lowers its bar.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
-most_lines=97815 most_packages=219 most_shared=0
+most_lines=97547 most_packages=219 most_shared=0
 
 mapfile -t files < <(git ls-files 'src/*.rs' 'crates/*/src/*.rs' | grep -v '/tests\.rs$')
 mapfile -t tables < <(git ls-files 'src/*.toml' 'src/*.json' 'crates/*/src/*.toml' 'crates/*/src/*.json')
 lines="$(awk '
   FNR == 1 { tested = 0; marked = 0 }
   tested { next }
-  marked && /^[ ]*(pub(\([a-z]+\))? )?mod [a-z_]+ \{/ { tested = 1; code -= 1; next }
-  { marked = /^#\[cfg\(test\)\]/ }
+  marked && /^[ ]*(pub(\([a-z]+\))? )?mod [a-z_]+ \{/ { tested = 1; code -= marked; next }
+  # Attributes between the mark and the module belong to the module.
+  { marked = /^#\[cfg\(test\)\]/ ? 1 : marked && /^#\[/ ? marked + 1 : 0 }
   /^[ \t]*$/ || /^[ \t]*\/\// { next }
   { code += 1 }
   END { print code }' "${files[@]}")"
