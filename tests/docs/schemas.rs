@@ -1,6 +1,6 @@
 //! The schemas in `protocol/schema/` and the types in `crates/protocol/src/model/` give the same
-//! verdict on every document: drawn from the types, drawn from the schemas, and
-//! both mutated. Also: reading bad bytes, and `protocol/codes.json`.
+//! verdict on every document, drawn from the schemas and mutated. Also: reading bad bytes, and
+//! `protocol/codes.json`.
 
 use cook_protocol::diagnostic::{CATALOGUE, Code, Finding};
 use cook_protocol::model::*;
@@ -79,22 +79,6 @@ impl Draw {
         }
     }
 
-    fn texts(&mut self) -> Vec<String> {
-        (0..self.below(3)).map(|_| self.text()).collect()
-    }
-
-    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if self.draws_one_in(2) {
-            Some(make(self))
-        } else {
-            None
-        }
-    }
-
-    fn count(&mut self) -> Count {
-        Count(*self.of(&[0, 1, 2, 3, 255, 4_294_967_296, 9_007_199_254_740_991]))
-    }
-
     fn number(&mut self) -> Number {
         let text = *self.of(&[
             "0",
@@ -107,383 +91,6 @@ impl Draw {
             "3.0",
         ]);
         serde_json::from_str(text).unwrap()
-    }
-
-    fn moment(&mut self) -> Timestamp {
-        if self.draws_one_in(2) {
-            Timestamp::Text("2025-03-04T05:06:07Z".to_owned())
-        } else {
-            Timestamp::Number(self.number())
-        }
-    }
-}
-
-/// A document drawn from its type.
-trait Drawn: Documented + Serialize + PartialEq + Debug {
-    fn draw_value(d: &mut Draw) -> Self;
-}
-
-impl Drawn for Profile {
-    fn draw_value(d: &mut Draw) -> Self {
-        let mut profile = Profile::new(&d.text());
-        profile.required_stop_judges = Count(d.count().0.max(1));
-        profile.task_type = d.text();
-        profile.assurance = *d.of(&Assurance::ALL);
-        profile.docs_surfaces = d.texts();
-        profile.text_proof_alone = d.draws_one_in(2);
-        profile
-    }
-}
-
-impl Drawn for State {
-    fn draw_value(d: &mut Draw) -> Self {
-        State {
-            schema_version: SchemaVersion,
-            revision: d.maybe(Draw::count),
-            mission_anchor: d.text(),
-            current_phase: *d.of(&[
-                Phase::Reground,
-                Phase::Implement,
-                Phase::PostCommitReview,
-                Phase::PostCommitAudit,
-                Phase::PostCommitReconcile,
-                Phase::StopWave,
-                Phase::AwaitingUser,
-                Phase::Blocked,
-                Phase::Done,
-            ]),
-            continuation_policy: *d.of(&[
-                Policy::Continue,
-                Policy::AwaitUserInput,
-                Policy::Blocked,
-                Policy::Paused,
-                Policy::Done,
-            ]),
-            continuation_reason: d.any_text(),
-            project_done: d.draws_one_in(2),
-            requires_reground: d.draws_one_in(2),
-            slices_since_last_reground: d.count(),
-            remaining_release_blockers: d.maybe(Draw::count),
-            remaining_high_value_gaps: d.maybe(Draw::count),
-            unsatisfied_contract_ids: d.texts(),
-            release_blocker_ids: d.texts(),
-            next_mandatory_action: d.any_text(),
-            next_mandatory_role: RoleSlot(d.maybe(|d| *d.of(&Role::ALL))),
-            remaining_stop_judges: d.count(),
-            last_reground_at: d.maybe(Draw::moment),
-            last_auditor_verdict: d
-                .maybe(|d| *d.of(&[AuditorVerdict::Clear, AuditorVerdict::Open])),
-            contract_status: d.text(),
-            latest_completed_slice: d.maybe(Draw::any_text),
-            latest_verified_slice: d.maybe(Draw::any_text),
-            task_type: d.text(),
-            evaluation_profile: d.text(),
-            current_stop_wave_id: d.count(),
-        }
-    }
-}
-
-fn evidence(d: &mut Draw) -> Evidence {
-    if d.draws_one_in(3) {
-        return Evidence::Text(d.any_text());
-    }
-    Evidence::Record(EvidenceRecord {
-        criterion: d.text(),
-        anchor: d.text(),
-        basis: *d.of(&[
-            Basis::Observed,
-            Basis::Test,
-            Basis::Output,
-            Basis::User,
-            Basis::Doc,
-        ]),
-        receipt: d.maybe(Draw::any_text),
-        head_sha: d.text(),
-        recorded_at: d.moment(),
-        text: d.maybe(Draw::texts),
-        tests: d.maybe(Draw::any_text),
-        held_at: d.maybe(Draw::any_text),
-        retired: d.maybe(Draw::any_text),
-    })
-}
-
-fn slice(d: &mut Draw) -> Slice {
-    Slice {
-        slice_id: d.text(),
-        goal: d.text(),
-        acceptance_criteria: d.texts(),
-        contract_ids: d.texts(),
-        priority: Priority(d.number()),
-        status: *d.of(&[
-            SliceStatus::Planned,
-            SliceStatus::Selected,
-            SliceStatus::InProgress,
-            SliceStatus::Blocked,
-            SliceStatus::Done,
-            SliceStatus::Cancelled,
-        ]),
-        why_now: d.any_text(),
-        blocked_on: d.texts(),
-        evidence: (0..d.below(3)).map(|_| evidence(d)).collect(),
-        implementation_surfaces: d.maybe(Draw::texts),
-        verification_commands: d.maybe(Draw::texts),
-        locked_notes: d.maybe(Draw::texts),
-        must_fix_findings: d.maybe(Draw::texts),
-        basis_commit: d.maybe(Draw::text),
-        remaining_contract_ids_before: d.maybe(Draw::texts),
-        release_blocker_count_before: d.maybe(Draw::count),
-        high_value_gap_count_before: d.maybe(Draw::count),
-    }
-}
-
-impl Drawn for Plan {
-    fn draw_value(d: &mut Draw) -> Self {
-        Plan {
-            schema_version: SchemaVersion,
-            mission_anchor: d.text(),
-            last_reground_at: d.maybe(Draw::moment),
-            plan_basis: d.any_text(),
-            candidate_slices: (0..d.below(3)).map(|_| slice(d).into()).collect(),
-        }
-    }
-}
-
-impl Drawn for ActiveSlice {
-    fn draw_value(d: &mut Draw) -> Self {
-        let mut active = ActiveSlice::idle(&d.text());
-        active.revision = d.maybe(Draw::count);
-        active.contract_ids = d.texts();
-        if d.draws_one_in(3) {
-            return active;
-        }
-        active.status = *d.of(&[
-            ActiveStatus::Selected,
-            ActiveStatus::InProgress,
-            ActiveStatus::Committed,
-            ActiveStatus::Done,
-        ]);
-        active.slice_id = Some(d.text());
-        active.goal = Some(d.text());
-        active.handoff = Some(Handoff {
-            acceptance_criteria: d.texts(),
-            priority: Priority(d.number()),
-            why_now: d.any_text(),
-            blocked_on: d.texts(),
-            locked_notes: d.texts(),
-            must_fix_findings: d.texts(),
-            basis_commit: d.text(),
-            remaining_contract_ids_before: d.texts(),
-            release_blocker_count_before: d.count(),
-            high_value_gap_count_before: d.count(),
-            implementation_surfaces: d.maybe(Draw::texts),
-            verification_commands: d.maybe(Draw::texts),
-        });
-        active
-    }
-}
-
-fn report(d: &mut Draw) -> ReportRecord {
-    let verdicts = [
-        RubricVerdict::Pass,
-        RubricVerdict::Concern,
-        RubricVerdict::Fail,
-    ];
-    ReportRecord {
-        role: *d.of(&Role::ALL),
-        fields: (0..d.below(3))
-            .map(|_| (d.any_text(), d.any_text()))
-            .collect(),
-        rubric: d.maybe(|d| {
-            (0..d.below(3))
-                .map(|_| {
-                    let entry = RubricEntry {
-                        verdict: *d.of(&verdicts),
-                        why: d.any_text(),
-                    };
-                    (d.any_text(), entry)
-                })
-                .collect()
-        }),
-    }
-}
-
-impl Drawn for SliceRecord {
-    fn draw_value(d: &mut Draw) -> Self {
-        SliceRecord {
-            schema_version: SchemaVersion,
-            kind: *d.of(&[
-                SliceRecordType::Implemented,
-                SliceRecordType::Reviewed,
-                SliceRecordType::Audited,
-                SliceRecordType::Accepted,
-                SliceRecordType::Reopened,
-            ]),
-            recorded_at: d.moment(),
-            slice_id: d.text(),
-            commit_sha: d.text(),
-            head_sha: d.text(),
-            seq: d.maybe(Draw::count),
-            role: d.maybe(|d| *d.of(&Role::ALL)),
-            by: d.maybe(Draw::text),
-            report: d.maybe(report),
-            report_sha256: d.maybe(Draw::any_text),
-            session: d.maybe(Draw::any_text),
-            receipts: d.maybe(|d| vec![d.any_text()]),
-            claimed: d.maybe(|d| vec![d.any_text()]),
-            criteria_sha256: d.maybe(Draw::any_text),
-            findings: d.maybe(|d| vec![d.any_text()]),
-        }
-    }
-}
-
-impl Drawn for StopRecord {
-    fn draw_value(d: &mut Draw) -> Self {
-        StopRecord {
-            schema_version: SchemaVersion,
-            kind: StopRecordType::Judgment,
-            recorded_at: d.moment(),
-            head_sha: d.text(),
-            can_stop: d.draws_one_in(2),
-            blocker_count: d.count(),
-            high_value_gap_count: d.count(),
-            stop_wave_id: d.maybe(Draw::count),
-            seq: d.maybe(Draw::count),
-            role: d.maybe(|d| *d.of(&Role::ALL)),
-            report: d.maybe(report),
-            report_sha256: d.maybe(Draw::any_text),
-            session: d.maybe(Draw::any_text),
-        }
-    }
-}
-
-impl Drawn for Receipt {
-    fn draw_value(d: &mut Draw) -> Self {
-        Receipt {
-            command: d.text(),
-            argv: vec![d.any_text()],
-            cwd: d.any_text(),
-            exit_code: d.maybe(|d| *d.of(&[0, 1, -1, 255, i32::MAX, i32::MIN])),
-            timed_out: d.draws_one_in(3),
-            duration_ms: d.count(),
-            stdout_sha256: d.text(),
-            stderr_sha256: d.text(),
-            outcomes_sha256: d.maybe(|d| d.text()),
-            tail: d.any_text(),
-            head_sha: d.maybe(Draw::any_text),
-            tree_oid: d.maybe(Draw::any_text),
-            scope_sha256: d.maybe(|d| d.text()),
-            place: *d.of(&[Place::CleanRoom, Place::Worktree]),
-            caches: *d.of(&[Caches::Kept, Caches::Empty]),
-            sandbox: *d.of(&[SandboxKind::Bubblewrap, SandboxKind::None]),
-            program: d.maybe(|d| Program {
-                path: d.text(),
-                sha256: d.text(),
-            }),
-            preparation_sha256: d.text(),
-            dropped_env: vec![d.any_text()],
-            started_at: d.moment(),
-            id: d.text(),
-        }
-    }
-}
-
-impl Drawn for VerificationEvidence {
-    fn draw_value(d: &mut Draw) -> Self {
-        VerificationEvidence {
-            subject_type: *d.of(&[Subject::None, Subject::SelectedSlice, Subject::CurrentHead]),
-            slice_id: d.maybe(Draw::any_text),
-            goal: d.maybe(Draw::any_text),
-            contract_ids: d.texts(),
-            basis_commit: d.maybe(Draw::any_text),
-            head_sha: d.maybe(Draw::any_text),
-            verification_commands: d.texts(),
-            outcome: *d.of(&[Outcome::NotRecorded, Outcome::Passed, Outcome::Failed]),
-            recorded_at: d.maybe(Draw::moment),
-            summary: d.any_text(),
-            runs: (0..d.below(3)).map(|_| Receipt::draw_value(d)).collect(),
-            ..VerificationEvidence::default()
-        }
-    }
-}
-
-fn basis(d: &mut Draw) -> Basis {
-    *d.of(&[
-        Basis::Observed,
-        Basis::Test,
-        Basis::Output,
-        Basis::User,
-        Basis::Doc,
-    ])
-}
-
-fn brief_entry(d: &mut Draw) -> BriefEntry {
-    let (one, two) = (d.text(), d.text());
-    let line = match d.below(5) {
-        0 => BriefLine::new(Slot::Forbid, one, two),
-        1 => BriefLine::establish(one, two, basis(d), d.text()),
-        2 => BriefLine::new(Slot::Learned, one, two),
-        3 => BriefLine::new(Slot::Open, one, two),
-        _ => BriefLine::new(Slot::Next, one, two),
-    };
-    BriefEntry {
-        id: d.text(),
-        line,
-        by: d.text(),
-        recorded_at: d.moment(),
-        seq: d.count(),
-        session: d.maybe(Draw::any_text),
-        cycle: d.count(),
-        demoted_from: d.maybe(Draw::any_text),
-        stamp: d.maybe(|d| Stamp {
-            head: d.maybe(Draw::any_text),
-            branch: d.maybe(Draw::any_text),
-            blob: d.maybe(Draw::any_text),
-            text_sha256: d.maybe(Draw::any_text),
-            context_sha256: d.maybe(Draw::any_text),
-            line: d.maybe(Draw::count),
-            lines: d.maybe(Draw::count),
-        }),
-    }
-}
-
-impl Drawn for BriefDocument {
-    fn draw_value(d: &mut Draw) -> Self {
-        BriefDocument {
-            schema_version: SchemaVersion,
-            cycle: d.count(),
-            entries: (0..d.below(3)).map(|_| brief_entry(d)).collect(),
-            guide: d.maybe(|d| GuideUpdate {
-                content: d.text(),
-                reason: d.any_text(),
-                by: d.text(),
-                seq: d.count(),
-            }),
-        }
-    }
-}
-
-impl Drawn for BriefRecord {
-    fn draw_value(d: &mut Draw) -> Self {
-        BriefRecord {
-            schema_version: SchemaVersion,
-            kind: *d.of(&[
-                Cause::Said,
-                Cause::Added,
-                Cause::Followed,
-                Cause::Superseded,
-                Cause::Demoted,
-                Cause::Retired,
-                Cause::Restored,
-            ]),
-            recorded_at: d.moment(),
-            seq: d.count(),
-            id: d.text(),
-            text: d.text(),
-            by: d.text(),
-            cause: d.maybe(Draw::any_text),
-            why: d.maybe(Draw::any_text),
-            session: d.maybe(Draw::any_text),
-        }
     }
 }
 
@@ -727,6 +334,10 @@ fn change_word(d: &mut Draw, node: &mut Value) {
     *node = json!(d.of(&words));
 }
 
+trait Checked: Documented + Serialize + PartialEq + Debug {}
+
+impl<T: Documented + Serialize + PartialEq + Debug> Checked for T {}
+
 #[derive(Default, Debug)]
 struct Tally {
     accepted: usize,
@@ -734,7 +345,7 @@ struct Tally {
 }
 
 /// Compares the verdicts on one document and, when it is read, writes it and reads it again.
-fn compare<T: Drawn>(value: &Value, tally: &mut Tally) {
+fn compare<T: Checked>(value: &Value, tally: &mut Tally) {
     let text = serde_json::to_string(value).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     let by_type = read_document::<T>(text.as_bytes(), MAX_DOCUMENT_BYTES);
@@ -770,25 +381,13 @@ fn compare<T: Drawn>(value: &Value, tally: &mut Tally) {
     }
 }
 
-fn agree<T: Drawn>(seed: u64, rounds: usize) -> Tally {
+fn agree<T: Checked>(seed: u64, rounds: usize) -> Tally {
     let mut d = Draw(seed);
     let mut tally = Tally::default();
     let schema: Value = schema_of(T::DOCUMENT);
     let from_schema = FromSchema { root: &schema };
-    for round in 0..rounds {
-        let mut value = if round % 2 == 0 {
-            let drawn = T::draw_value(&mut d);
-            let value = serde_json::to_value(&drawn).unwrap();
-            let read = read_document::<T>(value.to_string().as_bytes(), MAX_DOCUMENT_BYTES);
-            assert_eq!(
-                read.as_ref(),
-                Ok(&drawn),
-                "not read back as it was: {value}"
-            );
-            value
-        } else {
-            from_schema.value(&mut d, &schema)
-        };
+    for _ in 0..rounds {
+        let mut value = from_schema.value(&mut d, &schema);
         for _ in 0..d.below(4) {
             mutate(&mut d, &mut value);
         }
@@ -835,14 +434,17 @@ fn types_and_schemas_agree_on_drawn_and_mutated_documents() {
 
 #[test]
 fn every_field_of_a_schema_is_one_the_type_writes_or_reads() {
-    fn full<T: Drawn>() {
+    fn full<T: Checked>() {
         let mut seen = BTreeSet::new();
         let mut d = Draw(9);
-        for _ in 0..200 {
-            let value = serde_json::to_value(T::draw_value(&mut d)).unwrap();
-            seen.extend(value.as_object().unwrap().keys().cloned());
-        }
         let schema: Value = schema_of(T::DOCUMENT);
+        for _ in 0..200 {
+            let value = FromSchema { root: &schema }.value(&mut d, &schema);
+            let read = read_document::<T>(value.to_string().as_bytes(), MAX_DOCUMENT_BYTES);
+            let Ok(read) = read else { continue };
+            let written = serde_json::to_value(read).unwrap();
+            seen.extend(written.as_object().unwrap().keys().cloned());
+        }
         let named: BTreeSet<String> = schema["properties"]
             .as_object()
             .unwrap()
@@ -885,7 +487,9 @@ fn schemas_are_valid_and_closed_and_a_receipt_has_one_shape() {
 }
 
 fn state_text() -> String {
-    serde_json::to_string_pretty(&State::draw_value(&mut Draw(3))).unwrap()
+    let schema = schema_of(Document::State);
+    let value = FromSchema { root: &schema }.value(&mut Draw(3), &schema);
+    serde_json::to_string_pretty(&value).unwrap()
 }
 
 fn list_rejections(bytes: &[u8]) -> Vec<Finding> {
