@@ -6,9 +6,8 @@ use super::events::Bounds;
 use super::world::{Mood, Touch, World, find_commit};
 use cook_protocol::machine::{AUDIT_EVERY, current_audit, current_review};
 use cook_protocol::model::{ActiveStatus, Evidence, Policy, SliceStatus, Snapshot};
-use serde::ser::{self, Serialize};
+use serde_json::{Value, json};
 use std::collections::hash_map::DefaultHasher;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// Fields that no decision reads, or that are formulas of the rest.
@@ -161,7 +160,6 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         hasher: DefaultHasher::new(),
         second: DefaultHasher::new(),
         names: &mut names,
-        field: "",
     };
     let counters = &snapshot.counters;
     let spent: Vec<(&String, u64)> = counters
@@ -192,14 +190,13 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     )
         .hash(&mut digest.hasher);
     spent.hash(&mut digest.hasher);
-    let parts = (
-        &snapshot.state,
-        &snapshot.plan,
-        &snapshot.active,
-        &snapshot.ledger,
-    );
-    // Serializing into a hasher cannot fail.
-    let _ = parts.serialize(&mut digest);
+    let parts = json!([
+        snapshot.state,
+        snapshot.plan,
+        snapshot.active,
+        snapshot.ledger,
+    ]);
+    digest.put_value(&parts);
     let (mut hasher, mut second) = (digest.hasher, digest.second);
     names.shape(bounds.rewrites > 0).hash(&mut hasher);
     let first = hasher.finish();
@@ -412,7 +409,6 @@ struct Digest<'a, 'b> {
     hasher: DefaultHasher,
     second: DefaultHasher,
     names: &'a mut Names<'b>,
-    field: &'static str,
 }
 
 impl Digest<'_, '_> {
@@ -422,203 +418,42 @@ impl Digest<'_, '_> {
         // The two would be equal without a salt between the values.
         0xa5u8.hash(&mut self.second);
     }
-}
 
-/// What a serializer must be able to say; a hash never fails.
-#[derive(Debug)]
-pub struct Never;
-
-impl fmt::Display for Never {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a digest cannot fail")
-    }
-}
-
-impl std::error::Error for Never {}
-
-impl ser::Error for Never {
-    fn custom<T: fmt::Display>(_: T) -> Self {
-        Never
-    }
-}
-
-macro_rules! put {
-    ($($method:ident $type:ty),*) => {
-        $(fn $method(self, value: $type) -> Result<(), Never> {
-            self.put(value);
-            Ok(())
-        })*
-    };
-}
-
-impl ser::Serializer for &mut Digest<'_, '_> {
-    type Ok = ();
-    type Error = Never;
-    type SerializeSeq = Self;
-    type SerializeTuple = Self;
-    type SerializeTupleStruct = Self;
-    type SerializeTupleVariant = Self;
-    type SerializeMap = Self;
-    type SerializeStruct = Self;
-    type SerializeStructVariant = Self;
-
-    put!(serialize_bool bool, serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64,
-        serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64, serialize_char char,
-        serialize_bytes &[u8]);
-
-    fn serialize_f32(self, value: f32) -> Result<(), Never> {
-        self.put(value.to_bits());
-        Ok(())
-    }
-    fn serialize_f64(self, value: f64) -> Result<(), Never> {
-        self.put(value.to_bits());
-        Ok(())
-    }
-    fn serialize_str(self, value: &str) -> Result<(), Never> {
-        if value.starts_with("no-") && self.field == "id" {
-            return Ok(());
+    fn put_value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.put(0u8),
+            Value::Bool(truth) => self.put(truth),
+            Value::Number(number) => self.put(number),
+            Value::String(text) => self.put_text(text),
+            Value::Array(items) => {
+                self.put(items.len());
+                items.iter().for_each(|item| self.put_value(item));
+            }
+            Value::Object(entries) => {
+                for (key, entry) in entries {
+                    if IGNORED.contains(&key.as_str()) {
+                        continue;
+                    }
+                    self.put_text(key);
+                    // Rejections are numbered; the numbers tell only the story.
+                    let is_number = key == "id"
+                        && entry.as_str().is_some_and(|text| text.starts_with("no-"));
+                    if !is_number {
+                        self.put_value(entry);
+                    }
+                }
+                self.put(0x5au8);
+            }
         }
-        match find_commit(value).filter(|commit| *commit < self.names.world.commits.len()) {
+    }
+
+    fn put_text(&mut self, text: &str) {
+        match find_commit(text).filter(|commit| *commit < self.names.world.commits.len()) {
             Some(commit) => {
                 let name = self.names.name(commit);
                 self.put(name);
             }
-            None => self.put(value),
+            None => self.put(text),
         }
-        Ok(())
-    }
-    fn serialize_none(self) -> Result<(), Never> {
-        self.put(0u8);
-        Ok(())
-    }
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Never> {
-        self.put(1u8);
-        value.serialize(self)
-    }
-    fn serialize_unit(self) -> Result<(), Never> {
-        Ok(())
-    }
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Never> {
-        Ok(())
-    }
-    fn serialize_unit_variant(self, _: &'static str, _: u32, v: &'static str) -> Result<(), Never> {
-        self.put(v);
-        Ok(())
-    }
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), Never> {
-        value.serialize(self)
-    }
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        value: &T,
-    ) -> Result<(), Never> {
-        self.put(variant);
-        value.serialize(self)
-    }
-    fn serialize_seq(self, len: Option<usize>) -> Result<Self, Never> {
-        self.put(len);
-        Ok(self)
-    }
-    fn serialize_tuple(self, _: usize) -> Result<Self, Never> {
-        Ok(self)
-    }
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
-        Ok(self)
-    }
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Self, Never> {
-        self.put(variant);
-        Ok(self)
-    }
-    fn serialize_map(self, len: Option<usize>) -> Result<Self, Never> {
-        self.put(len);
-        Ok(self)
-    }
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
-        Ok(self)
-    }
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Self, Never> {
-        self.put(variant);
-        Ok(self)
-    }
-}
-
-macro_rules! items {
-    ($($trait:ident $method:ident),*) => {
-        $(impl ser::$trait for &mut Digest<'_, '_> {
-            type Ok = ();
-            type Error = Never;
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
-                value.serialize(&mut **self)
-            }
-            fn end(self) -> Result<(), Never> {
-                self.put(0x5au8);
-                Ok(())
-            }
-        })*
-    };
-}
-
-items!(SerializeSeq serialize_element, SerializeTuple serialize_element,
-    SerializeTupleStruct serialize_field, SerializeTupleVariant serialize_field);
-
-macro_rules! fields {
-    ($($trait:ident),*) => {
-        $(impl ser::$trait for &mut Digest<'_, '_> {
-            type Ok = ();
-            type Error = Never;
-            fn serialize_field<T: Serialize + ?Sized>(
-                &mut self,
-                key: &'static str,
-                value: &T,
-            ) -> Result<(), Never> {
-                if IGNORED.contains(&key) {
-                    return Ok(());
-                }
-                self.field = key;
-                self.put(key);
-                value.serialize(&mut **self)
-            }
-            fn end(self) -> Result<(), Never> {
-                self.put(0x5au8);
-                Ok(())
-            }
-        })*
-    };
-}
-
-fields!(SerializeStruct, SerializeStructVariant);
-
-impl ser::SerializeMap for &mut Digest<'_, '_> {
-    type Ok = ();
-    type Error = Never;
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Never> {
-        self.field = "";
-        key.serialize(&mut **self)
-    }
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
-        value.serialize(&mut **self)
-    }
-    fn end(self) -> Result<(), Never> {
-        self.put(0x5au8);
-        Ok(())
     }
 }
