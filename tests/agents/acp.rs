@@ -13,7 +13,7 @@ use cook_repo::session::{Action, Ref, RefKind, SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What the client said, line by line.
 fn read_lines(file: &Path) -> Vec<Value> {
@@ -152,123 +152,6 @@ fn a_turn_from_greeting_to_stop_reason() {
 }
 
 #[test]
-fn a_last_tool_does_not_take_the_answer_away() {
-    let bench = Bench::new();
-    let report =
-        bench.plays(json!([{"answer": "it is done"}, {"tool": "tidy up"}, {"done": null}]));
-    assert_eq!((report.failure, report.text.as_str()), (None, "it is done"));
-}
-
-#[test]
-fn permissions_are_answered_by_the_access_of_the_role() {
-    let all = ["allow_always", "allow_once", "reject_once", "reject_always"];
-    for (access, options, chosen) in [
-        (Access::Read, &all[..], "reject_once"),
-        (Access::None, &all[..], "reject_once"),
-        (
-            Access::Read,
-            &["allow_once", "reject_always"],
-            "reject_always",
-        ),
-        (Access::Read, &["allow_once"], "cancelled"),
-        (Access::Write, &all[..], "allow_once"),
-        (Access::Full, &all[..], "allow_once"),
-        (Access::Write, &["allow_always"], "cancelled"),
-        (Access::Write, &[], "cancelled"),
-    ] {
-        let mut bench = Bench::new();
-        bench.access = access;
-        let report = bench.plays(json!([{"permission": options}, {"done": null}]));
-        assert_eq!(report.failure, None);
-        let said = format!("session/request_permission: {chosen}");
-        assert_eq!(report.text, said, "{access:?} {options:?}");
-    }
-    // Some give up then: why stands in the failure.
-    let bench = Bench::new();
-    let asks = json!({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission",
-        "params": {"toolCall": {"title": "rm -rf x"}, "options": []}});
-    let report = bench.plays(json!([{"print": asks.to_string()}, {"done": null}]));
-    expect_failure(
-        &report,
-        "the answer is empty: it was not allowed `rm -rf x`",
-    );
-}
-
-#[test]
-fn what_was_not_offered_is_no_method() {
-    let bench = Bench::new();
-    for method in [
-        "fs/read_text_file",
-        "fs/write_text_file",
-        "terminal/create",
-        "_x/y",
-    ] {
-        let report = bench.plays(json!([{"request": method}, {"done": null}]));
-        assert_eq!(report.failure, None);
-        assert_eq!(report.text, format!("{method}: -32601"));
-    }
-}
-
-#[test]
-fn a_turn_is_cancelled_in_order_and_then_the_agent_is_ended() {
-    let bench = Bench::new();
-    let heard = bench.path("heard");
-    for (steps, patience) in [
-        (json!([{"tool": "rm"}, {"await_cancel": null}]), 2),
-        // It hears nothing any more.
-        (
-            json!([{"tool": "rm"}, {"ignore": ["TERM", "INT"]}, {"hang": null}]),
-            8,
-        ),
-    ] {
-        let acp = json!({"heard": heard});
-        bench.agent.script(json!({"acp": acp, "steps": steps}));
-        let mut pid = 0;
-        let mut since = None;
-        let report = bench.run("x", &mut |progress| match progress {
-            Progress::Started(id) => {
-                pid = id;
-                ControlFlow::Continue
-            }
-            Progress::Tool("rm") => {
-                since = Some(Instant::now());
-                ControlFlow::Stop
-            }
-            _ => ControlFlow::Continue,
-        });
-        assert_eq!(
-            expect_failure(&report, "it was stopped"),
-            FailureClass::Interrupted
-        );
-        assert!(since.unwrap().elapsed() < Duration::from_secs(patience));
-        assert!(pid > 1 && !is_alive(pid) && report.swept);
-    }
-    let cancels = |message: &&Value| message["method"] == "session/cancel";
-    let heard = bench.read_heard();
-    assert_eq!(heard.iter().filter(cancels).count(), 1);
-    let session = |number: usize| heard[number]["params"]["sessionId"].as_str();
-    assert!(session(3).is_some() && session(3) == session(2));
-    // A permission that is asked for while it is cancelled is not given.
-    let mut bench = Bench::new();
-    bench.access = Access::Write;
-    let report = {
-        bench.agent.script(json!({"acp": {"heard": bench.path("heard")}, "steps": [
-            {"tool": "rm"}, {"sleep": 300}, {"permission": ["allow_once"]}, {"await_cancel": null}]}));
-        bench.run("x", &mut |progress| match progress {
-            Progress::Tool("rm") => ControlFlow::Stop,
-            _ => ControlFlow::Continue,
-        })
-    };
-    assert_eq!(
-        expect_failure(&report, "it was stopped"),
-        FailureClass::Interrupted
-    );
-    let heard = bench.read_heard();
-    let answer = heard.iter().find(|message| message["id"] == "q1").unwrap();
-    assert_eq!(answer["result"]["outcome"], json!({"outcome": "cancelled"}));
-}
-
-#[test]
 fn one_that_dies_is_at_fault_and_leaves_nothing_running() {
     let bench = Bench::new();
     let file = bench.path("daemon");
@@ -285,18 +168,6 @@ fn one_that_dies_is_at_fault_and_leaves_nothing_running() {
     assert_eq!(expect_failure(&report, "by signal 9"), FailureClass::Agent);
     let report = bench.plays(json!([{"answer": "all is"}, {"exit": 0}]));
     expect_failure(&report, "unparseable: it left before its turn was over");
-}
-
-#[test]
-fn the_process_is_ended_after_its_turn() {
-    let bench = Bench::new();
-    let begin = Instant::now();
-    let report = bench.plays(json!([{"reply": "ok"}, {"ignore": ["TERM", "INT"]}, {"hang": null}]));
-    assert_eq!((report.failure, report.text.as_str()), (None, "ok"));
-    assert!(begin.elapsed() < Duration::from_secs(10) && report.swept);
-    // Its input was closed: how it takes that is no news about the turn.
-    let report = bench.plays(json!([{"reply": "ok"}, {"exit": 130}]));
-    assert_eq!((report.failure, report.text.as_str()), (None, "ok"));
 }
 
 #[test]
@@ -331,35 +202,6 @@ fn lines_that_are_no_messages() {
 }
 
 #[test]
-fn one_that_never_opens_a_session_is_given_up() {
-    let mut bench = Bench::new();
-    bench.clocks.idle = Duration::from_millis(1500);
-    // Signs of life are not an answer: it is the wall clock of the opening that ends it.
-    let noise: Vec<Value> = (0..40)
-        .flat_map(|_| [json!({"print_error": "."}), json!({"sleep": 200})])
-        .collect();
-    bench.agent.script(json!({"deaf": true, "steps": noise}));
-    let begin = Instant::now();
-    let report = bench.run("x", &mut |_| ControlFlow::Continue);
-    let class = expect_failure(&report, "timed out: it did not open a session in time");
-    assert_eq!(class, FailureClass::Agent);
-    assert!(begin.elapsed() < Duration::from_secs(7) && report.swept);
-    bench
-        .agent
-        .script(json!({"deaf": true, "steps": [{"hang": null}]}));
-    expect_failure(&bench.run("x", &mut |_| ControlFlow::Continue), "timed out");
-    // Answers to what was never asked do not open one either.
-    let report = bench.behaves(json!({"wrong_id": true}), json!([]));
-    expect_failure(&report, "timed out");
-    let report = bench.plays(json!([{"await_cancel": null}]));
-    expect_failure(&report, "timed out: it said nothing");
-    assert_eq!(
-        bench.read_heard().last().unwrap()["method"],
-        "session/cancel"
-    );
-}
-
-#[test]
 fn a_broken_installation_is_the_environments_fault_here_too() {
     let bench = Bench::new();
     let steps = json!([{"print_error": "env: 'node': No such file or directory"}, {"exit": 127}]);
@@ -367,66 +209,6 @@ fn a_broken_installation_is_the_environments_fault_here_too() {
     let report = bench.run("x", &mut |_| ControlFlow::Continue);
     let class = expect_failure(&report, "absent: env: 'node'");
     assert_eq!(class, FailureClass::Environment);
-}
-
-/// It asks without end and reads no answer: what waits for it is bounded, and the clock ends it.
-#[test]
-fn one_that_only_asks_is_not_answered_for_ever() {
-    let script = r#"echo '{"id":0,"result":{"protocolVersion":1}}'; echo '{"id":1,"result":{"sessionId":"s"}}'
-        while :; do echo '{"id":7,"method":"x"}'; done"#;
-    let mut bench = Bench::new();
-    bench.clocks.wall = Duration::from_secs(3);
-    let script = serde_json::to_string(script).unwrap();
-    bench.table = Some(format!(
-        "[agents.a]\nkind = \"acp\"\nbin = \"bash\"\nstart = [\"-c\", {script}]\n"
-    ));
-    let resident = || {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.unwrap().trim().trim_end_matches(" kB");
-        kib.parse::<u64>().unwrap()
-    };
-    let (before, mut most) = (resident(), 0);
-    let report = bench.run("x", &mut |_| {
-        most = most.max(resident());
-        ControlFlow::Continue
-    });
-    expect_failure(&report, "timed out: it took longer");
-    assert!(report.swept);
-    assert!(
-        most < before + 300 * 1024,
-        "{before} KiB at first, {most} at most"
-    );
-}
-
-#[test]
-fn errors_are_told_by_whose_fault_they_are() {
-    let bench = Bench::new();
-    let report = bench.behaves(json!({"login": true}), json!([]));
-    let class = expect_failure(&report, "it wants a login first: Authentication required");
-    assert_eq!(class, FailureClass::Environment);
-    let report = bench.behaves(json!({"version": 2}), json!([]));
-    assert_eq!(expect_failure(&report, "version 2"), FailureClass::Config);
-    let report = bench.plays(json!([{"error": "API Error: 529 overloaded"}]));
-    assert_eq!(
-        expect_failure(&report, "529 overloaded"),
-        FailureClass::Environment
-    );
-    let report = bench.plays(json!([{"error": "usage limit reached|1735689600"}]));
-    assert_eq!(expect_failure(&report, "limit"), FailureClass::Environment);
-    let reset_at = report.failure.unwrap().reset_at;
-    assert_eq!(reset_at.as_deref(), Some("2025-01-01T00:00:00Z"));
-    let report = bench.plays(json!([{"answer": "half"}, {"error": "the tool broke"}]));
-    assert_eq!(
-        expect_failure(&report, "the tool broke"),
-        FailureClass::Agent
-    );
-    for reason in ["max_tokens", "max_turn_requests", "refusal", "cancelled"] {
-        let report = bench.plays(json!([{"answer": "half"}, {"stop": reason}]));
-        assert_eq!(expect_failure(&report, reason), FailureClass::Agent);
-    }
-    let report = bench.plays(json!([{"answer": "half"}, {"stop": "bored"}]));
-    expect_failure(&report, "unparseable: its turn ended without a reason");
 }
 
 #[test]
@@ -455,11 +237,6 @@ fn a_model_is_chosen_as_the_session_offers_it() {
     assert_eq!(class, FailureClass::Config);
 }
 
-fn refs(run: &crate::support::Run) -> (String, String) {
-    let words: Vec<&str> = run.err.lines().last().unwrap().split(' ').collect();
-    (words[1].to_owned(), words[3].to_owned())
-}
-
 /// A repository with the agent `a`, and where it notes what it hears.
 fn workplace(acp: Value) -> (Repo, Scripted, PathBuf) {
     let repo = Repo::set_up();
@@ -471,104 +248,6 @@ fn workplace(acp: Value) -> (Repo, Scripted, PathBuf) {
     settle(&repo, std::slice::from_ref(&agent), "");
     repo.commit("agents", None);
     (repo, agent, heard)
-}
-
-#[test]
-fn a_conversation_goes_on_by_a_fork_where_the_agent_offers_one() {
-    let (repo, agent, heard) = workplace(json!({"forks": true}));
-    let first = repo.cook(&["ask", "remember one", "--agent", "a"]).exits(0);
-    let (episode, series) = refs(&first);
-    let second = ["ask", "and two", "--agent", "a", "--on-series", &series];
-    let second = repo.cook(&second).exits(0);
-    assert_eq!(
-        second.out.matches("remember one").count(),
-        2,
-        "{}",
-        second.out
-    );
-    assert_eq!(agent.input(1), "and two");
-    // A branch of the first never sees the second, and the source is as it was.
-    let branch = ["ask", "or three", "--agent", "a", "--on-episode", &episode];
-    let branch = repo.cook(&branch).exits(0);
-    assert!(branch.out.contains("remember one") && !branch.out.contains("and two"));
-    let methods: Vec<Value> = read_lines(&heard)
-        .iter()
-        .map(|message| message["method"].clone())
-        .filter(|method| method.as_str().unwrap().starts_with("session/"))
-        .collect();
-    assert_eq!(
-        methods,
-        [
-            "session/new",
-            "session/prompt",
-            "session/fork",
-            "session/prompt",
-            "session/fork",
-            "session/prompt"
-        ]
-    );
-    let log = repo.cook(&["session", "log"]).exits(0);
-    assert_eq!(log.out.matches(" fork").count(), 2, "{}", log.out);
-    repo.cook(&["session", "verify"]).exits(0);
-    // One that no longer offers it is told by replay on demand.
-    agent.script(json!({"acp": {"heard": heard}, "steps": [{"echo": null}]}));
-    let on = ["ask", "four", "--agent", "a", "--on-episode", &episode];
-    let refused = repo.cook(&on).exits(5);
-    assert!(refused.err.contains("--native never"), "{}", refused.err);
-    let told = repo
-        .cook(&[&on[..], &["--native", "never"]].concat())
-        .exits(0);
-    assert!(told.out.contains("remember one"), "{}", told.out);
-}
-
-#[test]
-fn a_conversation_is_told_where_the_agent_could_only_load_it() {
-    let (repo, agent, heard) = workplace(json!({}));
-    let first = repo.cook(&["ask", "remember one", "--agent", "a"]).exits(0);
-    let (_, series) = refs(&first);
-    let second = ["ask", "and two", "--agent", "a", "--on-series", &series];
-    repo.cook(&second).exits(0);
-    assert!(agent.input(1).contains("remember one") && agent.input(1).contains("and two"));
-    let methods = read_lines(&heard);
-    let methods = methods.iter().map(|message| message["method"].as_str());
-    assert_eq!(
-        methods
-            .filter(|method| *method == Some("session/load"))
-            .count(),
-        0
-    );
-    let required = [&second[..], &["--native", "require"]].concat();
-    repo.cook(&required)
-        .exits(5)
-        .says("continuation_not_supported");
-}
-
-#[test]
-fn an_ask_that_edits_is_found_out() {
-    let (repo, agent, _) = workplace(json!({}));
-    agent.plays(json!([{"write": ["README.md", "mine now"]}, {"reply": "looked at it"}]));
-    repo.cook(&["ask", "look", "--agent", "a"])
-        .exits(5)
-        .says("read_only_violated");
-    repo.git(&["checkout", "-q", "README.md"]);
-    repo.cook(&["act", "write", "--agent", "a"]).exits(0);
-}
-
-#[test]
-fn a_schema_is_told_and_checked() {
-    let (repo, agent, _) = workplace(json!({}));
-    let schema = r#"{"type":"object","required":["ok"],"properties":{"ok":{"type":"boolean"}}}"#;
-    let file = repo.beside("schema.json");
-    std::fs::write(&file, schema).unwrap();
-    agent.script(
-        json!({"calls": {"1": [{"reply": "yes"}]}, "steps": [{"reply": "{\"ok\": true}"}]}),
-    );
-    let file = file.display().to_string();
-    let run = repo.cook(&["ask", "is it?", "--agent", "a", "--schema", &file, "--json"]);
-    let answer = run.exits(0).json();
-    assert_eq!(answer["data"], json!({"ok": true}), "{answer}");
-    assert!(agent.input(0).contains("\"required\":[\"ok\"]"));
-    assert_eq!(agent.calls().len(), 2);
 }
 
 /// Ctrl-C: the turn is cancelled in the protocol's own words before the process is ended.

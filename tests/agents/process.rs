@@ -2,7 +2,7 @@
 //! and what is kept of them. The agents are scripted and speak in the events of real ones.
 #![cfg(target_os = "linux")]
 
-use crate::support::agents::{Scripted, has_ended, is_alive, wait_for_pid};
+use crate::support::agents::{Scripted, has_ended, wait_for_pid};
 use cook_agents::{AgentSupplier, FailureClass, Preset, Progress, Report, run};
 use cook_protocol::model::{Config, EventFormat, KnownAgent};
 use cook_repo::process::{Clocks, ControlFlow};
@@ -342,190 +342,11 @@ fn fact_10_two_clocks_and_the_result_at_the_last_event() {
 }
 
 #[test]
-fn whoever_watches_sees_tools_and_may_stop() {
-    let bench = Bench::of("gemini");
-    bench
-        .agent
-        .plays(json!([{"answer": "let me look"}, {"tool": "grep"}, {"reply": "it is there"}]));
-    let mut seen = Vec::new();
-    let mut pid = 0;
-    let report = bench.run("x", None, &mut |progress| {
-        match progress {
-            Progress::Tool(tool) => seen.push(tool.to_owned()),
-            Progress::Started(id) => pid = id,
-            _ => {}
-        }
-        ControlFlow::Continue
-    });
-    assert_eq!(seen, ["grep"]);
-    // What came before the tool was not the answer.
-    assert_eq!(report.text, "it is there");
-    assert!(pid > 1 && !is_alive(pid));
-    bench.agent.plays(json!([{"tool": "rm"}, {"hang": null}]));
-    let report = bench.run("x", None, &mut |progress| match progress {
-        Progress::Tool("rm") => ControlFlow::Stop,
-        _ => ControlFlow::Continue,
-    });
-    assert_eq!(
-        expect_failure(&report, "stopped"),
-        FailureClass::Interrupted
-    );
-    bench.agent.plays(json!([{"hang": null}]));
-    let report = bench.run("x", None, &mut |progress| match progress {
-        Progress::Pulse { elapsed, .. } if elapsed > Duration::from_millis(400) => {
-            ControlFlow::Stop
-        }
-        _ => ControlFlow::Continue,
-    });
-    assert_eq!(
-        expect_failure(&report, "stopped"),
-        FailureClass::Interrupted
-    );
-}
-
-#[test]
 fn secrets_are_not_kept() {
     let bench = Bench::of("text");
     bench.plays(json!([
         {"print_error": "using ghp_abcdefghijklmnopqrstuvwxyz0123"}, {"reply": "fine"}]));
     assert_eq!(bench.read_kept("stderr"), "using [redacted]\n");
-}
-
-#[test]
-fn a_refused_option_is_told_before_the_usage_that_follows_it() {
-    let bench = Bench::of("qwen");
-    let usage = "  --auth-type  Authentication type: an API key\n".repeat(20);
-    let said = format!("\nUnknown arguments: fork-session\nUsage: qwen [options]\n{usage}");
-    let report = bench.plays(json!([{"print_error": said}, {"exit": 1}]));
-    let class = expect_failure(&report, "failed: Unknown arguments: fork-session");
-    assert_eq!(class, FailureClass::Config);
-    // What comes last tells more of a run that had begun.
-    let report = bench.plays(json!([{"print_error": "starting\nno API key"}, {"exit": 1}]));
-    let class = expect_failure(&report, "no API key");
-    assert_eq!(class, FailureClass::Environment);
-}
-
-#[test]
-fn words_on_stderr_are_told_where_the_events_say_nothing() {
-    let bench = Bench::of("opencode");
-    bench
-        .agent
-        .plays(json!([{"print_error": "WARNING: no helpers\nasked, and not allowed"}, {"tool": "read"}, {"exit": 0}]));
-    let mut told = Vec::new();
-    let report = bench.run("x", None, &mut |progress| {
-        if let Progress::Notice(said) = progress {
-            told.push(said.to_owned());
-        }
-        ControlFlow::Continue
-    });
-    expect_failure(
-        &report,
-        "its work is done; WARNING: no helpers asked, and not",
-    );
-    assert_eq!(told, ["WARNING: no helpers"]);
-}
-
-#[test]
-fn what_is_not_there_is_the_environments_fault() {
-    let bench = Bench::with("pi", "");
-    let config = Config::parse("[agents.b]\nbin = \"no-such-program-here\"\nstart = []\n").unwrap();
-    let missing = Bench {
-        preset: Preset::of("b", &config).unwrap(),
-        ..bench
-    };
-    let report = missing.run("x", None, &mut |_| ControlFlow::Continue);
-    assert_eq!(
-        expect_failure(&report, "absent: "),
-        FailureClass::Environment
-    );
-}
-
-/// A program that is being replaced, or whose installation lacks a part, fails before it does anything.
-#[test]
-fn an_installation_that_is_broken_is_the_environments_fault() {
-    let bench = Bench::of("pi");
-    let node = "node:internal/modules/cjs/loader:1386\n  throw err;\n\nError: Cannot find module '/opt/pi/cli.js'\n    at Function._resolveFilename\n\nNode.js v22.23.3";
-    for (words, code) in [
-        (node, 1),
-        ("env: 'node': No such file or directory", 127),
-        ("/opt/bin/pi: cannot execute: required file not found", 126),
-        ("bwrap: execvp pi: No such file or directory", 1),
-    ] {
-        let report = bench.plays(json!([{"print_error": words}, {"exit": code}]));
-        let last = words.lines().last().unwrap();
-        let class = expect_failure(&report, "absent: ");
-        assert_eq!(class, FailureClass::Environment, "{words}");
-        expect_failure(&report, last);
-        // Of one that had begun it is its own end.
-        let report =
-            bench.plays(json!([{"session": null}, {"print_error": words}, {"exit": code}]));
-        assert_eq!(expect_failure(&report, "failed: "), FailureClass::Agent);
-    }
-}
-
-/// A home that cannot be written costs no attempt, whatever the program says of it.
-#[test]
-fn a_home_that_cannot_be_written_is_the_environments_fault() {
-    let bench = Bench::of("pi");
-    let no_sandbox = "bwrap: Can't mkdir /home/a/.pi/extensions: Read-only file system";
-    let report = bench.plays(json!([{"print_error": no_sandbox}, {"exit": 1}]));
-    let class = expect_failure(
-        &report,
-        &format!("its sandbox cannot be set up: {no_sandbox}"),
-    );
-    assert_eq!(class, FailureClass::Environment);
-    let file = bench.path("file");
-    std::fs::write(&file, "").unwrap();
-    for (home, told) in [
-        (PathBuf::from("/proc/no-home"), true),
-        (file.join("home"), true),
-        (bench.path("home"), false),
-        (bench.path(""), false),
-    ] {
-        let env = format!(
-            "env = {{ PI_CODING_AGENT_DIR = {:?} }}",
-            home.display().to_string()
-        );
-        let bench = Bench::with("pi", &env);
-        let said = format!("`{}` cannot be written", home.display());
-        for steps in [
-            json!([{"exit": 1}]),
-            json!([{"session": null}, {"error": "no log"}]),
-            json!([{"print_error": "no log"}, {"exit": 0}]),
-        ] {
-            let report = bench.plays(steps);
-            let why = report.failure.unwrap();
-            assert_eq!(why.why().contains(&said), told, "{why:?}");
-            assert_eq!(why.class == FailureClass::Environment, told, "{why:?}");
-        }
-        let report = bench.plays(json!([{"reply": "ok"}]));
-        assert_eq!(report.failure, None, "one that needs no home");
-    }
-}
-
-/// A release that cook was not tested with is named where its events or its options are others.
-#[test]
-fn a_failure_by_events_or_options_names_a_release_that_was_never_tested() {
-    let said = "cook was tested with 0.73.1, 0.87.1, 1.6.0, and this is ";
-    for steps in [
-        json!([{"answer": "all done"}, {"exit": 0}]),
-        json!([{"done": null}]),
-        json!([{"print_error": "error: unknown option '--mode'"}, {"exit": 2}]),
-    ] {
-        let bench = Bench::of("pi");
-        let report = bench.plays(steps.clone());
-        expect_failure(&report, said);
-        let tested = Bench::with(
-            "pi",
-            &format!("verified = [{:?}]", env!("CARGO_PKG_VERSION")),
-        );
-        let report = tested.plays(steps);
-        let why = report.failure.unwrap();
-        assert!(!why.why().contains("tested with"), "{why:?}");
-    }
-    let report = Bench::of("pi").plays(json!([{"error": "the tool broke"}]));
-    let why = report.failure.unwrap();
-    assert!(!why.why().contains("tested with"), "{why:?}");
 }
 
 #[test]

@@ -6,15 +6,9 @@ mod refusals;
 mod shown;
 
 use crate::support::agents::add_sandbox_setting;
-use crate::support::story::MISSION;
-use crate::support::{Repo, Run, with_default_signals};
-use serde_json::{Value, json};
+use crate::support::{Repo, Run};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::{Duration, Instant};
-
-/// How long a calibration may take to come to a judge.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What slice `a` brings beside what the story's does: gates notice none of its faults.
 const TOOL: &str = "#!/bin/sh\nset -eu\nif [ $# -lt 1 ]; then\n  echo 'usage: tool WORD' >&2\n  exit 2\nfi\ncount=0\nfor word in \"$@\"; do\n  count=$((count + 1))\n  echo \"$count $word\"\ndone\n[ \"$count\" -gt 0 ] || exit 1\n";
@@ -123,40 +117,6 @@ impl Bench {
         assert_eq!(judges[0]["role"], format!("completion-{role}"));
         judges[0].clone()
     }
-
-    /// Everything of the repository but what is kept of judges, and what cook found out of programs.
-    fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut all = Vec::new();
-        gather(&self.repo.root, &mut all);
-        let is_kept = |path: &Path| {
-            let text = path.display().to_string();
-            text.contains(".git/cook/calibrations/") || text.ends_with(".git/cook/agents.json")
-        };
-        all.retain(|(path, _)| !is_kept(path));
-        all.sort();
-        all
-    }
-}
-
-fn gather(dir: &Path, all: &mut Vec<(PathBuf, Vec<u8>)>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => gather(&path, all),
-            false => all.push((path.clone(), std::fs::read(&path).unwrap())),
-        }
-    }
-}
-
-/// A line without names of objects and numbers.
-fn without_names(line: &str) -> String {
-    let words = line.split(|c: char| !c.is_alphanumeric());
-    let is_name = |word: &&str| {
-        let is_hex = word.chars().all(|c| c.is_ascii_hexdigit());
-        word.is_empty() || (is_hex && word.chars().any(|c| c.is_ascii_digit()))
-    };
-    let kept: Vec<&str> = words.filter(|word| !is_name(word)).collect();
-    kept.join(" ")
 }
 
 fn counts(judge: &Value) -> [u64; 4] {
@@ -167,71 +127,6 @@ fn counts(judge: &Value) -> [u64; 4] {
         of("alarms", "hits"),
         of("alarms", "of"),
     ]
-}
-
-#[test]
-fn a_judge_is_counted_as_it_errs_and_nothing_of_a_case_reaches_the_workflow() {
-    let bench = Bench::with_done();
-    bench.errs(3, 2);
-    let before = bench.everything();
-    let judge = bench.judge("reviewer", &["--cases", "6"]);
-    assert_eq!(counts(&judge), [4, 6, 3, 6], "{judge}");
-    assert_eq!(judge["tells_apart"], false);
-    assert_eq!(
-        (&judge["asked"], &judge["own"], &judge["agent"]),
-        (&json!(12), &json!(12), &json!("judge"))
-    );
-    let kinds = judge["kinds"].as_array().unwrap();
-    assert!(kinds.len() >= 3, "{judge}");
-    assert_eq!(bench.calls(), 12);
-    let after = bench.everything();
-    let names = |all: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
-        all.iter().map(|(path, _)| path.clone()).collect()
-    };
-    assert_eq!(names(&before), names(&after));
-    let changed: Vec<&PathBuf> = before
-        .iter()
-        .zip(&after)
-        .filter(|(one, other)| one.1 != other.1)
-        .map(|(one, _)| &one.0)
-        .collect();
-    assert!(changed.is_empty(), "{changed:?}");
-    bench.repo.cook(&["verify", "--strict"]).exits(0);
-    let left: Vec<_> = std::fs::read_dir(bench.repo.beside("tmp"))
-        .unwrap()
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
-    for number in 1..=12 {
-        let place = std::fs::read_to_string(bench.state.join(format!("place.{number}"))).unwrap();
-        assert!(
-            !Path::new(place.trim()).starts_with(&bench.repo.root),
-            "{place}"
-        );
-        let name = place.to_lowercase();
-        assert!(
-            !name.contains("calibrat") && !name.contains("planted"),
-            "{place}"
-        );
-    }
-    // The same again asks nobody.
-    let judge = bench.judge("reviewer", &["--cases", "6"]);
-    assert_eq!((counts(&judge), &judge["asked"]), ([4, 6, 3, 6], &json!(0)));
-    assert_eq!(bench.calls(), 12);
-    // What was answered before is forgotten where that is asked for.
-    bench.errs(0, 0);
-    let judge = bench.judge("reviewer", &["--cases", "2", "--again"]);
-    assert_eq!((counts(&judge), &judge["asked"]), ([2, 2, 0, 2], &json!(4)));
-}
-
-#[test]
-fn auditors_and_judges_are_measured_where_they_are_due() {
-    let bench = Bench::with_done();
-    for role in ["auditor", "stop-judge"] {
-        let judge = bench.judge(role, &["--cases", "3"]);
-        assert_eq!(counts(&judge), [3, 3, 0, 3], "{judge}");
-        assert_eq!(judge["own"], 6, "{judge}");
-        assert_eq!(judge["tells_apart"], true);
-    }
 }
 
 #[test]
@@ -254,93 +149,4 @@ fn a_judge_that_says_the_same_to_everything_is_shown_as_one_that_catches_nothing
         .cook(&calibrate)
         .exits(0)
         .says("that does not tell faults from clean work");
-}
-
-#[test]
-fn the_prompt_is_the_one_that_the_work_had() {
-    let bench = Bench::with_commit();
-    let real = bench.repo.cook(&["next", "--prompt"]).exits(0).out;
-    bench.repo.look_at_a();
-    bench.repo.leave_judges();
-    bench.judge("reviewer", &["--cases", "1"]);
-    let prompts: Vec<String> = (1..=2)
-        .map(|number| {
-            std::fs::read_to_string(bench.state.join(format!("prompt.{number}"))).unwrap()
-        })
-        .collect();
-    assert!(
-        real.contains(MISSION) && real.lines().count() > 40,
-        "{real}"
-    );
-    // Of one of the two the work is as it was: nothing but names of objects and times is another one.
-    let lacks = |prompt: &String| -> Vec<String> {
-        let given: Vec<String> = prompt.lines().map(without_names).collect();
-        let lines = real.lines().map(without_names);
-        lines.filter(|line| !given.contains(line)).collect()
-    };
-    let lacking: Vec<Vec<String>> = prompts.iter().map(lacks).collect();
-    assert!(lacking.iter().any(Vec::is_empty), "{lacking:#?}");
-    assert!(
-        lacking.iter().any(|lines| !lines.is_empty()),
-        "a fault changes the diff"
-    );
-    for prompt in &prompts {
-        let text = prompt.to_lowercase();
-        assert!(
-            !text.contains("calibrat") && !text.contains("planted"),
-            "{prompt}"
-        );
-    }
-}
-
-#[test]
-fn a_calibration_that_is_cut_goes_on_where_it_was() {
-    let bench = Bench::with_done();
-    std::fs::write(bench.state.join("stop-after"), "3").unwrap();
-    let mut command = bench
-        .repo
-        .cook_command(&["calibrate", "--role", "reviewer", "--cases", "3"]);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut child = with_default_signals(&mut command).spawn().unwrap();
-    let until = Instant::now() + PATIENCE;
-    let agent = loop {
-        match std::fs::read_to_string(bench.state.join("hung")) {
-            Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
-            _ => assert!(Instant::now() < until, "the judge was never asked"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let _ = bench.repo.command("kill").args(["-9", &agent]).status();
-    std::fs::remove_file(bench.state.join("stop-after")).unwrap();
-    let judge = bench.judge("reviewer", &["--cases", "3"]);
-    assert_eq!(counts(&judge), [3, 3, 0, 3]);
-    // Three were answered; the fourth was asked twice.
-    assert_eq!((&judge["asked"], bench.calls()), (&json!(3), 7));
-    bench.repo.cook(&["verify", "--strict"]).exits(0);
-}
-
-#[test]
-fn judges_that_miss_the_same_faults_are_no_two() {
-    let bench = Bench::with_done();
-    bench.errs(2, 0);
-    bench.judge("reviewer", &["--cases", "4"]);
-    for file in ["faulty", "clean"] {
-        std::fs::remove_file(bench.state.join(file)).unwrap();
-    }
-    let other = bench.judge("reviewer", &["--cases", "4", "--agent", "other"]);
-    assert_eq!(counts(&other), [2, 4, 0, 4]);
-    let joint = &other["joint"];
-    assert_eq!(
-        (&joint["missed"]["hits"], &joint["missed"]["of"]),
-        (&json!(2), &json!(4))
-    );
-    assert_eq!(
-        (&joint["by_chance"], &joint["worth"]),
-        (&json!(0.25), &json!(1.0))
-    );
 }

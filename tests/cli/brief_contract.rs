@@ -2,9 +2,8 @@
 //! properties of rendering and reconciliation.
 
 use cook_protocol::brief::{
-    Artifact, Author, Brief, Guide, Reconciled, entry_id, normalise, read, reconcile, render,
+    Artifact, Author, Brief, Guide, Reconciled, entry_id, read, reconcile, render,
 };
-use cook_protocol::diagnostic::Code;
 use cook_protocol::model::{
     Basis, BriefChange, BriefDocument, BriefFacts, BriefLine, BriefOutcome, BriefStanding,
     BriefVerdict, Cause, Count, Slot, Timestamp, Verdict,
@@ -26,16 +25,6 @@ fn the_published_example_renders_byte_for_byte() {
     assert_eq!(again.artifact, reading.artifact);
 }
 
-#[test]
-fn the_artifact_schema_accepts_what_is_written() {
-    let schema = include_str!("../../protocol/schema/brief-artifact.schema.json");
-    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
-    let artifact = read(EXAMPLE.as_bytes()).unwrap().artifact;
-    assert!(validator.is_valid(&artifact.to_json()));
-    assert!(!validator.is_valid(&serde_json::json!({"version": "x"})));
-}
-
 fn author(seq: u64, is_user: bool) -> Author {
     Author {
         by: "tester".to_owned(),
@@ -55,18 +44,6 @@ fn change(entries: Vec<BriefLine>, reconciliation: Vec<BriefOutcome>, whole: boo
     }
 }
 
-fn make_learned(text: &str) -> BriefLine {
-    BriefLine::new(Slot::Learned, text, "s")
-}
-
-fn forbid(text: &str, source: &str) -> BriefLine {
-    BriefLine::new(Slot::Forbid, text, source)
-}
-
-fn make_established(claim: &str, evidence: &str, basis: Basis, reopen: &str) -> BriefLine {
-    BriefLine::establish(claim, evidence, basis, reopen)
-}
-
 fn fate(id: &str, verdict: BriefVerdict, by: Option<&str>) -> BriefOutcome {
     BriefOutcome {
         id: id.to_owned(),
@@ -76,210 +53,12 @@ fn fate(id: &str, verdict: BriefVerdict, by: Option<&str>) -> BriefOutcome {
     }
 }
 
-fn start(lines: Vec<BriefLine>) -> BriefDocument {
-    let change = change(lines, Vec::new(), false);
-    reconcile(
-        &BriefDocument::default(),
-        &change,
-        &BriefFacts::default(),
-        &author(1, true),
-    )
-    .unwrap()
-    .document
-}
-
-fn find_id(document: &BriefDocument, head: &str) -> String {
-    let found = document
-        .entries
-        .iter()
-        .find(|entry| entry.line.head == head);
-    found.unwrap().id.clone()
-}
-
-#[test]
-fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
-    let prior = start(vec![
-        make_learned("one"),
-        make_learned("two"),
-        forbid("never", "u"),
-    ]);
-    let next = change(vec![make_learned("one")], Vec::new(), true);
-    let refusal = reconcile(&prior, &next, &BriefFacts::default(), &author(2, true)).unwrap_err();
-    assert_eq!(refusal.code, Code::SilentDrop);
-    let named: Vec<&str> = refusal
-        .findings
-        .iter()
-        .map(|f| f.message.as_str())
-        .collect();
-    assert!(
-        named.len() == 2 && named[0].contains("two") && named[1].contains("never"),
-        "{named:?}"
-    );
-    // With causes it passes, and the history says so.
-    let two = find_id(&prior, "two");
-    let never = find_id(&prior, "never");
-    let one = find_id(&prior, "one");
-    let next = change(
-        vec![make_learned("one")],
-        vec![
-            fate(&two, BriefVerdict::Superseded, Some(&one)),
-            fate(&never, BriefVerdict::Retired, Some("user@msg-7")),
-        ],
-        true,
-    );
-    let mut known = BriefFacts::default();
-    let refusal = reconcile(&prior, &next, &known, &author(2, true)).unwrap_err();
-    assert_eq!(refusal.code, Code::SilentDrop, "an unknown message");
-    known.messages.insert("msg-7".to_owned());
-    let refusal = reconcile(&prior, &next, &known, &author(2, false)).unwrap_err();
-    assert_eq!(
-        refusal.code,
-        Code::UserOnly,
-        "a forbid is the user's to end"
-    );
-    let done = reconcile(&prior, &next, &known, &author(2, true)).unwrap();
-    assert_eq!(done.document.entries.len(), 1);
-    let kinds: Vec<Cause> = done.records.iter().map(|record| record.kind).collect();
-    assert_eq!(kinds, [Cause::Superseded, Cause::Retired]);
-}
-
-#[test]
-fn causes_that_do_not_stand_are_refused() {
-    let prior = start(vec![
-        make_learned("one"),
-        make_learned("two"),
-        forbid("never", "u"),
-    ]);
-    let (one, two) = (find_id(&prior, "one"), find_id(&prior, "two"));
-    let refused = |entries: Vec<BriefLine>, fates: Vec<BriefOutcome>| {
-        let next = change(entries, fates, false);
-        reconcile(&prior, &next, &BriefFacts::default(), &author(2, false))
-            .unwrap_err()
-            .code
-    };
-    let retired = BriefVerdict::Retired;
-    // Each is the other's cause, so neither is left.
-    let circle = vec![
-        fate(&one, BriefVerdict::Superseded, Some(&two)),
-        fate(&two, BriefVerdict::Superseded, Some(&one)),
-    ];
-    assert_eq!(refused(Vec::new(), circle), Code::SilentDrop);
-    let itself = vec![fate(&one, retired, Some(&one))];
-    assert_eq!(refused(Vec::new(), itself), Code::SilentDrop);
-    let nothing = vec![fate(&one, retired, None)];
-    assert_eq!(refused(Vec::new(), nothing), Code::SilentDrop);
-    let unknown = vec![fate("e000000000000", retired, Some(&two))];
-    assert_eq!(refused(Vec::new(), unknown), Code::BriefEntryUnknown);
-    let twice = vec![
-        fate(&one, retired, Some(&two)),
-        fate(&one, retired, Some(&two)),
-    ];
-    assert_eq!(refused(Vec::new(), twice), Code::BriefContradictory);
-    let kept = vec![fate(&one, retired, Some(&two))];
-    assert_eq!(
-        refused(vec![make_learned("one")], kept),
-        Code::BriefContradictory
-    );
-    let question = vec![fate(&one, BriefVerdict::Demoted, None)];
-    assert_eq!(refused(Vec::new(), question), Code::BriefContradictory);
-    let source = vec![forbid("never", "another source")];
-    assert_eq!(refused(source, Vec::new()), Code::UserOnly);
-    let bare = vec![make_established("c", "README.md", Basis::Observed, "r")];
-    assert_eq!(refused(bare, Vec::new()), Code::BriefInvalid);
-    let empty = vec![make_learned("\u{200b}")];
-    assert_eq!(refused(empty, Vec::new()), Code::BriefInvalid);
-    let many = (0..501).map(|n| make_learned(&n.to_string())).collect();
-    assert_eq!(refused(many, Vec::new()), Code::BriefInvalid);
-    let more = (0..499).map(|n| make_learned(&n.to_string())).collect();
-    assert_eq!(refused(more, Vec::new()), Code::BriefFull);
-}
-
-#[test]
-fn another_source_is_a_supersession_with_the_old_text_kept() {
-    let prior = start(vec![make_established("c", "user@m", Basis::User, "none")]);
-    let next = change(
-        vec![make_established(
-            "c",
-            "user@m",
-            Basis::User,
-            "when they say so",
-        )],
-        Vec::new(),
-        false,
-    );
-    let done = reconcile(&prior, &next, &BriefFacts::default(), &author(2, false)).unwrap();
-    assert_eq!(done.document.entries.len(), 1);
-    assert_eq!(done.records.len(), 1);
-    assert_eq!(done.records[0].kind, Cause::Superseded);
-    assert!(done.records[0].text.contains("reopen: none"));
-}
-
 fn standing(verdict: Verdict, now: Option<&str>) -> BriefStanding {
     BriefStanding {
         verdict,
         why: "measured".to_owned(),
         now: now.map(str::to_owned),
     }
-}
-
-#[test]
-fn a_changed_claim_becomes_a_question_and_a_moved_one_is_followed() {
-    let prior = start(vec![
-        make_established("stays", "a.rs:1", Basis::Observed, "r"),
-        make_established("changes", "b.rs:1", Basis::Observed, "r"),
-        make_established("goes", "c.rs:1", Basis::Observed, "r"),
-        make_established("moves", "d.rs:1", Basis::Observed, "r"),
-        make_established("red", "test:t", Basis::Test, "r"),
-    ]);
-    let mut known = BriefFacts::default();
-    for (head, what) in [
-        ("changes", standing(Verdict::Changed, None)),
-        ("goes", standing(Verdict::Missing, None)),
-        ("moves", standing(Verdict::Moved, Some("e.rs:7"))),
-        ("red", standing(Verdict::Missing, None)),
-    ] {
-        known.standings.insert(find_id(&prior, head), what);
-    }
-    let moves = find_id(&prior, "moves");
-    known.followed.insert(moves.clone(), Default::default());
-    let done = reconcile(
-        &prior,
-        &change(vec![make_learned("new")], Vec::new(), false),
-        &known,
-        &author(2, false),
-    )
-    .unwrap();
-    let of = |slot: Slot| {
-        let entries = done.document.entries.iter();
-        entries
-            .filter(|entry| entry.line.slot == slot)
-            .map(|entry| entry.line.head.clone())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(of(Slot::Established), ["stays", "moves", "red"]);
-    let questions: BTreeSet<String> = of(Slot::Open).into_iter().collect();
-    assert_eq!(
-        questions,
-        BTreeSet::from([
-            "Does this still hold: changes".to_owned(),
-            "Does this still hold: goes".to_owned()
-        ])
-    );
-    let followed = done
-        .document
-        .entries
-        .iter()
-        .find(|e| e.id == moves)
-        .unwrap();
-    assert_eq!(followed.line.tail, "e.rs:7");
-    let demoted: Vec<_> = done
-        .document
-        .entries
-        .iter()
-        .filter_map(|entry| entry.demoted_from.clone())
-        .collect();
-    assert_eq!(demoted.len(), 2);
-    assert!(done.findings.iter().any(|f| f.code == Code::BriefDemoted));
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -410,15 +189,6 @@ proptest! {
         prop_assert_eq!(read.lines.len(), sorted.len());
     }
 
-    /// A normalised field is one line and holds nothing that cannot be seen.
-    #[test]
-    fn a_field_is_one_visible_line(given in "\\PC*|[\\x00-\\x20\\-*a]{0,40}") {
-        if let Ok(kept) = normalise(&given) {
-            prop_assert!(!kept.is_empty() && kept.lines().count() == 1);
-            prop_assert!(!kept.chars().any(cook_protocol::model::is_hidden));
-        }
-    }
-
     /// reconcile(x, x) = x, as a whole brief and as single notes.
     #[test]
     fn the_same_brief_again_changes_nothing(lines in prop::collection::vec(line(), 0..10), whole in any::<bool>()) {
@@ -463,51 +233,8 @@ proptest! {
     }
 }
 
-/// What may stand around an artifact, with the artifact itself in it.
-fn around() -> impl Strategy<Value = (String, String)> {
-    let prose = "[ -~\n]{0,60}|[\u{a0}-\u{2fff}\u{feff}\n]{0,20}|[{}\\[\\]\"'`~<>/,:a]{0,40}";
-    let fence = prop::sample::select(vec![
-        ("", ""),
-        ("```json\n", "\n```\n"),
-        ("```\n", "\n```"),
-        ("````jsonc\n", "\n````\n"),
-        ("~~~\n", "\n~~~\n"),
-        ("   ```JSON5 title=\"x\"\n", "\n   ```\n"),
-        ("> ", "\n"),
-        ("<artifact>", "</artifact>"),
-    ]);
-    let thought = prop::sample::select(vec![
-        "",
-        "<think>it is {\"version\": 1}</think>\n",
-        "<think>never closed {\"brief\":\n",
-        "<thinking>a { b</thinking>",
-        "<THINK>\n```json\n{}\n```\n</THINK>",
-    ]);
-    (prose, thought, fence, prose).prop_map(|(before, thought, (open, close), after)| {
-        (
-            format!("{before}\n{thought}{open}"),
-            format!("{close}{after}"),
-        )
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
-
-    /// Whatever stands around it, the artifact is read as it is or the reading says why
-    /// not; nothing else is made of it.
-    #[test]
-    fn an_artifact_is_found_in_any_surroundings_or_refused(artifact in artifact(), (before, after) in around()) {
-        let text = format!("{before}{}{after}", artifact.to_json());
-        let plain = read(artifact.to_json().to_string().as_bytes());
-        match read(text.as_bytes()) {
-            Ok(reading) => prop_assert_eq!(Some(reading.artifact), plain.ok().map(|plain| plain.artifact)),
-            Err(failure) => prop_assert!(
-                [Code::ArtifactUnreadable, Code::ArtifactInvalid].contains(&failure.code),
-                "{failure:?}"
-            ),
-        }
-    }
 
     /// Any bytes end in an artifact or an error, soon.
     #[test]
@@ -515,45 +242,4 @@ proptest! {
         let _ = read(&bytes);
         let _ = read(text.as_bytes());
     }
-}
-
-#[test]
-fn what_is_huge_ends_soon_with_its_reason() {
-    let began = std::time::Instant::now();
-    let whole = |established: Vec<serde_json::Value>| {
-        serde_json::json!({"version": "pi-continue-artifacts/v4",
-            "brief": {"task": "t", "done_when": "d", "forbid": [], "established": established,
-                "learned": [], "open": [], "next": []},
-            "agentGuideUpdate": {"content": null, "reason": ""}})
-        .to_string()
-    };
-    let entry =
-        serde_json::json!({"claim": "c", "evidence": "a.rs:1", "basis": "observed", "reopen": "r"});
-    let many = whole(vec![entry.clone(); 501]);
-    assert!(
-        read(many.as_bytes())
-            .unwrap_err()
-            .to_string()
-            .contains("500")
-    );
-    for huge in [
-        whole(vec![entry; 100_000]),
-        format!("{{\"version\": \"{}\"}}", "x".repeat(10 << 20)),
-        "{".repeat(10 << 20),
-        "\"".repeat(10 << 20),
-        "`".repeat(10 << 20),
-        "<think>".repeat(2 << 20),
-    ] {
-        let failure = read(huge.as_bytes()).unwrap_err();
-        assert_eq!(failure.code, Code::ArtifactUnreadable, "{failure}");
-    }
-    for deep in ["{\"brief\":", "[", "<think>", "```\n{", "{\"a\":\"}", "{}"] {
-        let text = deep.repeat((1 << 20) / deep.len() - 1);
-        assert!(read(text.as_bytes()).is_err());
-    }
-    assert!(
-        began.elapsed() < std::time::Duration::from_secs(60),
-        "{:?}",
-        began.elapsed()
-    );
 }

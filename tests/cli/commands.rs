@@ -1,35 +1,11 @@
 //! Each command at the binary: what it answers, how it ends, what it refuses,
 //! and that what only reads never writes.
 
-use crate::support::story::{MISSION, plan};
 use crate::support::{Repo, run};
 use cook_protocol::diagnostic::CATALOGUE;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
-
-#[test]
-fn wrong_usage_ends_with_two() {
-    let repo = Repo::set_up();
-    for args in [
-        &["frobnicate"][..],
-        &["record"],
-        &["verify", "everything"],
-        &["plan", "criteria", "amend", "a"],
-        &["resume", "--add"],
-        &["doctor", "rescue"],
-        &["log", "1..99"],
-        &["log", "zzz"],
-        &["completions", "tcsh-like"],
-        &["status", "--graph=png"],
-    ] {
-        let run = repo.cook(args).exits(2);
-        let silent = run.out.is_empty() || args.contains(&"--json");
-        assert!(silent && !run.err.is_empty(), "{args:?}");
-    }
-    repo.cook(&["--version"]).exits(0).says("cook ");
-    repo.cook(&["help", "record"]).exits(0).says("--check");
-}
 
 #[test]
 fn set_up_is_safe_to_repeat() {
@@ -48,33 +24,6 @@ fn set_up_is_safe_to_repeat() {
     repo.cook(&["init"])
         .ok()
         .says(".agent/profile.json is not committed: run `cook init --commit`");
-}
-
-#[test]
-fn only_the_contract_is_committed() {
-    let repo = Repo::with_script();
-    repo.write("staged.txt", "x");
-    repo.git(&["add", "staged.txt"]);
-    repo.cook(&["init", "--mission", MISSION, "--commit"])
-        .exits(0);
-    let files = repo.git(&["show", "--name-only", "--format=", "HEAD"]);
-    assert!(
-        files.contains(".agent/mission.md") && !files.contains("staged.txt"),
-        "{files}"
-    );
-    assert_eq!(repo.git(&["diff", "--cached", "--name-only"]), "staged.txt");
-}
-
-#[test]
-fn a_missing_contract_file_is_the_bootstrappers() {
-    let repo = Repo::with_selection();
-    std::fs::remove_file(repo.root.join(".agent/README.md")).unwrap();
-    assert_eq!(repo.rule(), "1");
-    repo.cook(&["verify", "control-plane"])
-        .exits(1)
-        .says("contract_missing");
-    repo.cook(&["init"]).exits(0);
-    assert!(repo.root.join(".agent/README.md").exists());
 }
 
 #[test]
@@ -147,89 +96,6 @@ fn stopped_states_have_exit_codes_of_their_own() {
 }
 
 #[test]
-fn a_cancelled_workflow_comes_back_by_resume_alone() {
-    let repo = Repo::with_selection();
-    repo.cook(&["cancel", "no time", "--as-user"]).exits(0);
-    repo.cook(&["cancel", "--as-user"])
-        .fails(4, "does_not_apply");
-    repo.cook(&["next", "--exit-code"])
-        .exits(12)
-        .says("cancelled");
-    repo.cook(&["status"]).exits(0).says("cancelled");
-    repo.cook(&["resume", "--add", "steps=1", "--as-user"])
-        .fails(4, "does_not_apply");
-    repo.cook(&["next", "--exit-code"]).exits(12);
-    repo.cook(&["resume", "--as-user"]).exits(0);
-    assert_eq!(repo.rule(), "2");
-}
-
-#[test]
-fn a_new_mission_keeps_the_old_plan_in_the_log() {
-    let repo = Repo::with_selection();
-    repo.cook(&["plan", "refocus", "--mission", "\n", "--as-user"])
-        .exits(2);
-    repo.cook(&[
-        "plan",
-        "refocus",
-        "--mission",
-        "Another aim",
-        "--as-user",
-        "--commit",
-    ])
-    .exits(0);
-    let next = repo.cook(&["next"]).exits(0);
-    assert!(!next.out.contains("foreign_commits"), "{}", next.out);
-    assert_eq!(repo.read(".agent/mission.md").trim(), "Another aim");
-    repo.cook(&["status"]).exits(0).says("Another aim");
-    assert!(["1", "2", "3"].contains(&repo.rule().as_str()));
-    repo.cook(&["log", "@-..@"]).exits(0).says("mission_anchor");
-    repo.cook(&["log", "3"]).exits(0).says("regrounded");
-    repo.cook(&["verify", "control-plane"]).exits(0);
-}
-
-#[test]
-fn an_amended_criterion_voids_its_review_and_is_shown() {
-    let repo = Repo::with_commit();
-    repo.record("reviewer", repo.review(true)).exits(0);
-    assert_eq!(repo.rule(), "6");
-    let amend = |slice: &str, number: &str| {
-        repo.cook(&[
-            "plan",
-            "criteria",
-            "amend",
-            slice,
-            number,
-            "--text",
-            "prints uno",
-            "--reason",
-            "it is Spanish",
-            "--as-user",
-        ])
-    };
-    amend("z", "1").fails(4, "slice_unknown");
-    amend("a", "9").exits(4);
-    amend("a", "0").exits(4);
-    amend("a", "1").exits(0);
-    assert_eq!(repo.rule(), "5");
-    repo.cook(&["next", "--prompt"])
-        .exits(0)
-        .says("prints uno")
-        .says("it is Spanish");
-}
-
-#[test]
-fn the_log_says_what_was_asked_found_and_answered() {
-    let repo = Repo::with_commit();
-    repo.record("reviewer", repo.review(false)).exits(0);
-    let log = repo.cook(&["log"]).exits(0);
-    log.says(" reviewed: a: no: ")
-        .says(" implemented: a: commit ")
-        .says(" regrounded: plans 2 slices; selects a");
-    repo.cook(&["pause", "lunch"]).exits(0);
-    repo.cook(&["log", "-n", "1"]).exits(0).says("lunch");
-}
-
-#[test]
 fn criteria_are_listed_by_the_number_that_amend_takes() {
     let repo = Repo::with_selection();
     let all = repo.cook(&["plan", "criteria"]).exits(0);
@@ -294,63 +160,6 @@ fn ready_and_graph_show_the_plan() {
 }
 
 #[test]
-fn the_log_is_read_by_number_id_and_place() {
-    let repo = Repo::with_commit();
-    let log = repo.cook(&["log", "--json"]).exits(0).json();
-    let rows = log["worktrees"][0]["transitions"]
-        .as_array()
-        .unwrap()
-        .clone();
-    assert_eq!(rows[0]["event"], "implemented");
-    assert_eq!(rows.last().unwrap()["event"], "bootstrapped");
-    let id = rows[0]["operation"].as_str().unwrap();
-    for name in ["@", id, &id[..12]] {
-        let shown = repo.cook(&["log", name, "--json"]).exits(0).json();
-        assert_eq!(shown["operation"], id, "{name}");
-    }
-    let number = rows[0]["seq"].as_u64().unwrap().to_string();
-    repo.cook(&["log", &number])
-        .exits(0)
-        .says(id)
-        .says("the implementer's report")
-        .says("green");
-    repo.cook(&["log", "1"])
-        .exits(0)
-        .says("the contract is written");
-    repo.cook(&["log", "@..@"])
-        .exits(0)
-        .says("the same documents");
-    repo.cook(&["log", "-n", "1"]).exits(0);
-    repo.cook(&["log", "99"]).fails(2, "operation_unknown");
-}
-
-#[test]
-fn undo_takes_back_and_never_touches_the_repository() {
-    let repo = Repo::with_commit();
-    let head = repo.git(&["rev-parse", "HEAD"]);
-    repo.cook(&["undo", "@", "--as-user"])
-        .fails(4, "undo_too_far");
-    repo.cook(&["undo", "--as-user"])
-        .exits(0)
-        .says("1 transition");
-    assert_eq!(head, repo.git(&["rev-parse", "HEAD"]));
-    assert_eq!(repo.rule(), "2");
-    repo.cook(&["log"]).exits(0).says("taken back");
-    let report = repo.reground("none", "none", "a", &json!({"plan": plan()}));
-    repo.record("regrounder", &report).exits(0);
-    // The commit is there, so the report is what is missing.
-    let next = repo.cook(&["next", "--json"]).json();
-    assert_eq!(next["rule"], "4");
-    assert!(
-        next["action"].as_str().unwrap().contains("report"),
-        "{next}"
-    );
-    repo.record("implementer", repo.implementation("a", &head))
-        .exits(0);
-    repo.cook(&["verify", "control-plane"]).exits(0);
-}
-
-#[test]
 fn a_legal_edit_of_the_plan_is_adopted() {
     let repo = Repo::with_selection();
     repo.cook(&["plan", "adopt", "--as-user"])
@@ -380,23 +189,6 @@ fn a_legal_edit_of_the_plan_is_adopted() {
     repo.cook(&["plan", "adopt", "--as-user"])
         .fails(4, "adopt_illegal")
         .says("--discard");
-}
-
-#[test]
-fn another_branch_stops_the_work_until_it_is_adopted() {
-    let repo = Repo::with_selection();
-    repo.git(&["switch", "-q", "-c", "topic"]);
-    let next = repo
-        .cook(&["next", "--json", "--exit-code"])
-        .exits(10)
-        .json();
-    assert_eq!(next["rule"], "S");
-    repo.cook(&["next"]).says("git switch main");
-    repo.cook(&["plan", "adopt", "--branch", "--as-user"])
-        .exits(0);
-    assert_ne!(repo.rule(), "S");
-    repo.git(&["switch", "-q", "main"]);
-    assert_eq!(repo.rule(), "S");
 }
 
 /// Every file below a directory, the git dir included, with length and moment of change.
@@ -454,38 +246,6 @@ fn what_only_reads_never_writes() {
             assert_eq!(before, everything(&repo.root), "{args:?}");
         }
     }
-}
-
-#[test]
-fn a_fresh_clone_passes_on_its_contract_alone() {
-    let repo = Repo::with_selection();
-    let clone = repo.root.parent().unwrap().join("clone");
-    repo.git(&["clone", "-q", ".", clone.to_str().unwrap()]);
-    let cook = |args: &[&str]| {
-        let mut command = repo.cook_command(args);
-        command.current_dir(&clone);
-        run(command, b"")
-    };
-    cook(&["verify", "control-plane"])
-        .exits(0)
-        .says("the contract alone");
-    let mut script = repo.command("bash");
-    script
-        .current_dir(&clone)
-        .arg(".agent/verify_completion_control_plane.sh");
-    run(script, b"").exits(0);
-    let mut script = repo.command("bash");
-    script
-        .current_dir(&clone)
-        .env("PATH", "/usr/bin:/bin")
-        .arg(".agent/verify_completion_control_plane.sh");
-    let missing = run(script, b"");
-    assert!(
-        missing.code != 0 && missing.err.contains("cook"),
-        "{missing:?}"
-    );
-    cook(&["init"]).exits(0);
-    assert_eq!(cook(&["next", "--json"]).json()["rule"], "3");
 }
 
 #[test]
@@ -562,48 +322,6 @@ fn the_view_survives_git_clean_stash_and_branch_switches_in_every_state() {
 }
 
 #[test]
-fn an_older_layout_is_taken_in() {
-    let repo = Repo::with_selection();
-    let documents: Vec<(&str, Value)> = ["state.json", "plan.json", "active-slice.json"]
-        .into_iter()
-        .map(|name| (name, repo.document(name)))
-        .collect();
-    let old = Repo::with_script();
-    for (name, mut value) in documents {
-        let object = value.as_object_mut().unwrap();
-        for later in [
-            "revision",
-            "task_type",
-            "evaluation_profile",
-            "current_stop_wave_id",
-        ] {
-            object.remove(later);
-        }
-        if name == "active-slice.json" {
-            object.insert(
-                "basis_commit".to_owned(),
-                json!(old.git(&["rev-parse", "HEAD"])),
-            );
-        }
-        old.write(&format!(".agent/{name}"), value.to_string());
-    }
-    old.write(".agent/mission.md", format!("{MISSION}\n"));
-    old.write(".agent/slice-history.jsonl", "");
-    old.write(".agent/stop-check-history.jsonl", "");
-    old.cook(&["next"]).exits(0);
-    old.cook(&["init"]).exits(0).says("older state");
-    let status = old.cook(&["status", "--json"]).exits(0).json();
-    let ids: Vec<&str> = status["slices"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|slice| slice["slice_id"].as_str().unwrap())
-        .collect();
-    assert_eq!(ids, ["a", "b"]);
-    old.cook(&["verify", "control-plane"]).exits(0);
-}
-
-#[test]
 fn a_code_is_explained_and_an_old_name_names_the_new_one() {
     let dir = Repo::directory();
     for code in CATALOGUE {
@@ -636,50 +354,4 @@ fn completions_and_the_manual_name_every_command() {
             assert!(man.contains(command), "man: {command}");
         }
     }
-}
-
-#[test]
-fn a_reader_that_went_away_is_no_error() {
-    let repo = Repo::with_selection();
-    let cook = env!("CARGO_BIN_EXE_cook");
-    let mut shell = repo.command("bash");
-    shell.args([
-        "-c",
-        &format!("set -o pipefail; {cook} log @ --json | head -c 1 >/dev/null"),
-    ]);
-    let run = run(shell, b"");
-    assert_eq!((run.code, run.err.as_str()), (0, ""));
-}
-
-#[test]
-fn a_hint_is_said_once_a_code() {
-    let repo = Repo::with_script();
-    let run = repo.cook(&["verify", "control-plane"]).exits(1);
-    assert_eq!(
-        run.out.matches("[contract_missing]").count(),
-        5,
-        "{}",
-        run.out
-    );
-    assert_eq!(run.out.matches("run `cook init`").count(), 1, "{}", run.out);
-    // A script that is not there is missing, and nobody is asked to trust it.
-    for words in [&["verify"][..], &["verify", "stop"]] {
-        let run = repo.cook(words).exits(1);
-        assert!(!run.out.contains("stop_verifier_untrusted"), "{}", run.out);
-        assert!(run.out.contains("[contract_missing]"), "{}", run.out);
-    }
-    repo.cook(&["init", "--mission", MISSION]).exits(0);
-    let run = repo.cook(&["verify", "control-plane"]).exits(0);
-    assert_eq!(
-        run.out.matches("run `cook init --commit`").count(),
-        1,
-        "{}",
-        run.out
-    );
-    assert_eq!(
-        run.out.matches("[contract_untracked]").count(),
-        5,
-        "{}",
-        run.out
-    );
 }

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
-use crate::support::{COOK, Repo, Run, clean, run, run_alone, with_default_signals};
+use crate::support::{COOK, Repo, Run, run_alone, with_default_signals};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
@@ -49,47 +49,6 @@ fn wrong(run: &Run) -> Option<String> {
         _ => return None,
     };
     Some(format!("{why} ({}): {}\n{}", run.code, run.line, run.err))
-}
-
-#[test]
-fn a_user_without_a_process_left_gets_an_error_and_no_panic() {
-    const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    let repo = Repo::with_commit();
-    let place = repo.root.parent().unwrap().to_owned();
-    let works = Command::new("setpriv").args(NOBODY).arg("true").output();
-    if !works.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: `setpriv {}` does not work here", NOBODY.join(" "));
-        return;
-    }
-    let cook = place.join("cook");
-    std::fs::copy(COOK, &cook).unwrap();
-    let chown = |owner: &str| {
-        let mut chown = Command::new("chown");
-        let status = chown.args(["-R", owner]).arg(&place).status().unwrap();
-        assert!(status.success());
-    };
-    chown("65534:65534");
-    let mut found = Vec::new();
-    let mut refused = 0;
-    for most in [0, 1, 2, 3] {
-        for arguments in COMMANDS {
-            let line = format!("ulimit -u {most}; exec \"$@\"");
-            let mut command = clean("timeout", &place.join("home"));
-            command
-                .args(["-s", "KILL", "10", "setpriv"])
-                .args(NOBODY)
-                .args(["bash", "-c", &line, "bash"])
-                .arg(&cook)
-                .args(arguments)
-                .current_dir(&repo.root);
-            let run = run(&mut command, "");
-            refused += usize::from(run.code == 3);
-            found.extend(wrong(&run));
-        }
-    }
-    chown("0:0");
-    assert!(found.is_empty(), "{found:#?}");
-    assert!(refused > 0, "the limit does not hold here");
 }
 
 fn strace_works() -> bool {

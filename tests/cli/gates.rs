@@ -4,7 +4,6 @@
 use crate::support::story::{GATE, plan};
 use crate::support::{COOK, Repo};
 use serde_json::json;
-use std::time::{Duration, Instant};
 
 fn with_gate(toml: &str) -> Repo {
     let repo = Repo::set_up();
@@ -12,98 +11,6 @@ fn with_gate(toml: &str) -> Repo {
     repo.commit("gates", None);
     repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
     repo
-}
-
-#[test]
-fn a_green_gate_keeps_a_receipt_that_is_found_again() {
-    let repo = with_gate("[gates]\nt = { run = \"bash test.sh\" }\n");
-    let run = |more: &[&str]| {
-        let all = [&["gate", "--clean", "--json"], more].concat();
-        repo.cook(&all).exits(0).json()["gates"][0].clone()
-    };
-    let first = run(&[]);
-    assert_eq!(first["passed"], true);
-    assert_eq!(first["receipt"]["place"], "clean_room");
-    assert_eq!(first["receipt"]["id"], run(&[])["receipt"]["id"]);
-    let fresh = run(&["--fresh"]);
-    assert_ne!(first["receipt"]["id"], fresh["receipt"]["id"]);
-    assert_eq!(fresh["receipt"]["caches"], "empty");
-    repo.cook(&["gate", "t"]).exits(0).says("green");
-    repo.cook(&["gate", "u"]).fails(2, "usage").says("t");
-}
-
-#[test]
-fn a_red_gate_shows_its_output_and_fails() {
-    let repo = with_gate(
-        "[gates]\nt = { run = \"bash test.sh\" }\nl = { run = \"false\", required = false }\n",
-    );
-    repo.cook(&["gate"]).exits(0).says("red");
-    repo.write("red", "");
-    repo.write("results", "not ok 1 - \u{1b}[2Jone\n");
-    let run = repo
-        .cook(&["gate"])
-        .exits(1)
-        .says("not ok 1")
-        .says("proves nothing");
-    repo.cook(&["gate", "--clean"])
-        .exits(0)
-        .says("without the uncommitted changes");
-    assert!(!run.out.contains('\u{1b}'));
-}
-
-#[test]
-fn a_gate_that_hangs_and_forks_is_ended_with_its_children() {
-    let repo = with_gate("[gates]\nt = { run = \"bash hang.sh\", timeout = \"1s\" }\n");
-    repo.write(
-        "hang.sh",
-        "(sleep 3; touch survived) &\nsetsid sleep 300 &\nsleep 300\n",
-    );
-    let began = Instant::now();
-    repo.cook(&["gate"]).exits(1).says("red").says("1s");
-    assert!(
-        began.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        began.elapsed()
-    );
-    std::thread::sleep(Duration::from_secs(4));
-    assert!(!repo.root.join("survived").exists(), "a child lived on");
-}
-
-#[test]
-fn a_gate_that_floods_is_cut_and_one_that_is_missing_is_said_so() {
-    let repo = with_gate("[gates]\nt = { run = \"bash flood.sh\" }\n");
-    repo.write(
-        "flood.sh",
-        "head -c 50000000 /dev/zero | tr '\\0' x; exit 3\n",
-    );
-    let gate = repo.cook(&["gate", "--json"]).exits(1);
-    assert!(gate.out.len() < 200_000, "{} bytes", gate.out.len());
-    assert_eq!(gate.json()["gates"][0]["receipt"]["exit_code"], 3);
-
-    let repo = with_gate("[gates]\nt = { run = \"no-such-program --x\" }\n");
-    repo.cook(&["gate"]).exits(1).says("no-such-program");
-}
-
-#[test]
-fn an_untrusted_gate_is_not_run() {
-    let repo = Repo::set_up();
-    repo.write(".agent/cook.toml", "[gates]\nt = { run = \"touch ran\" }\n");
-    repo.commit("gates", None);
-    repo.cook(&["gate"])
-        .fails(4, "trust_missing")
-        .says("cook trust 'touch ran'");
-    assert!(!repo.root.join("ran").exists());
-    repo.cook(&["doctor"]).exits(0).says("gate_untrusted");
-    repo.cook(&["trust", "touch", "--prefix", "--as-user"])
-        .exits(0);
-    repo.cook(&["trust", "--list"]).exits(0).says("touch …");
-    // Nothing waited for it, and yet the use of a user-only command is on record.
-    repo.cook(&["log", "--json"])
-        .exits(0)
-        .says("\"actor\": \"script\"");
-    repo.cook(&["log", "@"]).exits(0).says("touch …");
-    repo.cook(&["gate"]).exits(0);
-    assert!(repo.root.join("ran").exists());
 }
 
 /// A gate is no user, whatever it says and however it lets go of what started it.
@@ -178,29 +85,6 @@ fn red_gates_send_the_slice_back_and_cost_an_attempt() {
     assert!(caught.contains(&format!("<code>{GATE}</code>")), "{told}");
     let page = repo.cook(&["report", "--html", "-"]).exits(0).out;
     assert!(page.contains("a gate was red"), "{page}");
-}
-
-/// Where nothing that runs names a test, the place where gates are tried says so, before anybody cites one.
-#[test]
-fn gates_that_name_no_test_are_said_where_they_are_tried() {
-    let repo = with_gate("[gates.t]\nrun = \"true\"\n");
-    repo.cook(&["gate", "--clean"])
-        .exits(0)
-        .says("no gate names a test that passed");
-    let repo = with_gate("[gates.t]\nrun = \"sh test.sh\"\n");
-    repo.write("test.sh", "printf 'ok 1 - it adds\\n1..1\\n'\n");
-    repo.commit("Tests", None);
-    repo.cook(&["gate", "--clean"])
-        .exits(0)
-        .never_says("names a test that passed");
-}
-
-#[test]
-fn verify_runs_gates_again_when_asked() {
-    let repo = Repo::with_done();
-    repo.cook(&["verify", "--rerun", "--strict"]).exits(0);
-    repo.cook(&["verify", "--trust-repo"]).exits(0);
-    repo.cook(&["verify", "--rerun", "--trust-repo"]).exits(0);
 }
 
 /// Every way of calling `verify` but those that trust the repository.
@@ -281,52 +165,6 @@ fn no_verification_starts_what_a_clone_brings_until_it_is_trusted() {
     assert!(!started.exists());
 }
 
-#[test]
-fn the_end_rests_on_a_verifier_that_is_trusted_here() {
-    let repo = Repo::with_selection();
-    let script = ".agent/verify_completion_stop.sh";
-    repo.write(script, repo.read(script) + "\n# the user's own\n");
-    repo.commit("our own check", None);
-    repo.cook(&["init", "--as-user"]).exits(0);
-    repo.edit("state.json", |state| {
-        state["requires_reground"] = json!(true)
-    });
-    let report = repo.reground("none", "none", "a", &json!({"plan": plan()}));
-    repo.record("regrounder", &report).exits(0);
-    let next = repo.cook(&["next", "--exit-code"]).exits(10);
-    assert!(
-        next.out
-            .contains("cook trust 'bash .agent/verify_completion_stop.sh'"),
-        "{}",
-        next.out
-    );
-    repo.cook(&["trust", "--gates", "--as-user"])
-        .exits(0)
-        .says("resumed");
-    assert_eq!(repo.rule(), "4");
-}
-
-#[test]
-fn work_that_is_not_finished_is_no_verified_commit() {
-    let repo = Repo::with_commit();
-    for arguments in [&["verify"] as &[&str], &["verify", "--strict"]] {
-        repo.cook(arguments).exits(1).says("[not_done]");
-    }
-    repo.cook(&["verify", "control-plane", "--strict"]).exits(0);
-
-    let done = Repo::with_done();
-    done.cook(&["verify"]).exits(0);
-    done.write("later.txt", "x\n");
-    done.commit("later", None);
-    done.cook(&["verify"])
-        .exits(1)
-        .says("head_moved_since_done");
-
-    let plain = Repo::with_script();
-    let run = plain.cook(&["verify"]).exits(1).says("log_missing");
-    assert!(run.out.contains("contract_missing"), "{}", run.out);
-}
-
 #[cfg(unix)]
 #[test]
 fn another_program_than_at_the_first_green_run_is_a_remark_until_it_is_taken() {
@@ -367,42 +205,6 @@ fn another_program_than_at_the_first_green_run_is_a_remark_until_it_is_taken() {
 
     install("exit 0 # a third");
     repo.cook(&fresh).exits(0).says(said);
-}
-
-/// Nothing of a project's end rests on gates that are not the settings' any more.
-#[test]
-fn a_stop_verifier_of_other_gates_is_named_before_a_slice_is_selected() {
-    let repo = with_gate("[gates]\nt = { run = \"bash test.sh\" }\n");
-    let stale = "stop_verifier_stale";
-    repo.cook(&["next"]).exits(0).says(stale);
-    repo.cook(&["doctor"]).says(stale);
-    let report = repo.reground("none", "none", "a", &json!({"plan": plan(), "select": "a"}));
-    repo.record("regrounder", &report).exits(0).says(stale);
-    // In a script of the user's; what it wrote is then committed and in force.
-    repo.cook(&["init", "--as-user", "--commit"]).exits(0);
-    let run = repo.cook(&["doctor"]);
-    assert!(!run.out.contains(stale), "{}", run.out);
-}
-
-/// The verifier that `cook init` writes into a clone runs the clone's gates.
-#[test]
-fn a_verifier_made_from_gates_of_a_clone_waits_for_them() {
-    let repo = Repo::new();
-    repo.write(
-        ".agent/cook.toml",
-        "[gates]\nt = { run = \"sh -c 'touch $HOME/ran'\" }\n",
-    );
-    repo.commit("gates", None);
-    repo.cook(&["init", "--mission", "m", "--commit"])
-        .exits(0)
-        .says("untrusted");
-    repo.cook(&["verify", "stop", "--rerun"])
-        .exits(1)
-        .says("stop_verifier_untrusted");
-    assert!(!repo.beside("home/.cache/clean-rooms").exists());
-    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
-    repo.cook(&["verify", "stop", "--rerun"]);
-    assert!(repo.beside("home/.cache/clean-rooms").exists());
 }
 
 /// What setup makes is not in the worktree, which no setup touches.

@@ -128,58 +128,6 @@ fn every_lost_object_is_named_with_what_it_belongs_to_and_what_still_works() {
     repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
-#[test]
-fn what_the_view_still_holds_is_put_back_by_the_command_that_is_named() {
-    let repo = Repo::with_selection();
-    let id = git_log(&repo, &["rev-parse", "--branches"]);
-    let blob = git_log(&repo, &["rev-parse", &format!("{id}:plan.json")]);
-    let path = log(&repo).join("objects").join(&blob[..2]).join(&blob[2..]);
-    for how in ["removed", "changed"] {
-        damage(&path, how);
-        let run = repo.cook(&["doctor", "fsck"]).exits(1).says(&blob);
-        let command = run.out.split("holds exactly it: `").nth(1).unwrap();
-        let command = command.split('`').next().unwrap();
-        let mut shell = repo.command("sh");
-        crate::support::run_alone(shell.args(["-c", command])).ok();
-        repo.cook(&["doctor", "fsck"]).exits(0);
-    }
-}
-
-#[test]
-fn a_lost_session_call_is_named_and_the_work_goes_on() {
-    let repo = Repo::with_selection();
-    let tree = git_log(&repo, &["rev-parse", "--branches"]);
-    let tree = git_log(&repo, &["rev-parse", &format!("{tree}^{{tree}}")]);
-    let message = "keep ex_01ARZ3NDEKTSV4RRFFQ69G5FAV\n\n{\"seq\":1,\"base\":1}\n";
-    let blob = repo.beside("said");
-    fs::write(&blob, "what was said").unwrap();
-    let blob = git_log(&repo, &["hash-object", "-w", blob.to_str().unwrap()]);
-    let index = repo.beside("index").display().to_string();
-    let staged = format!("100644,{blob},exchange-0");
-    let with_index = |args: &[&str]| {
-        let mut git = repo.command("git");
-        git.arg("--git-dir").arg(log(&repo)).args(args);
-        let run = crate::support::run_alone(git.env("GIT_INDEX_FILE", &index)).ok();
-        run.out.trim().to_owned()
-    };
-    with_index(&["update-index", "--add", "--cacheinfo", &staged]);
-    let own = with_index(&["write-tree"]);
-    assert_ne!(own, tree);
-    let commit = git_log(&repo, &["commit-tree", &own, "-m", message]);
-    git_log(&repo, &["update-ref", "refs/sessions/record", &commit]);
-    repo.cook(&["doctor", "fsck"]).exits(0);
-    for id in [&blob, &own, &commit] {
-        let path = log(&repo).join("objects").join(&id[..2]).join(&id[2..]);
-        let before = damage(&path, "removed");
-        let mut wrong = Vec::new();
-        let named = check_both_name(&repo, id, &mut wrong);
-        what_is_said_holds(&repo, &named, &mut wrong);
-        assert!(named.contains("session call"), "{named}");
-        assert!(wrong.is_empty(), "{wrong:#?}");
-        fs::write(&path, before).unwrap();
-    }
-}
-
 /// It says what is left and how to go on, and changes nothing.
 #[track_caller]
 fn is_lost(repo: &Repo, args: &[&str], id: &str) -> Run {
@@ -244,19 +192,6 @@ fn another_log_is_begun_only_when_that_is_said_and_the_old_one_stays() {
     repo.cook(&["next"]).exits(0);
 }
 
-/// A worktree that has its log is told what goes on from there, also after a cancel.
-#[test]
-fn no_other_log_is_begun_where_one_is() {
-    let repo = Repo::with_commit();
-    repo.cook(&["cancel", "--as-user"]).exits(0);
-    let before = repo.fingerprint();
-    repo.cook(&["init", "--log", "new", "--as-user"])
-        .expect_refused("does_not_apply")
-        .says("cook plan refocus")
-        .says("git worktree add");
-    assert_eq!(repo.fingerprint(), before);
-}
-
 #[test]
 fn a_lost_branch_begins_no_new_log() {
     let repo = Repo::with_commit();
@@ -273,23 +208,6 @@ fn a_lost_branch_begins_no_new_log() {
     crate::support::run_alone(shell.args(["-c", command])).ok();
     repo.cook(&["next"]).exits(0);
     repo.cook(&["doctor", "fsck"]).exits(0);
-}
-
-#[test]
-fn strict_fails_on_a_worktree_that_is_not_clean_and_on_no_remark() {
-    let repo = Repo::wave();
-    repo.cook(&["verify", "control-plane", "--strict"]).exits(0);
-    repo.write("a `b`\n# c", "x");
-    for scope in ["control-plane", "stop", "all"] {
-        let run = repo.cook(&["verify", scope, "--strict"]);
-        run.exits(1).says("dirty_worktree");
-    }
-    repo.cook(&["verify", "control-plane"])
-        .exits(0)
-        .says("dirty_worktree");
-    repo.commit("Name it", None);
-    repo.cook(&["verify", "control-plane", "--strict"])
-        .never_says("dirty_worktree");
 }
 
 /// An edit of the same length and time, where the settings look at nothing else.

@@ -1,7 +1,6 @@
 //! Every `--json` shape is the one its schema in `protocol/schema/` names, and
 //! no schema lets a field through that it does not name.
 
-use crate::support::agents::{Scripted, settle};
 use crate::support::story::GATE;
 use crate::support::{Repo, run};
 use cook::commands::published::describe_answers;
@@ -134,21 +133,6 @@ fn planted_defects_are_told_in_the_documented_shape() {
 }
 
 #[test]
-fn what_a_judge_caught_is_told_in_the_documented_shape() {
-    let share = json!({"hits": 1, "of": 2, "low": 0.1, "high": 0.9});
-    let judge = json!({
-        "role": "completion-reviewer", "agent": "a", "model": null, "prompt": "0", "caught": share, "alarms": share,
-        "tells_apart": false, "kinds": [{"kind": "unmet", "caught": 1, "of": 2}], "asked": 4, "unusable": 0,
-        "is_short": false, "own": 4, "cost_micro_usd": null, "session_seconds": 1.5, "seconds": 2.0,
-        "joint": {"missed": share, "by_chance": 0.25, "worth": null},
-    });
-    valid(
-        "calibrate",
-        &json!({"schema_version": 1, "judges": [judge]}),
-    );
-}
-
-#[test]
 fn next_has_exactly_the_documented_fields() {
     let next = Repo::with_selection()
         .cook(&["next", "--json"])
@@ -270,43 +254,6 @@ fn transitions_and_notes_follow_their_schemas() {
 }
 
 #[test]
-fn reports_are_checked_in_the_documented_shape() {
-    let dir = Repo::directory();
-    let repo = Repo::with_review();
-    let reports = [
-        (
-            "regrounder",
-            repo.reground("none", "none", "none", &json!({})),
-        ),
-        ("implementer", repo.implementation("a", "0123456789")),
-        ("reviewer", repo.review(true)),
-        ("reviewer", repo.review(false)),
-        ("auditor", repo.audit("none")),
-        ("stop-judge", repo.judge(false)),
-    ];
-    for (role, report) in reports {
-        let good = dir
-            .record_with(&[role, "--check", "--json"], &report)
-            .exits(0)
-            .json();
-        valid("check", &good);
-        let bad = report.replace("Remaining contract IDs", "Remaining things");
-        let bad = dir
-            .record_with(&[role, "--check", "--json"], &bad)
-            .exits(1)
-            .json();
-        valid("check", &bad);
-        assert_eq!(bad["valid"], false);
-    }
-    valid(
-        "check",
-        &dir.record_with(&["bootstrapper", "--check", "--json"], "")
-            .exits(1)
-            .json(),
-    );
-}
-
-#[test]
 fn failures_of_every_kind_follow_one_schema() {
     let outside = Repo::directory();
     let repo = Repo::with_selection();
@@ -327,37 +274,4 @@ fn failures_of_every_kind_follow_one_schema() {
         valid("failure", &failed.json());
         assert!(failed.err.starts_with("error"), "{}", failed.err);
     }
-}
-
-#[test]
-fn agents_and_sessions_follow_their_schemas() {
-    let repo = Repo::with_script();
-    let away = tempfile::TempDir::new().unwrap();
-    let agents = [
-        Scripted::new(away.path(), "one", "claude"),
-        Scripted::new(away.path(), "bad", "pi"),
-    ];
-    agents[1].plays(json!([{"error": "no"}]));
-    settle(&repo, &agents, "");
-    let say = |args: &[&str], code| repo.cook(args).exits(code).json();
-    let reply = say(&["ask", "x", "--agent", "one", "--json"], 0);
-    valid("reply", &reply);
-    valid("reply", &say(&["act", "x", "--agent", "one", "--json"], 0));
-    let fanned = say(&["ask", "x", "--each", "one,bad", "--json"], 0);
-    valid("fanout", &fanned);
-    valid("agents", &say(&["doctor", "agents", "--json"], 0));
-    for what in ["log", "tree"] {
-        valid("session-log", &say(&["session", what, "--json"], 0));
-    }
-    let series = reply["refs"]["series"].as_str().unwrap();
-    valid(
-        "session-show",
-        &say(&["session", "show", series, "--json"], 0),
-    );
-    valid("verify", &say(&["session", "verify", "--json"], 0));
-    valid("note", &say(&["session", "gc", "--json"], 0));
-    valid(
-        "failure",
-        &say(&["ask", "x", "--agent", "bad", "--json"], 5),
-    );
 }

@@ -47,49 +47,6 @@ fn says_once(run: &Run, words: &[&str]) {
 const SHELL: &str = "[gates]\nt = { run = \"sh t.sh\" }\n";
 
 #[test]
-fn a_variable_that_the_output_or_the_command_names() {
-    let url = [("DATABASE_URL", "x"), ("EDITOR", "vi")];
-    let setting = "`[clean_room] env = [\"DATABASE_URL\"]`";
-    let (_, output) = red(
-        SHELL,
-        &[("t.sh", "echo \"DATABASE_URL unset\"; exit 1\n")],
-        &url,
-    );
-    says_once(&output, &["its output", setting]);
-    let command = "[gates]\nt = { run = \"sh -c 'exit ${#DATABASE_URL}1'\" }\n";
-    let (_, command) = red(command, &[], &url);
-    says_once(&command, &["its command", setting]);
-    let (_, nothing) = red(SHELL, &[("t.sh", "exit 1\n")], &url);
-    assert_eq!(missing(&nothing), [""; 0]);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_program_that_only_this_terminal_finds() {
-    let (repo, nowhere) = red(SHELL, &[("t.sh", "no-such-tool --check\n")], &[]);
-    assert_eq!(missing(&nowhere), [""; 0]);
-    // It is here by now, on a PATH that nobody trusted.
-    let tool = repo.outside().join("no-such-tool");
-    std::fs::write(&tool, "#!/bin/sh\nexit 0\n").unwrap();
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:/usr/bin:/bin", repo.outside().display());
-    let here = again(&repo, &[("PATH", &path)]);
-    says_once(&here, &["`no-such-tool`", "the PATH of this terminal"]);
-    // What the repository brings is never looked up there.
-    repo.write("bin/own-tool", "#!/bin/sh\nexit 0\n");
-    let own = repo.root.join("bin/own-tool");
-    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
-    repo.write("t.sh", "own-tool --check\n");
-    repo.commit("a tool of its own", None);
-    let path = format!("{}:/usr/bin:/bin", repo.root.join("bin").display());
-    says_once(
-        &again(&repo, &[("PATH", &path)]),
-        &["`own-tool`", "by its path"],
-    );
-}
-
-#[test]
 fn a_file_that_no_commit_has() {
     let files = [
         (".gitignore", ".env\n"),
@@ -166,25 +123,5 @@ fn a_link_that_leads_out_is_a_remark() {
     assert!(
         !about.iter().any(|remark| remark.contains("`in`")),
         "{about:?}"
-    );
-}
-
-#[test]
-fn verify_says_it_too() {
-    let files = [
-        (".gitignore", ".env\n"),
-        (".env", "A=1\n"),
-        ("t.sh", "set -e; . ./.env\n"),
-    ];
-    let (repo, _) = red(SHELL, &files, &[]);
-    repo.cook(&["init", "--as-user"]).exits(0);
-    repo.commit("verifier", None);
-    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
-    let run = repo.cook(&["verify", "stop", "--rerun"]);
-    assert!(
-        run.out.contains("missing: `.env`, which git ignores"),
-        "{}\n{}",
-        run.out,
-        run.err
     );
 }

@@ -65,31 +65,6 @@ fn build(repo: &Repo, evidence: &Value, review: &str) -> Run {
 }
 
 #[test]
-fn an_hour_takes_two_prompts_by_hand() {
-    let repo = with_tests();
-    begin(&repo, "hour");
-    repo.cook(&["run", "--estimate"]).ok().says("2 sessions");
-    let next = repo.cook(&["next", "--json"]).ok().json();
-    assert_eq!(next["role"], "completion-implementer", "{next}");
-    let first = repo.cook(&["next", "--prompt"]).ok().out;
-    repo.write("lib.py", "def one(): return 1\ndef two(): return 2\n");
-    repo.write("test_lib.py", format!("{TESTS}{MORE}"));
-    let commit = repo.commit("Add two", Some("add-two"));
-    let report = implementer_report(&commit, &json!([claim(CRITERION, "test:test_two")]));
-    repo.cook_reads(&["record", "implementer"], report).ok();
-    let second = repo.cook(&["next", "--prompt"]).ok().out;
-    assert!(second.contains("test:test_two"), "{second}");
-    repo.cook_reads(&["record", "reviewer"], REVIEW)
-        .ok()
-        .says("the project is done");
-    assert!(first.len() + second.len() < 12_000);
-    repo.cook(&["verify", "--strict"])
-        .ok()
-        .says("assurance `lite`, without a judge");
-    repo.cook(&["status"]).ok().says("`lite`, without a judge");
-}
-
-#[test]
 fn a_review_that_says_no_ends_nothing() {
     let repo = with_tests();
     begin(&repo, "hour");
@@ -123,18 +98,6 @@ fn without_a_choice_it_is_a_day() {
     std::fs::remove_file(repo.root.join(".agent/profile.json")).unwrap();
     repo.cook(&["init"]).ok();
     assert_eq!(repo.document("profile.json"), profile);
-}
-
-#[test]
-fn an_hour_without_a_person_is_refused_and_writes_nothing() {
-    let repo = with_tests();
-    let before = repo.fingerprint();
-    repo.cook(&["init", "--for", "hour", "--mission", MISSION])
-        .expect_refused("user_only");
-    assert_eq!(repo.fingerprint(), before);
-    repo.cook(&["init", "--for", "month"])
-        .exits(2)
-        .says("[possible values: hour, day, week]");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! stale, doubled, contradictory, hostile.
 
 use crate::support::Repo;
-use crate::support::reports::{proof, slice};
 use crate::support::story::{MISSION, plan};
 use serde_json::json;
 
@@ -53,25 +52,6 @@ fn check_needs_no_repository() {
         .fails(3, "input_unreadable");
 }
 
-#[test]
-fn a_dry_run_says_what_would_be_and_writes_nothing() {
-    let repo = Repo::with_commit();
-    let before = repo.fingerprint();
-    let run = repo
-        .record_with(&["reviewer", "--dry-run", "--json"], repo.review(true))
-        .exits(0);
-    assert_eq!(run.json()["recorded"], false);
-    assert_eq!(run.json()["next"]["rule"], "6");
-    assert!(before == repo.fingerprint());
-    expect_unchanged(
-        &repo,
-        &["auditor", "--dry-run"],
-        repo.audit("b"),
-        4,
-        "not_your_turn",
-    );
-}
-
 /// A moved HEAD is no matter of a role that is not due: `cook next` prints no ticket for it.
 #[test]
 fn whose_turn_it_is_comes_before_where_head_is() {
@@ -113,56 +93,6 @@ fn a_ticket_is_good_for_one_state_of_log_and_head() {
     );
 }
 
-/// Who implements commits between its dispatch and its report.
-#[test]
-fn an_implementer_reports_with_the_ticket_that_it_began_with() {
-    let repo = Repo::with_selection();
-    let ticket = |repo: &Repo| {
-        let next = repo.cook(&["next", "--json"]).json();
-        next["ticket"].as_str().unwrap().to_owned()
-    };
-    let dispatched = ticket(&repo);
-    repo.write("results", "ok 1 - one\nok 2 - two\n");
-    repo.commit("begin a", Some("a"));
-    let halfway = ticket(&repo);
-    assert_ne!(dispatched, halfway);
-    repo.write("a.txt", "one\ntwo\n");
-    let sha = repo.commit("do a", Some("a"));
-    let report = || repo.implementation("a", &sha);
-    let main = repo.git(&["branch", "--show-current"]);
-    repo.git(&["switch", "-q", "-c", "aside"]);
-    for given in [dispatched.as_str(), &halfway, "0123456789abcdef"] {
-        expect_unchanged(
-            &repo,
-            &["implementer", "--ticket", given],
-            report(),
-            4,
-            "stale_ticket",
-        );
-    }
-    repo.git(&["switch", "-q", &main]);
-    for given in [&dispatched, &halfway] {
-        repo.record_with(&["implementer", "--ticket", given, "--dry-run"], report())
-            .exits(0);
-    }
-    repo.record_with(&["implementer", "--ticket", &dispatched], report())
-        .exits(0);
-    // The log has moved: what was given before that is for no report any more.
-    for role in ["implementer", "reviewer"] {
-        expect_unchanged(
-            &repo,
-            &[role, "--ticket", &dispatched],
-            if role == "reviewer" {
-                repo.review(true)
-            } else {
-                report()
-            },
-            4,
-            "stale_ticket",
-        );
-    }
-}
-
 #[test]
 fn judges_are_told_apart_by_their_sessions() {
     let repo = Repo::wave();
@@ -183,29 +113,6 @@ fn judges_are_told_apart_by_their_sessions() {
 }
 
 #[test]
-fn who_did_the_work_judges_it_in_no_role() {
-    let repo = Repo::with_selection();
-    repo.write("results", "ok 1 - one\nok 2 - two\n");
-    repo.write("a.txt", "one\ntwo\n");
-    let work = repo.implementation("a", &repo.commit("do a", Some("a")));
-    repo.record_with(&["implementer", "--session", "s1"], work)
-        .exits(0);
-    let with = |session| ["reviewer", "--session", session];
-    expect_unchanged(
-        &repo,
-        &with("s1"),
-        repo.review(true),
-        4,
-        "judge_not_independent",
-    );
-    repo.record_with(&with("s2"), repo.review(true)).exits(0);
-    let audit = ["auditor", "--session", "s1"];
-    expect_unchanged(&repo, &audit, repo.audit("b"), 4, "judge_not_independent");
-    // By hand, where nobody names a session, one may play all roles.
-    repo.record("auditor", repo.audit("b")).exits(0);
-}
-
-#[test]
 fn the_same_text_without_a_session_is_one_vote() {
     let repo = Repo::wave();
     repo.record("stop-judge", repo.judge(true)).exits(0);
@@ -216,63 +123,6 @@ fn the_same_text_without_a_session_is_one_vote() {
         4,
         "duplicate_report",
     );
-}
-
-#[test]
-fn what_a_report_says_must_be_what_cook_measures() {
-    let repo = Repo::with_commit();
-    let good = repo.review(true);
-    for (from, to, code) in [
-        (MISSION, "Ship another tool", "mission_mismatch"),
-        (
-            "contract IDs: C-a, C-b",
-            "contract IDs: C-a",
-            "remaining_ids_mismatch",
-        ),
-        (
-            "Acceptable as-is: yes",
-            "Acceptable as-is: no",
-            "review_no_without_follow_up",
-        ),
-        (
-            "Smallest follow-up slice: none",
-            "Smallest follow-up slice: none; tighten",
-            "review_yes_with_follow_up",
-        ),
-        (
-            "Correctness risk: pass",
-            "Correctness risk: fail",
-            "positive_with_fail",
-        ),
-        (
-            "- Docs/state parity: pass - looked\n",
-            "",
-            "rubric_incomplete",
-        ),
-        (
-            "Findings: two is odd\n",
-            "Findings: a\nFindings: b\n",
-            "field_duplicated",
-        ),
-        ("Smallest follow-up slice: none\n", "", "field_missing"),
-        (
-            "Smallest follow-up slice: none",
-            "Smallest follow-up slice:",
-            "field_empty",
-        ),
-    ] {
-        assert!(good.contains(from), "{from}");
-        expect_unchanged(&repo, &["reviewer"], good.replace(from, to), 4, code);
-    }
-    repo.write("dirt", "x");
-    repo.record("reviewer", &good).exits(4);
-    std::fs::remove_file(repo.root.join("dirt")).unwrap();
-    repo.record("reviewer", &good).exits(0);
-    let lie = repo
-        .audit("b")
-        .replace("clean: yes", "clean: no")
-        .replace("Worktree blockers: none", "Worktree blockers: dirt");
-    expect_unchanged(&repo, &["auditor"], lie, 4, "clean_mismatch");
 }
 
 #[test]
@@ -454,28 +304,6 @@ fn commits_that_a_report_cannot_claim() {
     );
 }
 
-#[test]
-fn a_question_waits_for_the_user_and_the_answer_goes_on() {
-    let repo = Repo::with_selection();
-    let question = repo.implementation("a", "none").replace(
-        "Residual risks discovered: none",
-        "Residual risks discovered: none\nInput needed from user: which port?",
-    );
-    repo.record("implementer", &question)
-        .exits(0)
-        .says("which port?");
-    repo.cook(&["next", "--exit-code"])
-        .exits(10)
-        .says("which port?")
-        .says("cook resume --answer");
-    repo.cook(&["resume", "--as-user"])
-        .fails(4, "answer_missing");
-    repo.cook(&["resume", "--answer", "8080", "--as-user"])
-        .exits(0);
-    assert_eq!(repo.rule(), "4");
-    repo.cook(&["next", "--prompt"]).exits(0).says("8080");
-}
-
 /// Beside its form a check says what the repository has against a report, where one waits for it.
 #[test]
 fn a_check_says_what_would_refuse_the_report() {
@@ -498,47 +326,6 @@ fn a_check_says_what_would_refuse_the_report() {
     assert!(before == repo.fingerprint(), "a check changed something");
 }
 
-/// A proof that no text could ever give is told of before anything is recorded; what only a run
-/// can tell is not held against the report.
-#[test]
-fn a_check_looks_evidence_up_and_runs_nothing() {
-    let repo = Repo::with_mission("Ship it");
-    repo.plan_and_select(&[slice("s1")]);
-    repo.build_slice("s1");
-    let before = repo.fingerprint();
-    let check = |anchor: &str, exit: i32| {
-        let criterion = &proof("s1")[0]["criterion"];
-        let report = repo.regrounder_report(&json!({
-            "reconcile": {"slice_id": "s1", "decision": "accepted"},
-            "evidence": [{"slice_id": "s1", "criterion": criterion, "anchor": anchor}],
-        }));
-        let run = repo.record_with(&["regrounder", "--check", "--json"], report);
-        run.exits(exit).json()
-    };
-    check("s1.txt:1", 0);
-    let wrong = check("s1.txt:9", 1);
-    assert_eq!(
-        wrong["findings"][0]["code"], "evidence_unverified",
-        "{wrong}"
-    );
-    let gate = check("cmd:sh nothing.sh#done", 1);
-    assert_eq!(gate["findings"][0]["code"], "evidence_unverified", "{gate}");
-    assert!(before == repo.fingerprint(), "a check changed something");
-    let repo = Repo::with_selection();
-    let run = |commit: &str, exit: i32| {
-        let report = repo.implementation("a", commit);
-        let run = repo.record_with(&["implementer", "--check", "--json"], report);
-        run.exits(exit).json()
-    };
-    let unknown = run("0123456789", 1);
-    assert_eq!(unknown["findings"][0]["code"], "commit_unknown");
-    // Its gate would be red; a check does not start it.
-    repo.write("a.txt", "one\n");
-    let head = repo.commit("no results", Some("a"));
-    let foreseen = run(&head, 0);
-    assert_eq!(foreseen["assumed"], json!(["the gates at the commit"]));
-}
-
 /// At the end of a job accepted tests run with empty caches, which a check cannot do and the report's recording does.
 #[test]
 fn a_check_of_the_last_report_takes_for_green_what_would_run_anew() {
@@ -550,21 +337,4 @@ fn a_check_of_the_last_report_takes_for_green_what_would_run_anew() {
     let checked = run.exits(0).json();
     assert_ne!(checked["assumed"], json!([]), "{checked}");
     repo.conclude_done().exits(0);
-}
-
-/// While the work is stopped no ticket helps, and a report is told what it waits for.
-#[test]
-fn a_report_on_stopped_work_is_told_what_stops_it() {
-    let repo = Repo::with_commit();
-    let review = repo.review(true);
-    repo.cook(&["pause"]).exits(0);
-    repo.write("more.txt", "somebody's\n");
-    repo.commit("More", None);
-    repo.record("reviewer", &review)
-        .expect_refused("not_your_turn")
-        .says("cook resume");
-    repo.cook(&["resume", "--as-user"]).exits(0);
-    repo.cook(&["resume", "--answer", "yes", "--as-user"])
-        .expect_refused("does_not_apply")
-        .says("cook brief say TEXT");
 }

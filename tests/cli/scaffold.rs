@@ -7,9 +7,7 @@ use cook::init::{
     stop_script, stop_verifier_is_stale, with_block, write_contract, write_mission,
 };
 use cook_protocol::diagnostic::{Code, Failure};
-use cook_protocol::model::{
-    Config, Evidence, GateSpec, GateTable, Place, Policy, Profile, SliceStatus, Timestamp,
-};
+use cook_protocol::model::{Config, GateSpec};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,16 +56,6 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)
     found
 }
 
-fn fate(root: &TempDir, path: &str) -> FileOutcome {
-    let contract = write_contract(root.path(), None, &|_| {}).unwrap();
-    contract
-        .files
-        .iter()
-        .find(|file| file.path == path)
-        .unwrap()
-        .outcome
-}
-
 fn gates(root: &TempDir) -> Vec<GateSpec> {
     let text = read(root, ".agent/cook.toml");
     Config::parse(&text).unwrap().gate_specs()
@@ -95,21 +83,6 @@ fn programs(names: &[&str]) -> TempDir {
     bin
 }
 
-fn write_program(path: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// A `cook` that says how and where it was called.
-fn stub(bin: &TempDir, status: u8) -> PathBuf {
-    let path = bin.path().join("cook");
-    let text =
-        format!("#!/usr/bin/env bash\nprintf 'cook[%s] in %s\\n' \"$*\" \"$PWD\"\nexit {status}\n");
-    write_program(&path, &text);
-    path
-}
-
 fn bash(bin: &TempDir) -> Command {
     let mut command = Command::new("bash");
     command
@@ -125,47 +98,6 @@ fn read_both_streams(output: &Output) -> String {
 }
 
 const TOOLS: [&str; 3] = ["bash", "env", "dirname"];
-
-#[test]
-fn an_empty_repository_gets_the_whole_contract() {
-    use std::os::unix::fs::PermissionsExt;
-    let root = repository(&[]);
-    let contract = write_contract(root.path(), Some("# Ship it\n\nAll of it.\n"), &|_| {}).unwrap();
-    for path in TRACKED {
-        let file = contract
-            .files
-            .iter()
-            .find(|file| file.path == path)
-            .unwrap();
-        assert_eq!(file.outcome, FileOutcome::Created, "{path}");
-        let mode = fs::metadata(root.path().join(path))
-            .unwrap()
-            .permissions()
-            .mode();
-        let runnable = mode & 0o111 != 0;
-        assert_eq!(runnable, path.ends_with(".sh"), "{path} {mode:o}");
-    }
-    assert_eq!(
-        read(&root, ".agent/mission.md"),
-        "# Ship it\n\nAll of it.\n"
-    );
-    let profile: Profile = serde_json::from_str(&read(&root, ".agent/profile.json")).unwrap();
-    assert_eq!(Some(&profile), contract.profile.as_ref());
-    assert_eq!(profile.required_stop_judges.0, 3);
-    assert!(contract.proposed.checks.is_empty() && contract.findings.is_empty());
-    assert!(
-        Config::parse(&read(&root, ".agent/cook.toml"))
-            .unwrap()
-            .gates
-            .is_empty()
-    );
-    assert_eq!(
-        fs::read_dir(root.path().join(".agent/tmp"))
-            .unwrap()
-            .count(),
-        0
-    );
-}
 
 #[test]
 fn a_second_run_changes_no_byte() {
@@ -229,24 +161,6 @@ fn what_a_person_wrote_stays() {
 }
 
 #[test]
-fn a_broken_profile_is_kept_and_named() {
-    let root = repository(&[(".agent/profile.json", "{\"schema_version\": 1}")]);
-    let contract = write_contract(root.path(), None, &|_| {}).unwrap();
-    assert_eq!(contract.profile, None);
-    assert!(
-        contract
-            .findings
-            .iter()
-            .all(|finding| finding.code == Code::DocumentInvalid)
-    );
-    assert!(!contract.findings.is_empty());
-    assert_eq!(
-        read(&root, ".agent/profile.json"),
-        "{\"schema_version\": 1}"
-    );
-}
-
-#[test]
 fn without_a_mission_the_file_keeps_the_place_until_the_user_says_it() {
     let root = repository(&[]);
     write_contract(root.path(), None, &|_| {}).unwrap();
@@ -261,44 +175,6 @@ fn without_a_mission_the_file_keeps_the_place_until_the_user_says_it() {
         Code::InputTooLarge
     );
     assert_eq!(read(&root, ".agent/mission.md"), "Another one\n");
-}
-
-#[test]
-fn a_stale_verifier_is_made_anew_and_an_edited_one_is_not() {
-    let root = repository(&[]);
-    write_contract(root.path(), None, &|_| {}).unwrap();
-    let empty = read(&root, STOP);
-    assert!(!is_stale(&root, &empty));
-    let settings = "[gates]\ntest = { run = \"go test ./...\" }\n";
-    write(&root, ".agent/cook.toml", settings);
-    assert!(is_stale(&root, &empty));
-    assert!(is_stale(&root, &empty.replace('\n', "\r\n")));
-    assert_eq!(fate(&root, STOP), FileOutcome::Updated);
-    assert_eq!(fate(&root, CONTROL_PLANE), FileOutcome::Kept);
-    let made = read(&root, STOP);
-    assert!(made.contains("\ngo test ./...\n"));
-    assert!(!is_stale(&root, &made));
-
-    let edited = made.replace("go test ./...", "go test ./... -count=1");
-    write(&root, STOP, &edited);
-    write(&root, ".agent/cook.toml", "");
-    assert!(!is_stale(&root, &edited));
-    assert_eq!(fate(&root, STOP), FileOutcome::KeptHandMade);
-    assert_eq!(read(&root, STOP), edited);
-}
-
-#[test]
-fn a_script_that_lost_its_permission_to_run_gets_it_back() {
-    use std::os::unix::fs::PermissionsExt;
-    let root = repository(&[]);
-    write_contract(root.path(), None, &|_| {}).unwrap();
-    let path = root.path().join(STOP);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(fate(&root, STOP), FileOutcome::Updated);
-    assert_eq!(
-        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-        0o755
-    );
 }
 
 #[test]
@@ -357,17 +233,6 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
     }
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     assert_eq!(read(&outside, "README.md"), "theirs");
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn where_nothing_can_be_written_the_failure_says_so() {
-    let failure = write_contract(Path::new("/proc"), None, &|_| {}).unwrap_err();
-    assert_eq!(failure.code, Code::NotWritable);
-    assert!(
-        failure.message.contains("`.agent`") && !failure.causes.is_empty(),
-        "{failure:?}"
-    );
 }
 
 #[test]
@@ -440,48 +305,6 @@ fn no_arrangement_of_lines_loses_one_of_the_users() {
             .filter(|bytes| bytes == b"# >>> cook")
             .count();
         assert_eq!(begins, 1, "{lines:?}");
-    }
-}
-
-#[test]
-fn git_sees_the_contract_and_nothing_else() {
-    for before in ["", ".agent/\n", ".agent\n.*\n", "*.md\n*.json\n"] {
-        let root = repository(&[(".gitignore", before)]);
-        let git = |arguments: &[&str]| {
-            let output = Command::new("git")
-                .args(arguments)
-                .current_dir(root.path())
-                .env_clear()
-                .env("PATH", std::env::var_os("PATH").unwrap())
-                .env("HOME", root.path())
-                .env("GIT_CONFIG_NOSYSTEM", "1")
-                .env("GIT_CONFIG_GLOBAL", "/dev/null")
-                .output()
-                .unwrap();
-            assert!(output.status.success(), "{}", read_both_streams(&output));
-            String::from_utf8(output.stdout).unwrap()
-        };
-        git(&["init", "-q"]);
-        write_contract(root.path(), Some("a mission"), &|_| {}).unwrap();
-        for path in [
-            ".agent/state.json",
-            ".agent/x.log",
-            ".agent/tmp/y",
-            "CONTINUE.md",
-        ] {
-            write(&root, path, "x");
-        }
-        write(&root, "docs/CONTINUE.md", "x");
-        let seen = git(&[
-            "ls-files",
-            "--others",
-            "--exclude-standard",
-            ".agent",
-            "CONTINUE.md",
-        ]);
-        let mut wanted: Vec<&str> = TRACKED.to_vec();
-        wanted.sort_unstable();
-        assert_eq!(seen.lines().collect::<Vec<_>>(), wanted, "after {before:?}");
     }
 }
 
@@ -741,20 +564,6 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
     ),
 ];
 
-#[test]
-fn checks_are_what_the_repository_is() {
-    for (files, wanted) in REPOSITORIES {
-        let root = repository(files);
-        let proposed = detect(root.path()).unwrap();
-        let checks = &proposed.checks;
-        let found: Vec<String> = checks
-            .iter()
-            .map(|check| format!("{}: {}", proposed.name_check(check), check.run))
-            .collect();
-        assert_eq!(&found, wanted, "{files:?}");
-    }
-}
-
 /// Files, and what a clone needs before the checks, as `cook.toml` says it.
 const SETUPS: &[(Files, &str)] = &[
     (
@@ -874,36 +683,6 @@ fn a_clone_is_set_up_by_what_the_repository_is() {
 }
 
 #[test]
-fn proposed_gates_are_a_configuration_that_cook_reads() {
-    for (files, _) in REPOSITORIES {
-        let root = repository(files);
-        let contract = write_contract(root.path(), None, &|_| {}).unwrap();
-        let config = Config::parse(&read(&root, ".agent/cook.toml")).unwrap();
-        assert_eq!(
-            config.gates.len(),
-            contract.proposed.checks.len(),
-            "{files:?}"
-        );
-        for check in &contract.proposed.checks {
-            let gate = GateTable {
-                run: check.run.to_string().try_into().unwrap(),
-                timeout: "20m".to_owned().try_into().unwrap(),
-                required: check.required,
-                must_fail_at_basis: false,
-                network: check.network,
-                place: Place::CleanRoom,
-                dir: None,
-                paths: Vec::new(),
-            };
-            assert_eq!(config.gates[&contract.proposed.name_check(check)], gate);
-            assert!(check.run.split(' ').all(|word| !word.is_empty()));
-            let plain = |c: char| c.is_ascii_alphanumeric() || " ./-_'&".contains(c);
-            assert!(check.run.chars().all(plain), "{}", check.run);
-        }
-    }
-}
-
-#[test]
 fn a_hostile_manifest_is_data() {
     let evil = "x\u{1b}[2J'; rm -rf \"$HOME\" #\n$(touch /tmp/no)`";
     let manifest = serde_json::json!({
@@ -961,18 +740,6 @@ fn a_hostile_manifest_is_data() {
 }
 
 #[test]
-fn links_are_not_followed_when_looking_for_checks() {
-    let outside = repository(&[("Makefile", "test:\n")]);
-    let root = repository(&[]);
-    std::os::unix::fs::symlink(
-        outside.path().join("Makefile"),
-        root.path().join("Makefile"),
-    )
-    .unwrap();
-    assert_eq!(detect(root.path()).unwrap().checks, []);
-}
-
-#[test]
 fn every_script_is_valid_bash() {
     let bin = programs(&TOOLS);
     let mut scripts = vec![control_plane_script()];
@@ -996,281 +763,6 @@ fn every_script_is_valid_bash() {
             read_both_streams(&output)
         );
     }
-}
-
-#[test]
-fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
-    let bin = programs(&TOOLS);
-    stub(&bin, 0);
-    let parent = crate::support::room();
-    fs::create_dir_all(parent.path().join("decoy/.agent")).unwrap();
-    let root = parent.path().join("it's a \"path\" $HOME");
-    fs::create_dir_all(root.join("deep/er")).unwrap();
-    write_contract(&root, None, &|_| {}).unwrap();
-    let here = format!("cook[verify control-plane] in {}\n", root.display());
-    for script in [CONTROL_PLANE, STOP] {
-        for (directory, path) in [
-            (root.clone(), PathBuf::from(script)),
-            (
-                root.join(".agent"),
-                PathBuf::from(script.strip_prefix(".agent/").unwrap()),
-            ),
-            (root.join("deep/er"), Path::new("../..").join(script)),
-            (PathBuf::from("/"), root.join(script)),
-        ] {
-            let output = bash(&bin)
-                .arg(&path)
-                .current_dir(&directory)
-                .env("CDPATH", parent.path().join("decoy"))
-                .output()
-                .unwrap();
-            assert!(output.status.success(), "{}", read_both_streams(&output));
-            assert!(
-                read_both_streams(&output).contains(&here),
-                "{}",
-                read_both_streams(&output)
-            );
-        }
-        let output = Command::new(root.join(script))
-            .arg("--strict")
-            .env_clear()
-            .env("PATH", bin.path())
-            .output()
-            .unwrap();
-        assert!(
-            read_both_streams(&output).contains("cook[verify control-plane --strict]"),
-            "{}",
-            read_both_streams(&output)
-        );
-    }
-}
-
-#[test]
-fn without_cook_both_scripts_say_so_and_fail() {
-    let bin = programs(&TOOLS);
-    let root = repository(&[]);
-    write_contract(root.path(), None, &|_| {}).unwrap();
-    for script in [CONTROL_PLANE, STOP] {
-        let output = bash(&bin)
-            .arg(script)
-            .current_dir(root.path())
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(127));
-        assert!(
-            read_both_streams(&output).contains("\"cook\" is not installed"),
-            "{}",
-            read_both_streams(&output)
-        );
-    }
-}
-
-#[test]
-fn cook_bin_names_the_program() {
-    let bin = programs(&TOOLS);
-    let elsewhere = TempDir::new().unwrap();
-    let program = stub(&elsewhere, 0);
-    let root = repository(&[("sub/x", "")]);
-    write_contract(root.path(), None, &|_| {}).unwrap();
-    std::os::unix::fs::symlink(&program, root.path().join("sub/mine")).unwrap();
-    for (named, works) in [
-        (program.to_str().unwrap(), true),
-        ("./mine", true),
-        ("./missing", false),
-        ("", false),
-    ] {
-        for script in [CONTROL_PLANE, STOP] {
-            let output = bash(&bin)
-                .arg(Path::new("..").join(script))
-                .current_dir(root.path().join("sub"))
-                .env("COOK_BIN", named)
-                .output()
-                .unwrap();
-            assert_eq!(
-                output.status.success(),
-                works,
-                "{named}: {}",
-                read_both_streams(&output)
-            );
-        }
-    }
-}
-
-#[test]
-fn the_stop_verifier_runs_each_check_and_stops_at_the_first_failure() {
-    let manifest = r#"{"scripts":{"test":"x","lint":"y","build":"z"}}"#;
-    let root = repository(&[("package.json", manifest)]);
-    write_contract(root.path(), None, &|_| {}).unwrap();
-    let run = |fails: &str, cook: u8| {
-        let bin = programs(&TOOLS);
-        stub(&bin, cook);
-        let npm = format!("#!/usr/bin/env bash\necho \"npm $*\"\n[[ \"$2\" != \"{fails}\" ]]\n");
-        write_program(&bin.path().join("npm"), &npm);
-        bash(&bin)
-            .arg(STOP)
-            .current_dir(root.path())
-            .output()
-            .unwrap()
-    };
-    let good = run("", 0);
-    let text = read_both_streams(&good);
-    assert!(good.status.success(), "{text}");
-    let order: Vec<&str> = text
-        .lines()
-        .filter(|line| line.starts_with("npm "))
-        .collect();
-    assert_eq!(order, ["npm run build", "npm run lint", "npm run test"]);
-    assert!(text.contains("== lint =="), "{text}");
-    assert!(text.contains("every gate passed"));
-
-    let red = run("lint", 0);
-    assert_eq!(red.status.code(), Some(1));
-    assert!(read_both_streams(&red).contains("error: the gate \"lint\" failed"));
-    assert!(
-        !read_both_streams(&red).contains("npm run test\n")
-            && !read_both_streams(&red).contains("every gate passed")
-    );
-
-    let broken = run("", 3);
-    assert_eq!(broken.status.code(), Some(3));
-    assert!(
-        !read_both_streams(&broken).contains("npm run"),
-        "{}",
-        read_both_streams(&broken)
-    );
-}
-
-#[test]
-fn a_check_that_is_missing_fails_the_stop_verifier() {
-    let root = repository(&[("go.mod", "module x\n")]);
-    write_contract(root.path(), None, &|_| {}).unwrap();
-    let bin = programs(&TOOLS);
-    stub(&bin, 0);
-    let output = bash(&bin)
-        .arg(STOP)
-        .current_dir(root.path())
-        .output()
-        .unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(127),
-        "{}",
-        read_both_streams(&output)
-    );
-}
-
-#[test]
-fn a_check_that_calls_the_stop_verifier_ends() {
-    let root = repository(&[(
-        "Makefile",
-        "check:\n\tbash .agent/verify_completion_stop.sh\n",
-    )]);
-    write_contract(root.path(), None, &|_| {}).unwrap();
-    let bin = programs(&TOOLS);
-    stub(&bin, 0);
-    write_program(
-        &bin.path().join("make"),
-        "#!/usr/bin/env bash\nbash .agent/verify_completion_stop.sh\n",
-    );
-    let output = bash(&bin)
-        .arg(STOP)
-        .current_dir(root.path())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        read_both_streams(&output).contains("calls its stop verifier again"),
-        "{}",
-        read_both_streams(&output)
-    );
-}
-
-#[test]
-fn a_mission_is_found_where_it_stands() {
-    let cases: [(Files, Option<(&str, &str)>); 6] = [
-        (&[], None),
-        // What a README says of a project is no task.
-        (&[("README.md", "# Tool\n\nIt does things well.\n")], None),
-        (
-            &[
-                ("mission.md", "\n# Do it\n"),
-                ("README.md", "# T\n\na b c d"),
-            ],
-            Some(("# Do it", "mission.md")),
-        ),
-        (
-            &[(".agent/mission.md", "# One"), ("mission.md", "# Two")],
-            Some(("# One", ".agent/mission.md")),
-        ),
-        (
-            &[(".agent/mission.md", " \n"), ("mission.md", "# Two")],
-            Some(("# Two", "mission.md")),
-        ),
-        (
-            &[("mission.md", "do\u{1b}[2J it\u{202e}")],
-            Some(("do it", "mission.md")),
-        ),
-    ];
-    for (files, wanted) in cases {
-        let found = find_mission(repository(files).path()).unwrap();
-        let found = found
-            .as_ref()
-            .map(|mission| (mission.text.as_str(), mission.source));
-        assert_eq!(found, wanted, "{files:?}");
-    }
-    let root = repository(&[("mission.md", &"x".repeat(300_000))]);
-    assert_eq!(code(find_mission(root.path())), Code::InputTooLarge);
-    fs::write(root.path().join("mission.md"), b"\xff\xfe").unwrap();
-    assert_eq!(code(find_mission(root.path())), Code::InputUnreadable);
-}
-
-#[test]
-fn a_project_is_called_what_its_manifest_says() {
-    let cases: [(Files, &str); 7] = [
-        (
-            &[
-                ("Cargo.toml", "[package]\nname = \"crab\"\n"),
-                ("package.json", r#"{"name":"other"}"#),
-            ],
-            "crab",
-        ),
-        (
-            &[
-                ("Cargo.toml", "[workspace]\n"),
-                ("package.json", r#"{"name":"@scope/pkg"}"#),
-            ],
-            "@scope/pkg",
-        ),
-        (
-            &[("pyproject.toml", "[project]\nname = \"snake\"\n")],
-            "snake",
-        ),
-        (
-            &[("pyproject.toml", "[tool.poetry]\nname = \"poem\"\n")],
-            "poem",
-        ),
-        (
-            &[("go.mod", "// x\nmodule example.org/team/gopher/v2 // y\n")],
-            "gopher",
-        ),
-        (&[("package.json", r#"{"name":"a\u001b[2Jb\n c"}"#)], "ab c"),
-        (
-            &[("package.json", r#"{"name":""}"#), ("go.mod", "module x")],
-            "x",
-        ),
-    ];
-    for (files, wanted) in cases {
-        assert_eq!(
-            project_name(repository(files).path()).unwrap(),
-            wanted,
-            "{files:?}"
-        );
-    }
-    let parent = repository(&[("the dir/x", "")]);
-    assert_eq!(
-        project_name(&parent.path().join("the dir")).unwrap(),
-        "the dir"
-    );
 }
 
 const OLD_STATE: &str = r#"{"schema_version":1,"mission_anchor":"Old mission","continuation_policy":"await_user_input",
@@ -1308,104 +800,6 @@ fn old_layout(prefix: &str) -> TempDir {
         write(&root, &format!("{prefix}{name}"), text);
     }
     root
-}
-
-#[test]
-fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
-    for (prefix, layout) in [("", import::FLAT), ("current/", import::CURRENT)] {
-        let root = old_layout(prefix);
-        let before = everything(root.path());
-        let found = import::read(root.path()).unwrap().unwrap();
-        assert_eq!(everything(root.path()), before);
-        let import = &found.import;
-        assert_eq!(import.layout, layout);
-        assert_eq!(import.policy, Some(Policy::AwaitUserInput));
-        assert_eq!(import.reason, "which database?");
-
-        let plan = import.plan.as_ref().unwrap();
-        assert_eq!(
-            plan.last_reground_at,
-            Some(Timestamp::Number(1_735_689_600_000_u64.into()))
-        );
-        let [first, second] = &plan.candidate_slices[..] else {
-            panic!("{plan:?}")
-        };
-        assert_eq!(first.status, SliceStatus::Done);
-        assert_eq!(
-            first.evidence[0],
-            Evidence::Text("cargo test passed".to_owned())
-        );
-        assert_eq!(
-            first.evidence[1],
-            Evidence::Text(r#"{"note":"ran it"}"#.to_owned())
-        );
-        assert_eq!(second.acceptance_criteria, ["only one"]);
-        assert_eq!(
-            (second.priority.rank(), second.status),
-            (2.0, SliceStatus::Planned)
-        );
-        assert_eq!(
-            import
-                .active
-                .as_ref()
-                .unwrap()
-                .handoff
-                .as_ref()
-                .unwrap()
-                .basis_commit,
-            "deadbeef"
-        );
-
-        assert_eq!(import.slice_history.len(), 2);
-        let first = &import.slice_history[0];
-        assert_eq!(first.recorded_at, Timestamp::Number(1_735_689_600.into()));
-        let first = &import.stop_history[0];
-        assert_eq!(first.high_value_gap_count.0, 1);
-
-        let said: Vec<String> = found
-            .findings
-            .iter()
-            .map(|finding| {
-                format!(
-                    "{} {} {}",
-                    finding.code,
-                    finding.place.as_deref().unwrap_or("-"),
-                    finding.message
-                )
-            })
-            .collect();
-        for wanted in [
-            "import_dropped plan.json unknown field `future_field`",
-            "import_dropped plan.json#/candidate_slices unknown field `owner` (2 times)",
-            "import_dropped plan.json#/candidate_slices/status not in a shape that can be read",
-            "document_invalid plan.json#/candidate_slices entry 2 has no `slice_id`",
-            "import_dropped active-slice.json unknown field `extra`",
-            "import_dropped slice-history.jsonl unknown field `summary` (2 times)",
-            "import_dropped slice-history.jsonl/report not in a shape that can be read",
-            "trail_torn slice-history.jsonl:4 not valid JSON",
-            "trail_torn slice-history.jsonl:5 not a JSON object",
-            "trail_torn slice-history.jsonl:6 missing field `type`",
-            "trail_torn slice-history.jsonl:7 not valid JSON",
-        ] {
-            assert!(
-                said.iter().any(|said| said.starts_with(wanted)),
-                "{wanted} in {said:#?}"
-            );
-        }
-        let json = serde_json::to_string(import).unwrap();
-        assert_eq!(
-            &serde_json::from_str::<cook_protocol::model::Import>(&json).unwrap(),
-            import
-        );
-    }
-}
-
-#[test]
-fn there_may_be_nothing_to_take_in() {
-    let root = repository(&[]);
-    assert_eq!(import::read(&root.path().join(".agent")).unwrap(), None);
-    write_contract(root.path(), Some("a mission"), &|_| {}).unwrap();
-    assert_eq!(import::read(&root.path().join(".agent")).unwrap(), None);
 }
 
 #[test]

@@ -771,36 +771,6 @@ fn what_a_question_changed_is_put_back_and_named() {
     desk.ask_refs("one", "look", &[]);
 }
 
-/// It stands in no status, and neither does what it hides.
-#[test]
-fn a_gitignore_that_ignores_itself_is_named_and_gone() {
-    let desk = desk(&[("one", "pi", "")]);
-    let repo = &desk.repo;
-    repo.write("dir/below/tracked.txt", "as it was");
-    repo.write("own/.gitignore", "*\n");
-    repo.git(&["add", "-f", "dir"]);
-    repo.commit("a file", None);
-    desk.plays(
-        "one",
-        json!([
-            {"enter": repo.root.display().to_string()},
-            {"write": ["dir/.gitignore", "*\n"]},
-            {"write": ["dir/new.txt", "x"]},
-            {"write": ["dir/below/.gitignore", ".gitignore\n"]},
-            {"reply": "looked"}
-        ]),
-    );
-    let error = desk.error("one", "look", &[], 5, "read_only_violated");
-    let said = error["message"].as_str().unwrap();
-    for path in ["dir/.gitignore", "dir/new.txt", "dir/below/.gitignore"] {
-        assert!(said.contains(path), "{path}: {said}");
-        assert!(!repo.root.join(path).exists(), "{path}");
-    }
-    assert!(repo.root.join("own/.gitignore").exists());
-    desk.plays("one", json!([{"reply": "ok"}]));
-    desk.ask_refs("one", "look", &[]);
-}
-
 #[test]
 fn whoever_takes_the_log_away_is_named_and_it_is_back() {
     let desk = desk(&[("one", "pi", "")]);
@@ -847,28 +817,6 @@ fn whoever_takes_the_log_away_is_named_and_it_is_back() {
         fanout.err
     );
     is_whole(3);
-}
-
-/// Questions are kept where nobody works by a mission, too.
-#[test]
-fn kept_questions_that_are_taken_away_come_back_without_a_mission() {
-    let desk = desk(&[("one", "pi", "")]);
-    let first = desk.ask_refs("one", "begin", &[]);
-    desk.plays(
-        "one",
-        json!([
-            {"enter": desk.repo.root.display().to_string()},
-            {"run": ["rm", "-rf", ".git/cook/log.git", ".git/cook/sessions"]},
-            {"reply": "looked"}
-        ]),
-    );
-    let error = desk.error("one", "look", &[], 5, "read_only_violated");
-    let said = error["message"].as_str().unwrap();
-    assert!(said.contains("were removed"), "{said}");
-    desk.repo.cook(&["session", "verify"]).exits(0);
-    assert!(!desk.repo.root.join(".git/cook-mirror").exists());
-    desk.plays("one", json!([{"reply": "ok"}]));
-    desk.ask_refs("one", "on", &["--on-episode", &first.episode]);
 }
 
 #[test]
@@ -965,64 +913,6 @@ fn an_act_whose_answer_breaks_the_schema_is_mended_by_reading_alone() {
         .cook(&args[..6])
         .fails(5, "read_only_violated")
         .says("again.txt");
-}
-
-/// A model that goes on for ever is ended, whoever asked it.
-#[test]
-fn a_call_by_hand_is_under_the_limit_of_requests() {
-    let desk = desk(&[("one", "qwen", "")]);
-    settle(&desk.repo, &desk.agents, "[limits]\nrequests = 2\n");
-    let request = |number: u8| {
-        let message = json!({"id": format!("m{number}"), "content": []});
-        json!({"print": json!({"type": "assistant", "message": message}).to_string()})
-    };
-    let steps = |count: u8| {
-        let mut steps: Vec<Value> = (1..=count).map(request).collect();
-        steps.push(json!({"reply": "done"}));
-        json!(steps)
-    };
-    for words in [
-        &["ask", "x", "--agent", "one"][..],
-        &["act", "x", "--agent", "one"],
-        &["ask", "x", "--each", "one"],
-    ] {
-        desk.plays("one", steps(2));
-        desk.repo.cook(words).exits(0);
-        desk.plays("one", steps(3));
-        let run = desk.repo.cook(words).exits(5);
-        let told = format!("{}{}", run.out, run.err);
-        assert!(told.contains("`[limits] requests`"), "{words:?}: {told}");
-    }
-}
-
-/// An agent whose own git knows nobody makes commits in the user's name.
-#[test]
-fn an_act_commits_in_the_users_name() {
-    let desk = desk(&[("one", "codex", "")]);
-    let settings = desk.repo.beside("gitconfig");
-    std::fs::write(
-        &settings,
-        "[user]\nname = Ada Example\nemail = ada@example.org\n",
-    )
-    .unwrap();
-    let commit = ["git", "commit", "-q", "--allow-empty", "-m", "made"];
-    let without = ["env", "GIT_CONFIG_GLOBAL=/dev/null"];
-    let run = [&without[..], &commit].concat();
-    desk.plays("one", json!([{"run": run}, {"reply": "did it"}]));
-    let mut act = desk
-        .repo
-        .cook_command(&["act", "make it", "--agent", "one"]);
-    for name in ["GIT_AUTHOR", "GIT_COMMITTER"] {
-        act.env_remove(format!("{name}_NAME"));
-        act.env_remove(format!("{name}_EMAIL"));
-    }
-    act.env("GIT_CONFIG_GLOBAL", &settings);
-    crate::support::run(act, b"").exits(0);
-    let who = ["log", "-1", "--format=%s by %an <%ae>, %cn <%ce>"];
-    assert_eq!(
-        desk.repo.git(&who),
-        "made by Ada Example <ada@example.org>, Ada Example <ada@example.org>"
-    );
 }
 
 #[test]
@@ -1556,65 +1446,6 @@ fn an_error_names_a_step_that_works() {
 }
 
 #[test]
-fn names_are_moved_aloud_and_are_no_refs() {
-    let desk = desk(&[("one", "pi", "")]);
-    let (first, second) = (
-        desk.ask_refs("one", "a", &[]),
-        desk.ask_refs("one", "b", &[]),
-    );
-    let name = |episode: &str, label: &str| desk.repo.cook(&["session", "name", episode, label]);
-    let run = name(&first.episode, "here").exits(0);
-    assert!(!run.out.contains("before"), "{}", run.out);
-    let run = name(&second.episode, "here").exits(0);
-    assert!(
-        run.out
-            .contains(&format!("it meant {} before", first.episode)),
-        "{}",
-        run.out
-    );
-    assert!(
-        !name(&second.episode, "here")
-            .exits(0)
-            .out
-            .contains("before")
-    );
-    for label in [
-        first.episode.to_lowercase(),
-        first.episode.to_uppercase(),
-        first.episode.clone(),
-    ] {
-        name(&second.episode, &label).fails(2, "usage");
-    }
-    desk.repo
-        .cook(&["session", "log", "-n", "0"])
-        .exits(0)
-        .says("none shown of 2 calls");
-}
-
-#[test]
-fn a_hash_of_sealed_windows_alone_says_so() {
-    let desk = desk(&[("plain", "text", SMALL)]);
-    let mut hash = String::new();
-    for _ in 0..2 {
-        let first = desk.json("plain", &"a".repeat(330), &[]);
-        hash = first["hash"]["episode"].as_str().unwrap().to_owned();
-        let series = first["refs"]["series"].as_str().unwrap();
-        let next = desk.json("plain", &"b".repeat(300), &["--on-series", series]);
-        assert!(next["recap"].is_string());
-    }
-    let shown = desk.repo.cook(&["session", "show", &hash]).exits(0);
-    assert!(shown.err.contains("each was compacted"), "{}", shown.err);
-    assert!(!shown.err.contains("not sealed"), "{}", shown.err);
-    desk.error(
-        "plain",
-        "x",
-        &["--on-episode", &hash],
-        1,
-        "episode_compacted",
-    );
-}
-
-#[test]
 fn an_agent_that_answers_two_members_from_one_session_counts_once() {
     let desk = desk(&[("a", "codex", "")]);
     desk.plays("a", json!([{"print": "{\"type\":\"thread.started\",\"thread_id\":\"thread-00000001\"}"},
@@ -1672,30 +1503,6 @@ fn a_killed_cook_leaves_no_process_and_its_call_is_marked() {
         "again",
         &["--on-episode", line["prior"]["episode"].as_str().unwrap()],
     );
-}
-
-#[test]
-fn ctrl_c_ends_the_agent_and_says_what_is_left() {
-    let desk = desk(&[("one", "claude", "")]);
-    let agent = desk.away.path().join("agent");
-    desk.plays("one", json!([{"pid": agent}, {"hang": null}]));
-    let child = desk
-        .repo
-        .cook_command(&["ask", "x", "--agent", "one"])
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let pid = wait_for_pid(&agent);
-    let cook = i32::try_from(child.id()).unwrap();
-    nix::sys::signal::kill(
-        nix::unistd::Pid::from_raw(cook),
-        nix::sys::signal::Signal::SIGINT,
-    )
-    .unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(5));
-    assert!(!is_alive(pid));
-    assert_eq!(desk.lines().pop().unwrap()["class"], "interrupted");
 }
 
 #[test]
@@ -1914,34 +1721,6 @@ fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
 }
 
 #[test]
-fn what_no_name_holds_goes_after_a_while() {
-    let desk = desk(&[("one", "pi", "")]);
-    let held = desk.ask_refs("one", "held", &[]);
-    let lost = desk.ask_refs("one", "lost", &[]);
-    desk.repo
-        .cook(&[
-            "session",
-            "name",
-            held.series.as_deref().unwrap(),
-            "keep-me",
-        ])
-        .exits(0);
-    // The clock of these runs stands still long before the refs were given.
-    let mut gc = desk.repo.cook_command(&["session", "gc", "--keep", "1ms"]);
-    gc.env_remove("COOK_NOW");
-    run(gc, b"").exits(0).says("removed 4 refs");
-    desk.repo.cook(&["session", "verify"]).exits(0);
-    desk.ask("one", "x", &["--on-episode", &lost.episode])
-        .fails(1, "episode_not_found")
-        .says("expired");
-    desk.ask_refs("one", "x", &["--on-series", "keep-me"]);
-    desk.repo.cook(&["session", "log"]).exits(0).says("expired");
-    desk.repo
-        .cook(&["session", "name", "keep-me", "../evil"])
-        .fails(2, "usage");
-}
-
-#[test]
 fn what_was_used_or_taken_in_lately_stays() {
     let desk = desk(&[("one", "pi", "")]);
     let series = |refs: &Refs| refs.series.clone().unwrap();
@@ -2006,188 +1785,6 @@ fn find_time_in(hours: i64) -> String {
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
     cook_repo::clock::Clock::of_epoch(now.as_secs().cast_signed() + hours * 3_600)
-}
-
-#[test]
-fn the_log_shows_the_first_words_of_each_question() {
-    let desk = desk(&[("one", "pi", "")]);
-    desk.ask_refs(
-        "one",
-        &format!("why is\n it\u{1b}[31m red {}", "so ".repeat(40)),
-        &[],
-    );
-    desk.plays("one", json!([{"exit": 3}]));
-    desk.ask("one", "and what failed", &[]);
-    let log = desk.repo.cook(&["session", "log"]).exits(0);
-    log.says("why is it red so")
-        .says("…")
-        .says("and what failed");
-}
-
-#[test]
-fn only_a_trusted_agent_of_the_repository_is_run_and_never_inside_another() {
-    let desk = desk(&[("one", "pi", "")]);
-    let text = desk.repo.read(".agent/cook.toml");
-    let daring = text.replace(
-        "[agents.one]",
-        "[agents.one]\nenv = { LD_PRELOAD = \"/x\" }",
-    );
-    desk.repo.write(".agent/cook.toml", daring);
-    desk.ask("one", "x", &[])
-        .fails(4, "agent_untrusted")
-        .says("cook trust 'agent one");
-    // Its words are no command line: no program `agent` is missing.
-    let words = "agent one 0123456789abcdef";
-    let trusted = desk.repo.cook(&["trust", words, "--as-user"]).exits(0);
-    trusted.says(words).never_says("not on the PATH");
-    desk.repo
-        .cook(&["doctor", "agents"])
-        .exits(0)
-        .says("not trusted here");
-    desk.repo.write(".agent/cook.toml", &text);
-    desk.ask_refs("one", "x", &[]);
-    assert_eq!(desk.calls("one"), 1);
-    desk.ask("oen", "x", &[])
-        .fails(2, "agent_unknown")
-        .says("did you mean `one`");
-    desk.repo
-        .cook(&["ask", "x"])
-        .fails(2, "usage")
-        .says("--agent");
-    desk.ask("one", "  ", &[]).fails(2, "usage");
-    desk.repo
-        .write(".agent/cook.toml", "[agents.one]\nbn = \"x\"\n");
-    desk.ask("one", "x", &[]).fails(3, "config_invalid");
-    desk.repo.write(".agent/cook.toml", &text);
-    for name in ["COOK_ROLE", "COOK_INVOCATION"] {
-        desk.repo
-            .cook_env(&["ask", "x", "--agent", "one"], name, "completion-reviewer")
-            .fails(4, "inside_role");
-    }
-    // Markers of an agent around cook do not stop a question, and do not come through.
-    let dump = desk.away.path().join("environment");
-    desk.plays("one", json!([{"environment": dump}, {"reply": "ok"}]));
-    let mut ask = desk.repo.cook_command(&["ask", "x", "--agent", "one"]);
-    ask.envs([
-        ("CLAUDECODE", "1"),
-        ("CODEX_THREAD_ID", "t"),
-        ("CODEX_HOME", "/h"),
-        ("GIT_CONFIG_COUNT", "0"),
-    ]);
-    run(ask, b"").exits(0);
-    let env: Value = serde_json::from_str(&std::fs::read_to_string(dump).unwrap()).unwrap();
-    assert!(
-        env["CLAUDECODE"].is_null()
-            && env["CODEX_THREAD_ID"].is_null()
-            && env["GIT_CONFIG_COUNT"].is_null()
-    );
-    assert_eq!(env["CODEX_HOME"], "/h");
-    assert!(env["COOK_INVOCATION"].as_str().unwrap().starts_with("ex_"));
-}
-
-/// Its help says what this version of a program knows.
-#[test]
-fn a_program_whose_help_names_no_fork_is_told_again() {
-    let desk = desk(&[("one", "claude", "")]);
-    let text = desk.repo.read(".agent/cook.toml");
-    let by_help = text.replace("args = [\"--version\"]", "args = [\"--help\"]");
-    desk.repo.write(".agent/cook.toml", by_help);
-    let refused = desk.ask("one", "x", &[]).fails(4, "agent_untrusted");
-    let words = refused.err.split("cook trust '").nth(1).unwrap();
-    desk.repo.trust(words.split('\'').next().unwrap());
-    let listed = desk
-        .repo
-        .cook(&["doctor", "agents", "--json"])
-        .exits(0)
-        .json();
-    let mut rows = listed["agents"].as_array().unwrap().iter();
-    let row = rows.find(|row| row["name"] == "one").unwrap();
-    assert_eq!(row["installed"], true);
-    let can = row["capabilities"].to_string();
-    assert!(!can.contains("fork") && !can.contains("open"), "{can}");
-    let first = desk.ask_refs("one", "how many?", &[]);
-    let on = ["--on-episode", &first.episode];
-    let more = desk.json("one", "and now?", &on);
-    assert_eq!(more["transport"], "replay");
-    let open = desk.repo.cook(&["session", "open", &first.episode]);
-    assert_ne!(open.code, 0, "{}", open.out);
-    assert_eq!(desk.calls("one"), 2);
-}
-
-#[test]
-fn agents_are_found_and_have_to_answer_when_probed() {
-    let desk = desk(&[("good", "pi", ""), ("mute", "codex", "")]);
-    desk.plays("mute", json!([{"error": "Not logged in"}, {"exit": 1}]));
-    let listed = desk
-        .repo
-        .cook(&["doctor", "agents", "--json"])
-        .exits(0)
-        .json();
-    let row = |name: &str| {
-        let rows = listed["agents"].as_array().unwrap().clone();
-        rows.into_iter().find(|row| row["name"] == name).unwrap()
-    };
-    assert_eq!(
-        (&row("good")["installed"], &row("claude")["installed"]),
-        (&json!(true), &json!(false))
-    );
-    assert!(row("good")["version"].is_string());
-    // To ask one agent takes nothing from what is known of the others.
-    let known = || std::fs::read_to_string(desk.repo.root.join(".git/cook/agents.json")).unwrap();
-    let before = known();
-    desk.ask_refs("good", "hello", &[]);
-    assert_eq!(known(), before);
-    let can = row("good")["capabilities"].to_string();
-    assert!(
-        can.contains("fork") && can.contains("read-only") && can.contains("cost"),
-        "{can}"
-    );
-    assert!(row("claude")["verified"] == true && row("aider")["verified"] == false);
-    // A program of that name that is another one.
-    let bin = desk.away.path().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    let fake = bin.join("goose");
-    let claude = bin.join("claude");
-    for path in [&fake, &claude] {
-        std::fs::write(path, "#!/bin/sh\necho 'the other program 3.1'\n").unwrap();
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let mut command = desk.repo.cook_command(&["doctor", "agents"]);
-    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-    run(command, b"")
-        .exits(0)
-        .says("`claude` is a different program with that name");
-    let mut command = desk.repo.cook_command(&["ask", "hi", "--agent", "claude"]);
-    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-    run(command, b"")
-        .fails(5, "supplier_failed")
-        .says("a different program with that name");
-    desk.repo
-        .cook(&["doctor", "--probe", "--agent", "good"])
-        .says("agent good: answered")
-        .says("ready");
-    desk.repo
-        .cook(&["doctor", "--probe"])
-        .exits(1)
-        .says("agent good: answered")
-        .says("environment: Not logged in");
-    settle(
-        &desk.repo,
-        &desk.agents,
-        "[agents.empty]\nbin = \"\"\n[roles.reviewer]\nagent = \"good\"\nfallback = [\"nobody\"]\n[roles.default]\nagent = \"aider\"\n",
-    );
-    let mut command = desk.repo.cook_command(&["doctor"]);
-    command.env("PATH", "/usr/bin:/bin");
-    let doctor = run(command, b"").exits(1);
-    for said in [
-        "[agent_unfit] agents.empty: `bin` is missing",
-        "[agent_unfit] roles.reviewer: unknown agent `nobody`",
-        "[agent_unfit] roles.default: agent `aider`: there is no `aider`",
-    ] {
-        assert!(doctor.out.contains(said), "{said}: {}", doctor.out);
-    }
-    assert!(!doctor.out.contains("good"), "{}", doctor.out);
 }
 
 /// The first one on PATH runs; where it is not the agent, one further on that is gets named.
@@ -2256,29 +1853,6 @@ fn of_two_installs_the_first_on_the_path_runs_and_the_other_is_named() {
         row(&["other", "broken"])["elsewhere"].is_null(),
         "{other} {broken}"
     );
-}
-
-#[test]
-fn a_question_that_edits_the_settings_or_rewrites_history_is_caught() {
-    let desk = desk(&[("one", "pi", "")]);
-    desk.repo.commit("two", None);
-    for (steps, what) in [
-        (
-            json!([{"run": ["git", "reset", "-q", "--hard", "HEAD~1"]}, {"reply": "x"}]),
-            "refs/heads/main",
-        ),
-        (
-            json!([{"enter": "/"}, {"reply": "x"}, {"run": ["git", "-C", desk.repo.root, "stash", "-q", "-u"]}]),
-            "the stash",
-        ),
-    ] {
-        desk.plays("one", steps);
-        let error = desk.error("one", "look", &[], 5, "read_only_violated");
-        let said = error["message"].as_str().unwrap();
-        assert!(said.contains(what), "{said}");
-        desk.repo.write("left.txt", "something to stash");
-        settle(&desk.repo, &desk.agents, "");
-    }
 }
 
 #[test]

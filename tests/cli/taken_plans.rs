@@ -645,19 +645,6 @@ fn everything_that_breaks_a_format_is_told_at_once() {
         .says("line 2, column 2");
 }
 
-/// Ticks follow what was accepted, and change no other byte.
-#[test]
-fn ticks_are_written_for_accepted_slices_alone() {
-    let list = "# To do\r\n\r\n* [ ]  Write b.txt \r\n* [ ] Write c.txt\r\n";
-    let repo = begin_with_list(list);
-    build(&repo, &slices(&repo)[0]);
-    let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    run.says("ticked in TODO.md: Write b.txt");
-    let ticked = list.replace("[ ]  Write b", "[x]  Write b");
-    assert_eq!(repo.read("TODO.md"), ticked);
-    repo.cook(&["init", "--tick"]).exits(4).says("user_only");
-}
-
 /// Of two items of the same words nobody can say which was built.
 #[test]
 fn of_items_alike_none_is_ticked() {
@@ -667,54 +654,4 @@ fn of_items_alike_none_is_ticked() {
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
     run.says("not in TODO.md exactly once: Write it");
     assert_eq!(repo.read("TODO.md"), list);
-}
-
-/// The repository's own mission goes before the words beside a plan.
-#[test]
-fn the_mission_of_the_repository_stays() {
-    let repo = repo(&[
-        ("mission.md", "Greet people\n"),
-        ("TODO.md", "- [ ] Say hello\n"),
-    ]);
-    let words = [
-        "init",
-        "--assurance",
-        "strict",
-        "--from",
-        "TODO.md",
-        "--skip-gates",
-    ];
-    repo.cook(&words).ok();
-    assert_eq!(repo.read(".agent/mission.md").trim(), "Greet people");
-    assert_eq!(slices(&repo).len(), 1);
-}
-
-/// Code is no list, however its fence is made; a nested item of the same words is another one.
-#[test]
-fn only_items_of_the_outermost_level_outside_of_code_are_tasks() {
-    let fenced = "````\n```\n- [x] in a fence\n```\n````\n- [ ] real\n```\n```x\n- [x] in another\n```\n- [ ] more\n  -\n";
-    let goals: Vec<String> = take_plan("PLAN.md", fenced, &[])
-        .into_iter()
-        .map(|slice| slice.1)
-        .collect();
-    assert_eq!(goals, ["real", "more"]);
-    let repo = begin_with_list("- [ ] Write it\n- [ ] More\n");
-    build(&repo, &slices(&repo)[0]);
-    let now = "- [ ] Other\n  - [ ] Write it\n";
-    repo.write("TODO.md", now);
-    let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    assert!(!run.out.contains("nothing to tick"), "{}", run.out);
-    assert_eq!(repo.read("TODO.md"), now);
-}
-
-#[cfg(unix)]
-#[test]
-fn no_link_is_followed_to_a_plan() {
-    let elsewhere = tempfile::tempdir().unwrap();
-    std::fs::write(elsewhere.path().join("PLAN.md"), "- [ ] theirs\n").unwrap();
-    let repo = repo(&[]);
-    std::os::unix::fs::symlink(elsewhere.path(), repo.root.join("docs")).unwrap();
-    repo.cook(&["init", "--from", "docs/PLAN.md"])
-        .exits(4)
-        .says("symbolic link");
 }

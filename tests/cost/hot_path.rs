@@ -255,23 +255,6 @@ fn next_does_not_grow_with_the_past() {
 }
 
 #[test]
-fn next_does_not_read_the_histories() {
-    let scale = Scale::with_records(2_000);
-    settle(&scale);
-    let Some(trace) = Trace::of(&scale, &["next"]) else {
-        return;
-    };
-    let opened = |line: &&String| line.starts_with("open") && line.contains("-history.jsonl");
-    assert_eq!(trace.lines.iter().filter(opened).count(), 0);
-    // A re-ground is due, and git is asked whether the worktree is clean: once, as with few records.
-    let few = Scale::with_records(2);
-    settle(&few);
-    let few = Trace::of(&few, &["next"]).unwrap();
-    assert_eq!((trace.processes(), few.processes()), (1, 1));
-    assert_no_more(&few, &trace);
-}
-
-#[test]
 fn a_transition_costs_the_same_in_a_long_log() {
     let scale = make_selected(10);
     let Some(young) = cheapest_pause(&scale) else {
@@ -403,29 +386,6 @@ fn a_hook_does_not_grow_with_the_repository() {
         };
         assert_no_more(&few, &many);
     }
-}
-
-#[test]
-fn imported_histories_are_in_the_log_once_and_replay() {
-    let scale = Scale::with_records(2_000);
-    let log = scale.root().join(".git/cook/log.git");
-    let id = std::fs::read_to_string(scale.root().join(".git/cook-id")).unwrap();
-    let show = |file: &str| {
-        let mut git = scale.command("git");
-        git.arg("--git-dir").arg(&log).arg("show");
-        let shown = git.arg(format!("{}:{file}", id.trim())).output().unwrap();
-        assert!(shown.status.success(), "{file}");
-        shown.stdout
-    };
-    for file in ["slice-history.jsonl", "stop-check-history.jsonl"] {
-        let shown = std::fs::read(scale.root().join(".agent").join(file)).unwrap();
-        assert_eq!(show(&format!("appended/{file}")), shown);
-        assert_eq!(shown.iter().filter(|byte| **byte == b'\n').count(), 1_000);
-    }
-    assert!(show("event.json").len() < 10_000);
-    let verified = scale.cook(&["verify", "control-plane"]);
-    let said = String::from_utf8(verified.stdout).unwrap();
-    assert!(said.contains("2000 records"), "{said}");
 }
 
 /// No more work beside the larger one. It may be less: a young log has directories of

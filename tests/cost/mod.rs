@@ -3,7 +3,6 @@
 #[path = "../../benches/scale/mod.rs"]
 mod scale;
 
-mod histories;
 mod hot_path;
 mod prompts;
 #[cfg(unix)]

@@ -262,50 +262,6 @@ fn audit(repo: &Repo, slice: &str) -> String {
         .replace("mandatory slice: none", &format!("mandatory slice: {next}"))
 }
 
-/// A line that a prompt has twice, but for what diffs and formats repeat.
-fn find_twice(text: &str) -> Option<&str> {
-    let mut seen = Vec::new();
-    text.lines().find(|line| {
-        let line = line.trim();
-        let is_told = line.len() > 24 && !line.starts_with(['+', '-', '`']);
-        let is_again = is_told && seen.contains(&line);
-        seen.push(line);
-        is_again
-    })
-}
-
-#[test]
-fn two_slices_under_strict_say_nothing_twice() {
-    let job = Job::work("strict", 3, 2);
-    assert_eq!(job.prompts.len(), 13);
-    for prompt in &job.prompts {
-        assert_eq!(find_twice(&prompt.text), None, "{}", prompt.text);
-    }
-    for number in [1, 2] {
-        let tokens = job.tokens_of_slice(number);
-        assert!(tokens <= 8_000, "slice {number}: {tokens}");
-    }
-}
-
-#[test]
-fn a_clean_job_of_seven_sessions_costs_little() {
-    let job = Job::work("standard", 1, 2);
-    let roles: Vec<&str> = job.prompts.iter().map(|it| it.role.as_str()).collect();
-    assert_eq!(
-        roles,
-        [
-            "regrounder",
-            "implementer",
-            "reviewer",
-            "implementer",
-            "reviewer",
-            "auditor",
-            "stop-judge"
-        ]
-    );
-    assert!(job.tokens() <= 14_000, "{}", job.tokens());
-}
-
 fn check_growth(job: &Job, last: usize) {
     let (second, end) = (job.tokens_of_slice(2), job.tokens_of_slice(last));
     println!("slice 2: {second} tokens, slice {last}: {end}");
@@ -359,33 +315,6 @@ fn take_in(stories: usize) -> Repo {
     repo.trust("bash tests/run.sh");
     repo.trust("bash .agent/verify_completion_stop.sh");
     repo
-}
-
-#[test]
-fn a_plan_of_a_thousand_slices_does_not_fill_a_prompt() {
-    let repo = take_in(1_000);
-    let ask = || {
-        let due = repo.due();
-        let text = repo.cook(&["next", "--prompt"]).ok().out;
-        let role = due["role"].as_str().unwrap().replace("completion-", "");
-        let slice = String::new();
-        if let Some(dir) = std::env::var_os("COOK_PROMPTS") {
-            let file = format!("thousand-{role}.txt");
-            std::fs::write(Path::new(&dir).join(file), &text).unwrap();
-        }
-        Prompt { role, slice, text }
-    };
-    let prompt = ask();
-    assert_eq!(prompt.role, "regrounder");
-    println!("a plan of 1,000, regrounder: {}", prompt.tokens());
-    assert!(prompt.tokens() <= 6_000, "{}", prompt.tokens());
-    let report = repo.regrounder_report(&json!({"select": name(1)}));
-    repo.record("regrounder", with_header_of(&prompt, &report))
-        .ok();
-    let prompt = ask();
-    assert_eq!(prompt.role, "implementer");
-    println!("a plan of 1,000, implementer: {}", prompt.tokens());
-    assert!(prompt.tokens() <= 1_500, "{}", prompt.tokens());
 }
 
 #[test]

@@ -84,47 +84,11 @@ fn estimate_at_the_end(job: &Job) -> u64 {
 }
 
 #[test]
-fn strict_takes_thirteen_sessions_and_names_no_profile() {
-    let job = job("strict", 3);
-    assert_eq!(sessions(&job), 13);
-    let prompt = std::fs::read_to_string(job.state.join("prompt.implementer")).unwrap();
-    assert!(!prompt.contains("\"evidence\""), "{prompt}");
-    let status = job.repo.cook(&["status"]).exits(0).out;
-    assert!(!status.contains("assurance"), "{status}");
-}
-
-#[test]
 fn standard_takes_nine_and_audits_the_last_slice() {
     let job = job("standard", 3);
     assert_eq!(sessions(&job), 9);
     let audits = job.calls().into_iter().filter(|role| role == "auditor");
     assert_eq!(audits.count(), 1);
-}
-
-#[test]
-fn a_day_takes_seven() {
-    let job = Job::with(&player());
-    job.repo
-        .cook(&["init", "--for", "day", "--as-user", "--commit"])
-        .exits(0);
-    assert_eq!(sessions(&job), 7);
-    let roles = [
-        "regrounder",
-        "implementer",
-        "reviewer",
-        "auditor",
-        "stop-judge",
-    ];
-    let counts = roles.map(|role| job.calls().iter().filter(|call| *call == role).count());
-    assert_eq!(counts, [1, 2, 2, 1, 1], "{:?}", job.calls());
-}
-
-#[test]
-fn a_brought_plan_can_end_without_a_judge_under_lite() {
-    let job = make_job_with_plan("lite", 0, false);
-    assert_eq!(foreseen_sessions(&job), 4);
-    let verified = job.repo.cook(&["verify"]).exits(0).out;
-    assert!(verified.contains("`lite`, without a judge"), "{verified}");
 }
 
 #[test]
@@ -148,27 +112,6 @@ fn lite_takes_six_and_says_so_wherever_done_is_said() {
     let log = job.repo.cook(&["log"]).exits(0).out;
     assert_eq!(log.matches("regrounded_by_cook").count(), 4, "{log}");
     job.repo.cook(&["verify", "slice", "top"]).exits(0);
-}
-
-/// All sessions of a run, as many as were foreseen before it.
-fn foreseen_sessions(job: &Job) -> usize {
-    let foreseen = estimate(job);
-    job.repo.cook(&["run"]).exits(0);
-    job.is_done();
-    let calls = job.calls().len();
-    assert_eq!(foreseen as usize, calls, "{:?}", job.calls());
-    calls
-}
-
-#[test]
-fn a_plan_that_the_user_brought_is_selected_from_without_a_model() {
-    let job = make_job_with_plan("lite", 1, false);
-    assert_eq!(foreseen_sessions(&job), 5);
-    assert!(!job.calls().iter().any(|role| role == "regrounder"));
-    let verified = job.repo.cook(&["verify"]).exits(0).out;
-    assert!(verified.contains("lite"), "{verified}");
-    let job = make_job_with_plan("standard", 3, false);
-    assert_eq!(foreseen_sessions(&job), 8);
 }
 
 /// Somebody has to weigh whether it holds.

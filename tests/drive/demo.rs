@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -106,17 +106,6 @@ impl Stage {
         let answer = self.command("git", root).args(arguments).output().unwrap();
         assert!(answer.status.success(), "{}", text(&answer.stderr));
         text(&answer.stdout).trim().to_owned()
-    }
-
-    fn refuses(&self, command: &mut Command, exit: i32, said: &str) {
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = command.output().unwrap();
-        let told = text(&stdout) + &text(&stderr);
-        assert_eq!(status.code(), Some(exit), "{told}");
-        assert!(told.contains(said), "`{said}` is not in {told}");
     }
 }
 
@@ -473,51 +462,6 @@ fn whatever_stands_around_it_the_demonstration_is_its_own() {
         assert!(answer.contains(said), "{answer}");
     }
     stage.check_left_in_order(&dir);
-}
-
-#[test]
-fn a_directory_that_is_in_use_is_left_alone() {
-    let stage = Stage::new();
-    let dir = stage.dir.path().join("mine");
-    std::fs::create_dir(&dir).unwrap();
-    std::fs::write(dir.join("work"), "mine").unwrap();
-    let named = |path: &Path| {
-        let mut command = stage.demo(&["--dir"]);
-        command.arg(path);
-        command
-    };
-    stage.refuses(&mut named(&dir), 2, "is not empty");
-    assert_eq!(files(&dir), [dir.join("work")]);
-    stage.refuses(&mut named(&dir.join("work")), 2, "is a file");
-    stage.refuses(&mut named(&dir.join("work/below")), 3, "[not_writable]");
-    assert_eq!(std::fs::read(dir.join("work")).unwrap(), b"mine");
-}
-
-#[test]
-fn what_stands_in_the_way_is_said_before_anything_is_begun() {
-    let stage = Stage::new();
-    stage.refuses(&mut stage.demo(&["--with", "saint"]), 2, "possible values");
-    let mut nested = stage.demo(&[]);
-    nested.env("COOK_ROLE", "reviewer").env("COOK_DEPTH", "1");
-    stage.refuses(&mut nested, 4, "[inside_role]");
-    // Programs that are not there.
-    let bin = stage.dir.path().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    let without = |path: &Path| {
-        let mut command = stage.demo(&[]);
-        command.env("PATH", path);
-        command
-    };
-    stage.refuses(&mut without(&bin), 3, "[git_missing]");
-    for program in ["git", "sh"] {
-        let found = ["/usr/bin", "/bin"].map(|dir| Path::new(dir).join(program));
-        let found = found.iter().find(|path| path.exists()).unwrap();
-        std::os::unix::fs::symlink(found, bin.join(program)).unwrap();
-    }
-    stage.refuses(&mut without(&bin), 1, "needs `bash` on PATH");
-    // Nothing was left behind by any of them.
-    let left = std::fs::read_dir(stage.dir.path().join("tmp")).unwrap();
-    assert_eq!(left.count(), 0);
 }
 
 /// What demos leave is named, and goes together; a directory of somebody else's with such a name stays, and so does one

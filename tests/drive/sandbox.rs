@@ -11,19 +11,6 @@ fn make_sandboxed() -> Option<Job> {
     has_sandbox().then(|| Job::with(REQUIRED))
 }
 
-#[test]
-fn a_whole_job_is_driven_to_done_in_the_sandbox() {
-    let Some(job) = make_sandboxed() else { return };
-    let run = job.run(&[]).exits(0);
-    assert!(
-        run.err.contains("sandbox                in force"),
-        "{}",
-        run.err
-    );
-    assert!(run.out.contains("the work is done"), "{}", run.out);
-    job.is_done();
-}
-
 /// It did not happen, so nobody is accused: the report alone is asked for again.
 #[test]
 fn what_a_role_may_not_write_it_cannot() {
@@ -78,56 +65,6 @@ fn what_a_role_may_not_write_it_cannot() {
     }
 }
 
-/// The same with the sandbox and without it.
-#[test]
-fn what_can_be_written_nonetheless_is_put_back_and_named() {
-    let kept = has_sandbox().then_some(REQUIRED);
-    for settings in kept.into_iter().chain([""]) {
-        for (kind, said) in [
-            ("misled", "`.git/worktree:commondir`"),
-            ("replaced", "`refs/replace/"),
-            ("borrowed", "`.git/objects/info/alternates`"),
-            ("worktree-config", "`.git/config.worktree`"),
-            ("nested", "`nested/.git/config`"),
-        ] {
-            let job = Job::with(settings);
-            job.mischief("implementer", kind);
-            let run = job.run(&["--steps", "3"]).exits(13);
-            assert!(run.err.contains(said), "{settings} {kind}: {}", run.err);
-            let told = run.err.matches("exceeded its role").count();
-            assert_eq!(told, 1, "{kind}: {}", run.err);
-            assert_eq!(job.calls()[1..], ["implementer", "implementer"], "{kind}");
-            assert!(!job.state.join("evil").exists(), "{kind}");
-            for left in [
-                ".git/commondir",
-                ".git/config.worktree",
-                ".git/objects/info/alternates",
-            ] {
-                assert!(!job.repo.root.join(left).exists(), "{kind}: {left}");
-            }
-            assert_eq!(job.repo.git(&["for-each-ref", "refs/replace"]), "");
-        }
-    }
-}
-
-/// Without the sandbox these can be written.
-#[test]
-fn what_is_cooks_own_is_put_back_and_named() {
-    for (kind, said) in [
-        ("trusts", "`.git/cook/trust.json`"),
-        ("another-log", "`.git/worktree:cook-id`"),
-    ] {
-        let job = Job::new();
-        let read = |name: &str| std::fs::read(job.repo.root.join(name)).unwrap();
-        let was = (read(".git/cook/trust.json"), read(".git/cook-id"));
-        job.mischief("reviewer", kind);
-        let run = job.run(&["--steps", "4"]).exits(13);
-        assert!(run.err.contains(said), "{kind}: {}", run.err);
-        assert_eq!((read(".git/cook/trust.json"), read(".git/cook-id")), was);
-        assert_eq!(job.calls()[2..], ["reviewer", "reviewer"], "{kind}");
-    }
-}
-
 /// Nothing keeps a file that is not there: it is taken away with the session's answer.
 #[test]
 fn settings_that_start_programs_later_do_not_outlast_the_session() {
@@ -141,27 +78,6 @@ fn settings_that_start_programs_later_do_not_outlast_the_session() {
     let mut left: Vec<_> = std::fs::read_dir(own).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert_eq!(left.remove(0).file_name(), "session");
-}
-
-/// What would write the log is left in the inbox, and taken in when the session has ended.
-#[test]
-fn a_session_leaves_what_it_may_not_write_itself() {
-    let Some(job) = make_sandboxed() else { return };
-    job.mischief("reviewer", "leaves");
-    job.run(&["--steps", "2"]).exits(13);
-    job.run(&["--steps", "1"]).exits(13);
-    let read = |name: &str| std::fs::read_to_string(job.state.join(name)).unwrap();
-    let left = read("left.reviewer");
-    assert!(left.contains("queued") && left.ends_with("\n0\n"), "{left}");
-    let status = read("status.reviewer");
-    assert!(
-        status.contains("words") && !status.contains("ended with"),
-        "{status}"
-    );
-    let trail = job.repo.read(".agent/checkpoints.jsonl");
-    assert!(trail.contains("DONE: half"), "{trail}");
-    let waiting = std::fs::read_dir(job.repo.root.join(".agent/inbox")).unwrap();
-    assert_eq!(waiting.count(), 0);
 }
 
 /// A role's agent waits, the user does something, and the agent goes on: what the run ends with.
@@ -191,21 +107,6 @@ fn a_log_that_moves_during_a_session_ends_the_run() {
     let (job, code) = do_meanwhile("", "implementer", &words);
     job.hanging_run_says("err", "the log was moved during the session");
     assert_eq!(code, Some(4));
-}
-
-/// Whoever builds goes on, and the next reviewer holds the work against it.
-#[test]
-fn what_the_user_says_during_a_session_ends_no_run() {
-    let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
-    let (job, code) = do_meanwhile("", "implementer", &[said]);
-    assert_eq!(code, Some(0));
-    job.is_done();
-    let status = job.repo.cook(&["brief", "--all"]).exits(0);
-    assert!(
-        status.out.contains("the user said: mind the blanks"),
-        "{}",
-        status.out
-    );
 }
 
 /// Whoever judges hears it first: its session is held anew, and nobody is accused.

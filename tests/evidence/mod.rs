@@ -7,4 +7,3 @@ mod odd;
 mod random;
 mod tested;
 mod text;
-mod verified;

@@ -1,14 +1,14 @@
 //! The hooks of every agent: what goes in, what comes out, what is installed; the recovery message
 //! under the worst input; the checkpoint trail and the log.
 
-use crate::support::hooks::{Session, command_below, texts, trail};
+use crate::support::hooks::{Session, command_below, trail};
 use crate::support::{Repo, run};
 use cook_agents::hooks::{
-    Agent, ClosedIssue, Effects, Event, Gate, Item, Kind, MAX_BYTES, Recovery, SessionState,
-    Situation, Workflow, answer, read, segments, step, within,
+    Agent, ClosedIssue, Effects, Event, Item, Kind, MAX_BYTES, Recovery, SessionState, Situation,
+    answer, read, step, within,
 };
 use cook_protocol::model::hook_table::{AnswerShape, Lenience, SettingsForm};
-use cook_protocol::model::{Checkpoint, CheckpointKind, Policy, Role};
+use cook_protocol::model::{Checkpoint, CheckpointKind};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -93,38 +93,6 @@ fn each_agent_takes_each_answer_to_each_event() {
         combinations,
         Agent::all().map(|a| a.rows().len() * 16).sum::<usize>()
     );
-}
-
-#[test]
-fn each_agent_has_what_the_effects_need() {
-    for agent in Agent::all() {
-        let rows = agent.rows();
-        let has = |kind: Kind| rows.iter().any(|row| row.kind == kind);
-        for kind in [
-            Kind::SessionStart,
-            Kind::Prompt,
-            Kind::BeforeTool,
-            Kind::AfterTool,
-            Kind::BeforeCompact,
-            Kind::Stop,
-        ] {
-            // One compacts without a word to anybody.
-            let silent = agent.name() == "cline" && kind == Kind::BeforeCompact;
-            assert_eq!(has(kind), !silent, "{agent:?} {kind:?}");
-        }
-        assert!(rows.iter().any(|row| row.context), "{agent:?}");
-        for row in rows {
-            let gate = match row.kind {
-                Kind::BeforeTool => Gate::Deny,
-                // One does not ask whether it may stop.
-                Kind::Stop if agent.name() != "cline" => Gate::Block,
-                _ => Gate::None,
-            };
-            assert_eq!(row.gate, gate, "{agent:?} {}", row.native);
-        }
-        assert_eq!(Agent::parse(agent.name()), Some(agent));
-    }
-    assert_eq!(Agent::parse("nobody"), None);
 }
 
 /// Each agent's own spelling of: a shell call with an id in a session.
@@ -813,25 +781,6 @@ fn the_personal_file_stays_out_of_the_tree() {
         .says("last called");
 }
 
-/// What hid the settings from `git status` goes with them, and a line of the user's own stays.
-#[test]
-fn the_list_of_ignored_files_is_given_back() {
-    let repo = Repo::set_up();
-    let exclude = ".git/info/exclude";
-    repo.write(exclude, "/mine\n");
-    let status = || repo.git(&["status", "--porcelain"]);
-    repo.cook(&["hooks", "install", "claude"]).exits(0);
-    assert_eq!(status(), "");
-    assert_ne!(repo.read(exclude), "/mine\n");
-    repo.cook(&["hooks", "remove", "claude"]).exits(0);
-    assert_eq!(repo.read(exclude), "/mine\n");
-    let own = "/.claude/settings.local.json\n";
-    repo.write(exclude, own);
-    repo.cook(&["hooks", "install", "claude"]).exits(0);
-    repo.cook(&["hooks", "remove", "claude"]).exits(0);
-    assert_eq!(repo.read(exclude), own);
-}
-
 #[test]
 fn a_hook_of_theirs_in_a_group_of_cooks_stays() {
     let repo = Repo::set_up();
@@ -1084,93 +1033,4 @@ fn a_comment_in_the_tracker_is_a_checkpoint() {
             .turns,
         7
     );
-}
-
-#[test]
-fn a_turn_is_the_first_tool_of_a_named_turn() {
-    let mut state = SessionState::default();
-    let mut facts = situation(0);
-    facts.workflow = Some(Workflow {
-        policy: Policy::Continue,
-        role: Some(Role::Implementer),
-        slice: None,
-        surfaces: Vec::new(),
-        progress: String::new(),
-    });
-    for (n, turn) in ["t1", "t1", "t2", "t2", "t2", "t3"].iter().enumerate() {
-        facts.now_ms += 10_000;
-        let after = json!({"hook_event_name": "PostToolUse", "session_id": "s", "turn_id": turn, "tool_name": "shell", "tool_use_id": format!("c{n}")});
-        let event = read(find_agent("codex"), None, after.to_string().as_bytes()).unwrap();
-        state = step(find_agent("codex"), state, &event, &facts).state;
-    }
-    assert_eq!(state.turns, 3);
-    assert_eq!(segments("a; b").len(), 2);
-}
-
-#[test]
-fn kept_texts_hold_no_more_than_a_line_may() {
-    let repo = Repo::with_selection();
-    let session = Session::owner(&repo, "s");
-    for n in 0..30 {
-        repo.git(&[
-            "commit",
-            "-q",
-            "--allow-empty",
-            "-m",
-            &format!("{n} {}", "ü".repeat(400)),
-        ]);
-    }
-    for n in 0..300 {
-        repo.write(&format!("dir/{n}-{}.txt", "y".repeat(100)), "x");
-    }
-    session.turn();
-    session.turn();
-    session.compact();
-    let kept = texts(&repo, "auto");
-    assert_eq!(kept.len(), 1);
-    assert!(kept[0].len() <= 4096, "{}", kept[0].len());
-    let text = session.start("compact").context();
-    let (message, _) = text.split_once("\n\n--- cook brief ---").unwrap();
-    assert!(message.len() <= MAX_BYTES && text.len() <= 10_000);
-}
-
-#[test]
-fn an_event_that_two_agents_hooks_are_called_for_counts_once() {
-    let repo = Repo::with_selection();
-    repo.cook(&["hooks", "install", "claude"]).exits(0);
-    let session = Session::new(&repo, "s");
-    let event = session.event("SessionStart", json!({"source": "startup"}));
-    let event = event.to_string();
-    let told = |env: &[(&str, &str)]| session.raw_env("claude", event.as_bytes(), env);
-    // Copilot calls those of Claude Code as well. Alone they are all that there is.
-    assert!(
-        told(&[("COPILOT_CLI", "1")])
-            .context()
-            .contains("## Resuming")
-    );
-    session.wait(10);
-    repo.cook(&["hooks", "install", "copilot"]).exits(0);
-    told(&[("COPILOT_CLI", "1")]).is_silent();
-    let both = [("COPILOT_CLI", "1"), ("CLAUDECODE", "1")];
-    assert!(told(&both).context().contains("## Resuming"));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn what_is_the_users_is_refused_below_an_agent_that_sets_no_variable() {
-    let repo = Repo::with_selection();
-    let before = repo.cook(&["status", "--json"]).exits(0).out;
-    for args in [
-        &["plan", "refocus", "--mission", "less", "--as-user"][..],
-        &["undo", "--as-user"],
-        &["trust", "true", "--as-user"],
-    ] {
-        run(command_below(&repo, "kimi-code", args), b"")
-            .fails(4, "user_only")
-            .says("an agent (kimi), started it");
-    }
-    assert_eq!(repo.cook(&["status", "--json"]).exits(0).out, before);
-    // A process of another name is no agent.
-    let trust = ["trust", "true", "--as-user"];
-    run(command_below(&repo, "kimi-notes", &trust), b"").exits(0);
 }

@@ -551,28 +551,6 @@ fn a_role_that_reads_is_kept_from_writing() {
 }
 
 #[test]
-fn what_is_cooks_is_not_edited_by_hand() {
-    let repo = Repo::with_selection();
-    let session = Session::owner(&repo, "s");
-    for path in [".agent/state.json", ".agent/plan.json", ".agent/mission.md"] {
-        let why = session
-            .before("Write", json!({"file_path": path}))
-            .why_denied()
-            .unwrap();
-        assert!(why.contains("cook record implementer"), "{why}");
-    }
-    assert_eq!(
-        session
-            .before("Write", json!({"file_path": "a.txt"}))
-            .why_denied(),
-        None
-    );
-    let patch = "*** Begin Patch\n*** Update File: x\n*** Move to: .agent/plan.json\n*** End Patch";
-    let told = session.before("apply_patch", json!({"command": patch}));
-    assert!(told.why_denied().is_some());
-}
-
-#[test]
 fn cooks_own_child_is_guarded_and_counted_and_told_nothing() {
     let repo = Repo::with_selection();
     let session = Session::new(&repo, "child");

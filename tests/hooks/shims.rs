@@ -5,9 +5,9 @@
 //! it each test says that it was skipped.
 #![cfg(unix)]
 
+use crate::support::Repo;
 use crate::support::hooks::{list_linked, texts};
 use crate::support::model::{Model, Script, Step};
-use crate::support::{Repo, run};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,12 +31,6 @@ fn node() -> Option<PathBuf> {
     std::env::split_paths(&path)
         .map(|dir| dir.join("node"))
         .find(|node| node.is_file())
-}
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/shims")
-        .join(name)
 }
 
 /// A directory with these files, where the packages are found.
@@ -103,103 +97,6 @@ fn the_shims_are_short_and_fit_the_published_types() {
         project(&packages, &packages, &[("pi.ts", &wrong)]).path(),
     );
     assert!(!fits, "the compiler would not notice");
-}
-
-/// Plays a session of a shim in node against cook.
-fn play(name: &str, shim: &str) -> Option<(Repo, Value)> {
-    let packages = packages()?;
-    let project = project(&packages, &packages, &[(&format!("{name}.ts"), shim)]);
-    let (fits, said) = compile(&packages, project.path());
-    assert!(fits, "{said}");
-    let repo = Repo::with_selection();
-    let mut command = repo.command(node().unwrap());
-    command
-        .arg(fixture(&format!("{name}.mjs")))
-        .arg(project.path().join(format!("out/{name}.js")))
-        .env_remove("COOK_NOW")
-        .env_remove("COOK_TEST");
-    let done = run(command, b"").exits(0);
-    let told = done.json();
-    Some((repo, told))
-}
-
-#[test]
-fn the_extension_for_pi_does_what_cook_answers() {
-    let Some((repo, told)) = play("pi", PI) else {
-        return;
-    };
-    let text = told["first"]["message"]["content"].as_str().unwrap();
-    assert!(text.contains("## Resuming: a"), "{text}");
-    assert_eq!(told["second"], Value::Null);
-    assert_eq!(told["allowed"], Value::Null);
-    let content = told["result"]["content"].as_array().unwrap();
-    assert_eq!(content[0]["text"], "said");
-    assert!(
-        content[1]["text"].as_str().unwrap().contains("90 % full"),
-        "{content:?}"
-    );
-    assert_eq!(told["denied"]["block"], true);
-    assert!(
-        told["denied"]["reason"]
-            .as_str()
-            .unwrap()
-            .contains("written by cook alone")
-    );
-    assert!(
-        told["after"]["message"]["content"]
-            .as_str()
-            .unwrap()
-            .contains("Auto-checkpoint")
-    );
-    let sent = &told["sent"][0];
-    assert_eq!(
-        (&sent["deliverAs"], &sent["triggerTurn"]),
-        (&json!("followUp"), &json!(true))
-    );
-    assert!(
-        sent["content"]
-            .as_str()
-            .unwrap()
-            .contains("completion-implementer is due")
-    );
-    assert!(told["notes"][0].as_str().unwrap().contains("90 %"));
-    assert!(texts(&repo, "auto")[0].ends_with("Next: I go on with the parser"));
-}
-
-#[test]
-fn the_plugin_for_opencode_does_what_cook_answers() {
-    let Some((repo, told)) = play("opencode", OPENCODE) else {
-        return;
-    };
-    assert_eq!(told["child"], "by a sub-agent");
-    let text = told["first"].as_str().unwrap();
-    assert!(
-        text.starts_with("go\n\n## Core Rules") && text.contains("## Resuming: a"),
-        "{text}"
-    );
-    assert_eq!(told["second"], "again");
-    assert_eq!(told["result"], "said");
-    assert!(
-        told["denied"]
-            .as_str()
-            .unwrap()
-            .contains("written by cook alone")
-    );
-    assert!(
-        told["compacting"][0]
-            .as_str()
-            .unwrap()
-            .contains("## Resuming: a")
-    );
-    let body = &told["prompted"][0]["body"]["parts"][0]["text"];
-    assert!(
-        body.as_str()
-            .unwrap()
-            .contains("completion-implementer is due"),
-        "{told}"
-    );
-    assert!(told["toasts"].to_string().contains("90 %"));
-    assert_eq!(texts(&repo, "auto").len(), 1);
 }
 
 #[track_caller]

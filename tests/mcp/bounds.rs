@@ -8,47 +8,6 @@ use std::time::{Duration, Instant};
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]
-fn what_is_no_message_is_answered_and_harms_nothing() {
-    let repo = Repo::with_mission("Build it");
-    let mut client = Client::silent(&repo);
-    // Before anybody has said who he is, too.
-    for round in 0..2 {
-        let deep = "[".repeat(100_000);
-        let lines: [(&[u8], i64); 7] = [
-            (b"garbage", -32700),
-            (b"\xff\xfe\x00", -32700),
-            (b"{\"jsonrpc\": \"2.0\", \"id\": 1, ", -32700),
-            (deep.as_bytes(), -32700),
-            (b"[]", -32600),
-            (b"{\"id\": 1}", -32600),
-            (
-                b"{\"jsonrpc\": \"1.0\", \"id\": 1, \"method\": \"ping\"}",
-                -32600,
-            ),
-        ];
-        for (line, code) in lines {
-            client.write(line);
-            client.write(b"\n");
-            let answer = client.read();
-            let sent = String::from_utf8_lossy(line.get(..20).unwrap_or(line)).into_owned();
-            assert_eq!(answer["error"]["code"], code, "{sent}: {answer}");
-        }
-        client.write(b"\n  \n");
-        if round == 0 {
-            assert_eq!(
-                client.objects("tools/list", json!({})),
-                -32602,
-                "before the handshake"
-            );
-            client.greet();
-        }
-    }
-    assert_eq!(client.objects("tools/destroy", json!({})), -32601);
-    assert!(client.ask("ping", json!({}))["result"].is_object());
-    client.ends();
-}
-
-#[test]
 fn wrong_arguments_are_named() {
     let repo = Repo::with_mission("Build it");
     let mut client = Client::of(&repo);
@@ -102,33 +61,6 @@ fn large_requests_are_read_or_refused() {
             .contains("16 MiB")
     );
     assert!(client.ask("ping", json!({}))["result"].is_object());
-    client.ends();
-}
-
-#[test]
-fn a_flood_is_answered_request_by_request() {
-    let repo = Repo::with_mission("Build it");
-    let mut client = Client::of(&repo);
-    let ids: Vec<u64> = (0..300)
-        .map(|_| client.send("tools/call", json!({"name": "next"})))
-        .collect();
-    let mut answered: Vec<u64> = Vec::new();
-    let mut busy = 0;
-    for _ in &ids {
-        let answer = client.read();
-        answered.push(answer["id"].as_u64().unwrap());
-        match answer["error"]["code"].as_i64() {
-            None => assert_eq!(answer["result"]["isError"], false),
-            Some(code) => {
-                assert_eq!(code, -32000);
-                busy += 1;
-            }
-        }
-    }
-    answered.sort_unstable();
-    assert_eq!(answered, ids);
-    assert!(busy < 300 - 60, "{busy}");
-    assert_eq!(client.does("next", json!({}))["rule"], "3");
     client.ends();
 }
 

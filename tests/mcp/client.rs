@@ -30,13 +30,6 @@ impl Client {
         client
     }
 
-    /// The same, of a client of that name.
-    pub fn connect_as(repo: &Repo, name: &str) -> Self {
-        let mut client = Self::silent(repo);
-        client.greet_as(name);
-        client
-    }
-
     /// The same in a directory that is not a repository.
     pub fn elsewhere(directory: &std::path::Path) -> Self {
         let mut command = clean(crate::support::COOK, directory);

@@ -5,9 +5,6 @@
 //! each test says that it was skipped.
 #![cfg(unix)]
 
-mod handover;
-
-use crate::support::agents::has_sandbox;
 use crate::support::job::Job;
 use crate::support::model::{Model, Step, Turn};
 use crate::support::{Repo, run};
@@ -135,13 +132,6 @@ fn player(root: PathBuf, environment: Vec<(std::ffi::OsString, std::ffi::OsStrin
 #[test]
 fn a_real_pi_does_a_whole_job() {
     whole_job("off");
-}
-
-#[test]
-fn a_real_pi_does_a_whole_job_in_the_sandbox() {
-    if has_sandbox() {
-        whole_job("required");
-    }
 }
 
 fn whole_job(sandbox: &str) {

@@ -57,27 +57,6 @@ fn work_that_was_begun_here_is_finished_there_and_comes_back() {
 }
 
 #[test]
-fn a_first_push_says_what_becomes_public_and_asks() {
-    let shared = Shared::make_unpushed();
-    let first = &shared.first;
-    first
-        .cook(&["push"])
-        .expect_refused("push_unconfirmed")
-        .says("1 transition");
-    assert_eq!(shared.at("refs/cook/"), "");
-    first.cook(&["push", "--dry-run"]).ok().says("not pushed");
-    assert_eq!(shared.at("refs/"), "");
-    first
-        .cook_env(&["push", "--yes"], "CLAUDECODE", "1")
-        .expect_refused("user_only");
-    first.cook(&["push", "--yes"]).ok();
-    first.cook(&["push"]).ok().says("has everything already");
-    let answer = first.cook(&["push", "--json"]).ok().json();
-    assert_eq!(answer["pushed"], false);
-    assert_eq!(answer["transitions"], 0);
-}
-
-#[test]
 fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
     let shared = Shared::make_pushed();
     let first = &shared.first;
@@ -123,45 +102,6 @@ fn a_secret_at_the_start_of_a_line_does_not_leave() {
         assert!(!refused.err.contains(&token), "{}", refused.err);
         assert_eq!(shared.at(LOG), at, "{before:?}");
     }
-}
-
-/// Both built something: who comes second hears of the log first, then of the branch.
-#[test]
-fn whose_branch_is_behind_too_is_told_what_was_recorded() {
-    let shared = Shared::make_pushed();
-    let second = shared.another(2);
-    second.cook(&["pull"]).ok();
-    let first = &shared.first;
-    first.write_commit_for("x", "x.txt", "x\n");
-    first.cook(&["pause", "a rest of the first"]).ok();
-    first.cook(&["push"]).ok();
-    second.write_commit_for("y", "y.txt", "y\n");
-    say(&second, "two").ok();
-    second
-        .cook(&["push"])
-        .expect_refused("remote_ahead")
-        .says("holds #2")
-        .says("cook pull")
-        .says("git pull --no-rebase origin main");
-}
-
-#[test]
-fn whose_branch_is_behind_too_is_told_of_another_workflow() {
-    let shared = Shared::make_pushed();
-    let second = shared.another(2);
-    second.cook(&["init"]).ok().says("to use that log");
-    let first = &shared.first;
-    first.write_commit_for("x", "x.txt", "x\n");
-    first.cook(&["push"]).ok();
-    second.write_commit_for("y", "y.txt", "y\n");
-    second
-        .cook(&["push", "--yes"])
-        .fails(3, "log_other")
-        .says("cook cancel --as-user");
-    second.cook(&["pull"]).fails(3, "log_other");
-    second.cook(&["cancel", "--as-user"]).ok();
-    second.cook(&["pull"]).ok();
-    assert_eq!(tip(&second), tip(first));
 }
 
 #[cfg(unix)]
@@ -265,30 +205,6 @@ fn a_remote_that_is_pushed_elsewhere_is_two_remotes() {
 }
 
 #[test]
-fn a_remote_is_known_by_its_address() {
-    let shared = Shared::make_pushed();
-    let first = &shared.first;
-    first.git(&["remote", "rename", "origin", "upstream"]);
-    let fork = shared.bare.with_extension("fork");
-    first.git(&["init", "-q", "--bare", fork.to_str().unwrap()]);
-    first.git(&["remote", "add", "origin", fork.to_str().unwrap()]);
-    // Nobody has seen a log in the fork.
-    first
-        .cook(&["pull", "origin"])
-        .fails(3, "remote_log_absent");
-    first
-        .cook(&["push", "origin"])
-        .expect_refused("push_unconfirmed");
-    first.cook(&["push", "origin", "--yes"]).ok();
-    // One was seen at the other, by whatever name.
-    first.cook(&["pull", "upstream"]).ok();
-    shared.git(&["update-ref", "-d", LOG]);
-    for named in ["upstream", shared.bare.to_str().unwrap()] {
-        first.cook(&["pull", named]).fails(3, "log_gone");
-    }
-}
-
-#[test]
 fn a_server_that_hides_the_log_is_told_from_nothing_by_what_to_do() {
     let shared = Shared::make_pushed();
     let first = &shared.first;
@@ -375,68 +291,6 @@ fn who_comes_second_is_told_what_the_first_recorded() {
 }
 
 #[test]
-fn histories_of_two_sides_do_not_mix_in_the_view() {
-    let shared = Shared::make_pushed();
-    let second = shared.another(2);
-    second.cook(&["pull"]).ok();
-    say(&second, "the other's words").ok();
-    say(&second, "and more of them, a longer line than mine").ok();
-    second.cook(&["push"]).ok();
-    let first = &shared.first;
-    say(first, "my words").ok();
-    first.cook(&["pull"]).ok();
-    assert_eq!(
-        first.read(".agent/brief-history.jsonl"),
-        second.read(".agent/brief-history.jsonl")
-    );
-    first.cook(&["doctor", "fsck"]).ok();
-    first
-        .cook(&["doctor", "rescue", "list"])
-        .ok()
-        .never_says("brief-history");
-}
-
-#[test]
-fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
-    let shared = Shared::make_pushed();
-    let first = &shared.first;
-    let old = shared.at(LOG);
-    say(first, "more").ok();
-    first.cook(&["push"]).ok();
-    let new = shared.at(LOG);
-    shared.git(&["update-ref", LOG, &old]);
-    let before = standing(first);
-    first
-        .cook(&["pull"])
-        .fails(3, "remote_log_rewound")
-        .says("stands at #1")
-        .says("has seen #2");
-    first.cook(&["push"]).fails(3, "remote_log_rewound");
-    shared.git(&["update-ref", "-d", LOG]);
-    first.cook(&["pull"]).fails(3, "log_gone");
-    first.cook(&["push"]).fails(3, "log_gone");
-    assert_eq!(standing(first), before);
-    assert_eq!(shared.at(LOG), "");
-    first.cook(&["push", "--restore", "--yes"]).ok();
-    assert_eq!(shared.at(LOG), new);
-
-    // Another workflow that has ended makes way; not where this one's own log stood.
-    let other = Shared::around(Repo::with_mission("Another. As a whole."));
-    other.first.cook(&["cancel", "no more", "--as-user"]).ok();
-    other.first.cook(&["push", "--yes"]).ok();
-    let ended = other.at(LOG);
-    let from = other.bare.to_str().unwrap().to_owned();
-    shared.git(&["fetch", "-q", &from, &format!("+{LOG}:{LOG}")]);
-    first
-        .cook(&["push", "--yes"])
-        .fails(3, "remote_log_rewound")
-        .says("another history");
-    assert_eq!(shared.at(LOG), ended);
-    first.cook(&["push", "--restore", "--yes"]).ok();
-    assert_eq!(shared.at(LOG), new);
-}
-
-#[test]
 fn a_log_that_was_set_back_and_went_on_is_taken_in_on_demand() {
     let shared = Shared::make_pushed();
     let first = &shared.first;
@@ -504,17 +358,6 @@ fn a_log_that_was_set_back_and_went_on_is_taken_in_on_demand() {
     assert_eq!(tip(first), here);
 }
 
-/// The contract came with the clone, the log does not.
-#[test]
-fn a_fresh_clone_is_told_to_take_the_log_in_first() {
-    let shared = Shared::make_pushed();
-    let second = shared.another(2);
-    let next = second.cook(&["next", "--json"]).ok().json();
-    assert_eq!(next["blocking_command"], "cook pull");
-    second.cook(&["pull"]).ok();
-    second.cook(&["next"]).ok().never_says("cook pull");
-}
-
 #[test]
 fn a_log_of_another_mission_stays_until_it_has_ended() {
     let shared = Shared::make_pushed();
@@ -536,30 +379,6 @@ fn a_log_of_another_mission_stays_until_it_has_ended() {
     // Whoever has the ended one gets the other, and loses nothing.
     first.cook(&["pull"]).ok().says("transitions_set_aside");
     assert_eq!(tip(first), tip(&second));
-}
-
-#[test]
-fn branches_with_like_names_have_logs_of_their_own() {
-    let shared = Shared::make_pushed();
-    let second = shared.another(2);
-    second.git(&["switch", "-q", "-c", "feature/a"]);
-    second.cook(&["pull"]).fails(3, "remote_log_absent");
-    second.cook(&["init"]).ok();
-    second
-        .cook(&["push", "--yes"])
-        .ok()
-        .says("refs/cook/log/feature%2Fa");
-    second.git(&["switch", "-q", "main"]);
-    second.cook(&["push"]).fails(3, "branch_missing");
-    second.git(&["switch", "-q", "--detach"]);
-    second.cook(&["pull"]).fails(3, "branch_missing");
-    let third = shared.another(3);
-    third.git(&["switch", "-q", "--detach"]);
-    third
-        .cook(&["pull"])
-        .fails(3, "branch_missing")
-        .says("--branch");
-    third.cook(&["pull", "--branch", "feature/a"]).ok();
 }
 
 #[test]
@@ -589,43 +408,6 @@ fn partial_shallow_and_mirror_clones_take_the_whole_log() {
     mirror.git(&["config", "remote.origin.mirror", "true"]);
     say(&mirror, "more").ok();
     mirror.cook(&["push"]).fails(3, "remote_mirror");
-}
-
-#[test]
-fn nothing_of_a_log_is_written_to_the_repository_and_nothing_around_it_counts() {
-    let shared = Shared::make_unpushed();
-    let first = &shared.first;
-    let objects = |repo: &Repo| repo.git(&["count-objects", "-v"]);
-    let before = objects(first);
-    let mut push = first.cook_command(&["push", "--yes"]);
-    for name in [
-        "GIT_DIR",
-        "GIT_INDEX_FILE",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_QUARANTINE_PATH",
-        "GIT_WORK_TREE",
-    ] {
-        push.env(name, "/nowhere");
-    }
-    run(push, b"").ok();
-    assert_eq!(objects(first), before);
-    let hook = first.root.join(".git/hooks/pre-push");
-    std::fs::write(&hook, "#!/bin/sh\ncat >> ../saw\n").unwrap();
-    #[cfg(unix)]
-    std::os::unix::fs::PermissionsExt::set_mode(&mut hook.metadata().unwrap().permissions(), 0o755);
-    #[cfg(unix)]
-    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    say(first, "more").ok();
-    first.cook(&["push"]).ok().says("hook did not run");
-    assert!(!first.beside("saw").exists());
-    first.write_commit_for("x", "x.txt", "x\n");
-    say(first, "more still").ok();
-    first.cook(&["push"]).ok();
-    let saw = std::fs::read_to_string(first.beside("saw")).unwrap();
-    assert!(
-        saw.contains("refs/heads/main") && saw.contains(LOG),
-        "{saw}"
-    );
 }
 
 #[test]
@@ -692,77 +474,4 @@ fn another_worktree_of_the_branch_begins_no_second_log() {
         .says("cook init --log new");
     at(&["pull"]).ok();
     at(&["status"]).ok();
-}
-
-#[test]
-fn a_remote_that_is_not_there_changes_nothing() {
-    let shared = Shared::make_pushed();
-    let first = &shared.first;
-    say(first, "more").ok();
-    let before = standing(first);
-    std::fs::rename(&shared.bare, first.beside("away.git")).unwrap();
-    for words in [&["push"][..], &["pull"]] {
-        first
-            .cook(words)
-            .fails(3, "remote_unreachable")
-            .says("git says:");
-    }
-    assert_eq!(standing(first), before);
-    first
-        .cook(&["pull", "nobody"])
-        .fails(2, "remote_unknown")
-        .says("`origin`");
-    first.cook(&["pull", "--upload-pack=x"]).exits(2);
-    first.git(&["remote", "remove", "origin"]);
-    first.cook(&["push"]).fails(3, "remote_unknown");
-    let away = first.beside("away.git");
-    first.cook(&["push", "--yes", away.to_str().unwrap()]).ok();
-}
-
-#[test]
-fn a_repository_with_long_names_of_objects_travels_too() {
-    let first = Repo::directory();
-    first.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
-    first.write("README.md", "# A project\n");
-    first.commit("Begin", None);
-    first.init_strictly("Build it").ok();
-    let bare = first.beside("r.git");
-    let bare = bare.to_str().unwrap();
-    first.git(&[
-        "init",
-        "-q",
-        "--bare",
-        "-b",
-        "main",
-        "--object-format=sha256",
-        bare,
-    ]);
-    first.cook(&["push", "--yes", bare]).ok();
-    let second = Repo::directory();
-    second.git(&["clone", "-q", bare, "."]);
-    second.cook(&["pull"]).ok();
-    second.cook(&["verify", "control-plane"]).ok();
-}
-
-#[test]
-fn a_long_log_travels_as_a_pack() {
-    let shared = Shared::make_pushed();
-    for number in 0..60 {
-        say(&shared.first, &format!("words {number}")).ok();
-    }
-    shared.first.cook(&["push"]).ok();
-    let second = shared.another(2);
-    second.cook(&["pull"]).ok();
-    let objects = second.root.join(".git/cook/log.git/objects");
-    let packs = std::fs::read_dir(objects.join("pack")).unwrap();
-    assert!(
-        packs
-            .flatten()
-            .any(|file| file.file_name().to_string_lossy().ends_with(".pack"))
-    );
-    second.cook(&["doctor", "fsck"]).ok().says("61 transitions");
-    second.cook(&["verify", "control-plane"]).ok();
-    say(&second, "mine").ok();
-    second.cook(&["push"]).ok();
-    shared.first.cook(&["pull"]).ok().says("pulled #62");
 }

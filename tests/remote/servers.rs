@@ -1,49 +1,11 @@
 //! What servers refuse, forget and leave unsaid.
 
 use crate::remote::server::{Daemon, Http, Manner};
-use crate::remote::{LOG, Shared, log, say, standing};
-use crate::support::run;
+use crate::remote::{LOG, Shared, say};
 use std::sync::atomic::Ordering;
 
 fn root(shared: &Shared) -> std::path::PathBuf {
     shared.bare.parent().unwrap().to_owned()
-}
-
-/// The first clone remembers that the log stood there: at this server, which it knows by its address.
-fn has_seen(shared: &Shared, tip: &str) -> bool {
-    let name = ["for-each-ref", "--format=%(objectname)", "refs/remotes"];
-    let seen = log(&shared.first, &name).ok().out;
-    seen.lines().any(|seen| seen == tip)
-}
-
-#[test]
-fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
-    let shared = Shared::make_pushed();
-    shared.set("http.receivepack", "true");
-    // u:secret
-    let manner = Manner {
-        credentials: "dTpzZWNyZXQ=",
-        ..Manner::default()
-    };
-    let http = Http::serve(&root(&shared), manner);
-    let first = &shared.first;
-    first.git(&["remote", "set-url", "origin", "alias:r.git"]);
-    let base = http.url.strip_suffix("r.git").unwrap();
-    first.git(&["config", &format!("url.{base}.insteadOf"), "alias:"]);
-    say(first, "more").ok();
-    let before = standing(first);
-    let failed = first.cook(&["push"]).fails(3, "remote_unreachable");
-    failed.says("git says:").says("could not read Username");
-    assert_eq!(standing(first), before);
-    let helper = "!f() { echo username=u; echo password=secret; }; f";
-    first.git(&["config", &format!("credential.{base}.helper"), helper]);
-    first.cook(&["push"]).ok();
-    assert!(has_seen(&shared, &shared.at(LOG)));
-    let second = shared.another(2);
-    second.git(&["remote", "set-url", "origin", &http.url]);
-    second.git(&["config", &format!("credential.{base}.helper"), helper]);
-    second.cook(&["pull"]).ok();
-    second.cook(&["doctor", "fsck"]).ok();
 }
 
 /// A push of one transition is small, whatever the log holds already: all that is asked and sent for it,
@@ -84,40 +46,6 @@ fn a_daemon_serves_both_ways() {
 }
 
 #[test]
-fn a_push_whose_answer_was_lost_is_asked_after() {
-    let shared = Shared::make_pushed();
-    shared.set("http.receivepack", "true");
-    let http = Http::serve(&root(&shared), Manner::default());
-    let first = &shared.first;
-    first.git(&["remote", "set-url", "origin", &http.url]);
-    say(first, "more").ok();
-    http.manner.dies_after_push.store(true, Ordering::SeqCst);
-    first.cook(&["push"]).ok().says("pushed");
-    assert!(has_seen(&shared, &shared.at(LOG)));
-    first.cook(&["push"]).ok().says("has everything already");
-}
-
-#[test]
-fn a_slow_server_is_waited_for_and_no_longer_than_said() {
-    let shared = Shared::make_pushed();
-    shared.set("http.receivepack", "true");
-    let http = Http::serve(&root(&shared), Manner::default());
-    let first = &shared.first;
-    first.git(&["remote", "set-url", "origin", &http.url]);
-    say(first, "more").ok();
-    http.manner.delay.store(300, Ordering::SeqCst);
-    let before = standing(first);
-    first
-        .cook_env(&["push"], "COOK_REMOTE_MS", "200")
-        .fails(3, "remote_unreachable");
-    first
-        .cook_env(&["pull"], "COOK_REMOTE_MS", "200")
-        .fails(3, "remote_unreachable");
-    assert_eq!(standing(first), before);
-    first.cook(&["push"]).ok();
-}
-
-#[test]
 fn a_server_that_hides_the_refs_takes_a_part_and_that_is_named() {
     let shared = Shared::make_unpushed();
     shared.set("receive.hideRefs", "refs/cook");
@@ -153,67 +81,4 @@ fn a_server_that_hides_the_refs_takes_a_part_and_that_is_named() {
     first.cook(&["pull"]).ok();
     first.git(&["fetch", "-q"]);
     first.git(&["fsck", "--no-dangling"]);
-}
-
-#[test]
-fn a_server_without_atomic_push_is_named() {
-    let shared = Shared::make_unpushed();
-    shared.set("receive.advertiseAtomic", "false");
-    shared
-        .first
-        .cook(&["push", "--yes"])
-        .fails(3, "remote_not_atomic");
-    assert_eq!(shared.at("refs/"), "");
-}
-
-#[test]
-fn what_a_server_takes_no_more_of_stays_here() {
-    let shared = Shared::make_pushed();
-    shared.set("receive.maxInputSize", "100");
-    let first = &shared.first;
-    say(first, "more").ok();
-    let before = standing(first);
-    first.cook(&["push"]).exits(3).says("git says:");
-    assert_eq!(standing(first), before);
-    shared.git(&["config", "--unset", "receive.maxInputSize"]);
-    shared.set("receive.denyNonFastForwards", "true");
-    shared.set("receive.denyDeletes", "true");
-    first.cook(&["push"]).ok();
-}
-
-#[test]
-fn a_commit_that_the_branch_lost_is_kept_there() {
-    let shared = Shared::make_pushed();
-    let first = &shared.first;
-    first.plan_and_select(&[
-        crate::support::reports::slice("one"),
-        crate::support::reports::slice("two"),
-    ]);
-    first.build_slice("one");
-    first.accept_slice("one");
-    let lost = first.head();
-    first.git(&[
-        "commit",
-        "-q",
-        "--amend",
-        "-m",
-        "Another message\n\nCook-Slice: one",
-    ]);
-    first.cook(&["push"]).ok().says("refs/cook/keep/main");
-    let kept = shared.git(&["merge-base", &lost, "refs/cook/keep/main"]);
-    assert_eq!(kept, lost);
-    // What is kept stays the first parent of what is kept later.
-    let tip = shared.at("refs/cook/keep/main");
-    first.git(&[
-        "commit",
-        "-q",
-        "--amend",
-        "-m",
-        "A third\n\nCook-Slice: one",
-    ]);
-    run(first.cook_command(&["brief", "say", "x", "--as-user"]), b"").ok();
-    first.git(&["push", "-q", "--force", "origin", "HEAD:main"]);
-    first.cook(&["push"]).ok();
-    let now = shared.at("refs/cook/keep/main");
-    assert_eq!(shared.git(&["merge-base", &tip, &now]), tip);
 }

@@ -1,18 +1,14 @@
 //! `cook run --once --from`: workers that keep nothing of their own, over one bare remote.
 #![cfg(unix)]
 
-use crate::remote::server::{Http, Manner};
-use crate::remote::{LOG, Shared, log, name, say, standing};
+use crate::remote::{LOG, Shared, log, say};
 use crate::support::agents::{is_alive, wait_for};
 use crate::support::{Repo, with_default_signals};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 const STEP: [&str; 5] = ["run", "--once", "--from", "origin", "--trust-repo"];
-/// Sessions of the job: plan, build, review, audit, accept, three judges, conclude.
-const SESSIONS: usize = 9;
 
 /// A bare remote that holds the job of `examples/job/agent.sh`, and its state.
 struct Work {
@@ -189,30 +185,6 @@ fn outcome(clone: &Repo, mut child: Child) -> (Option<i32>, String) {
 }
 
 #[test]
-fn two_clones_that_keep_nothing_bring_a_mission_to_its_end() {
-    let work = Work::make_begun();
-    let (one, two) = (work.clone(2), work.clone(3));
-    let first = one.cook(&[&STEP[..], &["--json"]].concat());
-    let answer = first.exits(0).json();
-    assert_eq!(answer["sessions"], 1);
-    assert!(answer["pushed"].to_string().contains(LOG), "{answer}");
-    assert_eq!(1 + work.finish(&[&two, &one]), SESSIONS);
-    assert_eq!(work.calls().len(), SESSIONS);
-    work.is_done();
-    // A worker that comes later holds no session and needs no agent, and neither does one elsewhere.
-    let late = work.clone(4);
-    late.cook(&["run", "--once", "--from", "origin"])
-        .exits(13)
-        .says("done");
-    let bare = work.shared.bare.display().to_string();
-    let answer = one.cook(&["run", "--once", "--from", &bare, "--json"]);
-    assert_eq!(answer.exits(13).json()["pushed"], serde_json::json!([]));
-    assert_eq!(work.calls().len(), SESSIONS);
-    assert_eq!(late.git(&["status", "--porcelain"]), "");
-    assert_eq!(late.git(&["rev-parse", "refs/heads/main"]), work.remote().0);
-}
-
-#[test]
 fn who_comes_second_leaves_nothing_there_and_can_begin_again() {
     let work = Work::make_begun();
     let (one, two) = (work.clone(2), work.clone(3));
@@ -363,24 +335,6 @@ fn who_is_killed_before_the_push_gives_it_the_next_time_or_gives_way() {
 }
 
 #[test]
-fn a_push_without_an_answer_is_found_out_the_next_time() {
-    let work = Work::make_begun();
-    work.shared.set("http.receivepack", "true");
-    let root = work.shared.bare.parent().unwrap().to_owned();
-    let http = Http::serve(&root, Manner::default());
-    let one = work.clone(2);
-    one.git(&["remote", "set-url", "origin", &http.url]);
-    one.cook(&STEP).exits(0);
-    let before = work.remote();
-    http.manner.dies_after_push.store(true, Ordering::SeqCst);
-    let step = one.cook(&STEP);
-    assert_ne!(work.remote(), before, "the remote took it");
-    assert!(matches!(step.code, 0 | 3), "{}{}", step.out, step.err);
-    one.cook(&STEP).exits(0);
-    assert_eq!(work.goes_on(&[&one, &work.clone(3)]), 4);
-}
-
-#[test]
 fn a_remote_without_a_log_names_the_command_that_gives_it_one() {
     let work = Work::make_begun();
     let one = work.clone(2);
@@ -402,86 +356,6 @@ fn a_remote_without_a_log_names_the_command_that_gives_it_one() {
         .says(&format!("`cook push --yes {from}` here"));
     one.cook(&["run", "--once", "--from", "nowhere"])
         .fails(2, "remote_unknown");
-}
-
-#[test]
-fn a_remote_that_is_rewound_or_away_changes_nothing() {
-    let work = Work::make_begun();
-    let one = work.clone(2);
-    let old = work.shared.at(LOG);
-    one.cook(&STEP).exits(0);
-    let (head, stands) = (one.head(), standing(&one));
-    let new = work.shared.at(LOG);
-    work.shared.git(&["update-ref", LOG, &old]);
-    one.cook(&STEP).fails(3, "remote_log_rewound");
-    work.shared.git(&["update-ref", "-d", LOG]);
-    one.cook(&STEP).fails(3, "log_gone");
-    work.shared.git(&["update-ref", LOG, &new]);
-    let away = work.state.join("away.git");
-    std::fs::rename(&work.shared.bare, &away).unwrap();
-    one.cook(&STEP)
-        .fails(3, "remote_unreachable")
-        .says("git says:");
-    assert_eq!((one.head(), standing(&one)), (head, stands));
-    std::fs::rename(&away, &work.shared.bare).unwrap();
-    work.goes_on(&[&one]);
-}
-
-/// It goes away while a session is held: what was recorded goes with the next step.
-#[test]
-fn a_remote_that_is_away_at_the_end_gets_it_later() {
-    let (work, one, (child, _)) = Work::begin_hanging();
-    let away = work.state.join("away.git");
-    std::fs::rename(&work.shared.bare, &away).unwrap();
-    work.go();
-    let (code, said) = outcome(&one, child);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("remote_unreachable") && said.contains("cook run --once --from origin"));
-    std::fs::rename(&away, &work.shared.bare).unwrap();
-    assert_eq!(work.goes_on(&[&one, &work.clone(3)]), 4);
-}
-
-#[test]
-fn what_a_person_has_not_committed_or_brought_together_stays() {
-    let work = Work::make_begun();
-    let one = work.clone(2);
-    one.write("mine.txt", "mine");
-    let before = (standing(&one), one.head());
-    one.cook(&STEP)
-        .expect_refused("dirty_worktree")
-        .says("clone of its own");
-    assert_eq!((standing(&one), one.head()), before);
-    assert_eq!(one.read("mine.txt"), "mine");
-    std::fs::remove_file(one.root.join("mine.txt")).unwrap();
-    // A person's commits that the remote does not follow.
-    let two = work.clone(3);
-    two.cook(&STEP).exits(0);
-    two.cook(&STEP).exits(0);
-    let mine = one.write_commit_for("x", "x.txt", "x\n");
-    one.cook(&STEP)
-        .expect_refused("remote_ahead")
-        .says("git pull --no-rebase origin main");
-    assert_eq!(one.head(), mine);
-    // What was refused was not begun: the same again touches neither commits nor edits.
-    one.write("mine.txt", "mine");
-    one.cook(&STEP).expect_refused("dirty_worktree");
-    assert_eq!(
-        (one.head(), one.read("mine.txt")),
-        (mine.clone(), "mine".to_owned())
-    );
-    std::fs::remove_file(one.root.join("mine.txt")).unwrap();
-    one.cook(&STEP).expect_refused("remote_ahead");
-    assert_eq!(one.head(), mine);
-    // Another branch, and none.
-    two.git(&["switch", "-q", "-c", "aside"]);
-    two.cook(&STEP)
-        .fails(3, "branch_missing")
-        .says("git switch main");
-    two.git(&["switch", "-q", "--detach"]);
-    two.cook(&STEP).fails(3, "branch_missing");
-    two.cook(&["run", "--once", "--trust-repo"]).exits(2);
-    two.cook(&["run", "--once", "--from", "origin", "--yes"])
-        .exits(2);
 }
 
 #[test]
@@ -512,25 +386,6 @@ fn a_machine_runs_nothing_that_it_was_not_told_to_trust() {
 }
 
 #[test]
-fn a_person_who_is_waited_for_is_told_by_the_exit_code() {
-    let work = Work::make_begun();
-    let (one, two) = (work.clone(2), work.clone(3));
-    one.cook(&STEP).exits(0);
-    one.cook(&["pause", "a rest"]).ok();
-    one.cook(&["push"]).ok();
-    two.cook(&["run", "--once", "--from", "origin"])
-        .exits(12)
-        .says("cook resume")
-        .says("cook run --once --from origin");
-    assert_eq!(work.calls().len(), 1);
-    two.cook(&["resume", "--as-user"]).ok();
-    // A person's transition goes before the session.
-    two.cook(&STEP).exits(0);
-    one.cook(&STEP).exits(0);
-    work.goes_on(&[&one, &two]);
-}
-
-#[test]
 fn what_looks_like_a_secret_stays_here_until_a_person_decides() {
     let work = Work::make_begun();
     let one = work.clone(2);
@@ -553,40 +408,6 @@ fn two_steps_in_one_clone_do_not_meet() {
     let (code, said) = outcome(&one, child);
     assert_eq!(code, Some(0), "{said}");
     work.goes_on(&[&one]);
-}
-
-/// Whatever the settings say of when transitions travel, a step gives them together.
-#[test]
-fn settings_that_push_by_themselves_do_not_change_what_a_step_is() {
-    for sync in ["push", "each"] {
-        let work = Work::with(&format!("[log]\nsync = \"{sync}\"\n"));
-        let (one, two) = (work.clone(2), work.clone(3));
-        one.cook(&STEP).exits(0);
-        work.hang("implementer");
-        let (slow, _) = work.begin(&one);
-        two.cook(&STEP).exits(0);
-        let there = work.remote();
-        work.go();
-        let (code, said) = outcome(&one, slow);
-        assert_eq!((code, work.remote()), (Some(7), there), "{said}");
-        work.goes_on(&[&one, &two]);
-    }
-}
-
-#[test]
-fn a_shallow_clone_steps_too() {
-    let work = Work::make_begun();
-    let one = Repo::directory();
-    let url = format!("file://{}", work.shared.bare.display());
-    one.git(&["clone", "-q", "--depth=1", &url, "."]);
-    name(&one, 2);
-    let state = work.state.display().to_string();
-    one.extra.borrow_mut().push(("STATE".to_owned(), state));
-    one.cook(&STEP).exits(0);
-    let two = work.clone(3);
-    two.cook(&STEP).exits(0);
-    work.finish(&[&one, &two]);
-    work.is_done();
 }
 
 /// Two workers whose steps are killed after a while that a seed draws, until the mission is done.

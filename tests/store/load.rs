@@ -7,24 +7,6 @@ use cook_repo::store::{History, Place, Store};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-fn log_bytes(fixture: &Fixture) -> u64 {
-    fn size(path: &std::path::Path) -> u64 {
-        std::fs::read_dir(path)
-            .unwrap()
-            .map(|entry| {
-                let entry = entry.unwrap();
-                let found = entry.metadata().unwrap();
-                if found.is_dir() {
-                    size(&entry.path())
-                } else {
-                    found.len()
-                }
-            })
-            .sum()
-    }
-    size(&fixture.log("objects"))
-}
-
 #[test]
 fn of_many_writers_nothing_is_lost() {
     const THREADS: u64 = 8;
@@ -149,21 +131,6 @@ fn packing_comes_by_itself_and_loses_nothing() {
     assert_eq!(store.fsck().unwrap().findings, []);
 }
 
-#[test]
-fn a_transition_costs_the_same_however_long_the_log_is() {
-    let (fixture, store) = Fixture::with(10);
-    let mut costs = Vec::new();
-    for _ in 0..4 {
-        let before = log_bytes(&fixture);
-        for _ in 0..40 {
-            step(&store).unwrap();
-        }
-        costs.push(log_bytes(&fixture) - before);
-    }
-    let (first, last) = (costs[0], costs[3]);
-    assert!(last < first + first / 10, "{costs:?}");
-}
-
 /// A log whose one import holds this many records.
 fn with_history(records: u64) -> (Fixture, Store) {
     let fixture = Fixture::new();
@@ -173,16 +140,6 @@ fn with_history(records: u64) -> (Fixture, Store) {
     first.records.slice = (0..records).map(|n| slice_record(n, &filler)).collect();
     commit(&store, first).unwrap();
     (fixture, store)
-}
-
-#[test]
-fn a_long_history_makes_no_transition_longer() {
-    let (fixture, store) = with_history(20_000);
-    let before = log_bytes(&fixture);
-    step(&store).unwrap();
-    assert!(log_bytes(&fixture) - before < 20_000);
-    assert_eq!(fixture.read("slice-history.jsonl").lines().count(), 20_001);
-    assert!(store.outside_edits().unwrap().is_empty());
 }
 
 /// Time this thread had a processor, in seconds; wall time where the system does not say.

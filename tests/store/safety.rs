@@ -14,40 +14,6 @@ fn expect_refused(fixture: &Fixture) -> Failure {
 }
 
 #[test]
-fn layouts_that_cook_does_not_write_are_refused() {
-    for (path, text) in [
-        ("objects/info/alternates", "/elsewhere\n"),
-        ("objects/info/http-alternates", "x"),
-        ("commondir", "../..\n"),
-        ("config.worktree", ""),
-        ("shallow", ""),
-        ("info/grafts", ""),
-    ] {
-        let (fixture, store) = Fixture::with(1);
-        drop(store);
-        let path = fixture.log(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        let error = expect_refused(&fixture);
-        assert!(
-            matches!(
-                error,
-                Failure {
-                    code: Code::LogUnsafe,
-                    ..
-                }
-            ),
-            "{error}"
-        );
-        let failure = error;
-        assert_eq!(
-            (failure.kind, failure.code),
-            (FailureKind::State, Code::LogUnsafe)
-        );
-    }
-}
-
-#[test]
 fn any_other_config_is_refused() {
     let (fixture, store) = Fixture::with(1);
     let config = fixture.log("config");
@@ -92,26 +58,6 @@ fn symlinks_in_the_place_of_the_log_are_refused() {
     symlink(fixture.dir.path().join("made"), &lock).unwrap();
     assert!(store.lock(WAIT).is_err());
     assert!(!fixture.dir.path().join("made").exists());
-}
-
-#[cfg(unix)]
-#[test]
-fn a_foreign_owner_is_refused() {
-    use std::os::unix::fs::{MetadataExt, chown};
-    let (fixture, store) = Fixture::with(1);
-    drop(store);
-    let owner = std::fs::metadata(fixture.log("")).unwrap().uid();
-    // Only root can give a file away; any other user sees the refusal of the system instead.
-    match chown(fixture.log("config"), Some(owner + 1), None) {
-        Ok(()) => assert!(matches!(
-            expect_refused(&fixture),
-            Failure {
-                code: Code::ForeignOwner,
-                ..
-            }
-        )),
-        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
-    }
 }
 
 #[test]
@@ -254,23 +200,6 @@ fn a_newer_format_can_be_read_and_not_written() {
 }
 
 #[test]
-fn an_older_format_is_refused_by_name() {
-    let (fixture, store) = Fixture::with(2);
-    forge(&fixture, &store, swap("format", "4", "3"));
-    let too_old = |error| {
-        matches!(
-            error,
-            Failure {
-                code: Code::LogTooOld,
-                ..
-            }
-        )
-    };
-    assert!(too_old(store.snapshot().unwrap_err()));
-    assert!(too_old(store.lock(WAIT).unwrap_err()));
-}
-
-#[test]
 fn a_forged_log_is_not_derivable() {
     let apply =
         |before: Option<&_>, event: &_, _: &_, _| Ok(replay(before, event, next_seq(before)));
@@ -399,21 +328,6 @@ fn fsck_passes_a_good_log_and_names_damage() {
 }
 
 #[test]
-fn fsck_sees_a_broken_chain_of_digests() {
-    let (fixture, store) = Fixture::with(6);
-    forge(
-        &fixture,
-        &store,
-        swap("histories.json", "\"bytes\": 1", "\"bytes\": 2"),
-    );
-    let found = store.fsck().unwrap().findings;
-    assert!(
-        found.iter().any(|f| f.code == Code::LogDamaged),
-        "{found:?}"
-    );
-}
-
-#[test]
 fn the_users_objects_are_never_written() {
     let (fixture, store) = Fixture::with(3);
     let mut reground = next(&store);
@@ -428,51 +342,6 @@ fn the_users_objects_are_never_written() {
         .filter(|name| name != "info" && name != "pack")
         .collect();
     assert!(made.is_empty(), "{made:?}");
-}
-
-#[test]
-fn a_rescue_copy_may_share_the_users_objects() {
-    let (fixture, store) = Fixture::with(1);
-    let users = git2::Repository::open(fixture.place().worktree).unwrap();
-    let blob = users.blob(b"the user's text").unwrap();
-    let mut inner = users.treebuilder(None).unwrap();
-    inner.insert("a.txt", blob, 0o100_755).unwrap();
-    let mut outer = users.treebuilder(None).unwrap();
-    outer
-        .insert("dir", inner.write().unwrap(), 0o040_000)
-        .unwrap();
-    let tree = outer.write().unwrap();
-    let log = git2::Repository::open_bare(fixture.log("")).unwrap();
-    log.odb()
-        .unwrap()
-        .add_disk_alternate(fixture.place().common_dir.join("objects").to_str().unwrap())
-        .unwrap();
-    let who = git2::Signature::now("cook", "cook@localhost").unwrap();
-    let commit = log
-        .commit(
-            None,
-            &who,
-            &who,
-            "before a session\n",
-            &log.find_tree(tree).unwrap(),
-            &[],
-        )
-        .unwrap();
-    log.reference("refs/rescue/01rescue", commit, false, "")
-        .unwrap();
-    let copies = store.rescue_list().unwrap();
-    assert_eq!(copies[0].files[0].path, "dir/a.txt");
-    assert_eq!(copies[0].files[0].bytes, 15);
-    let written = store
-        .rescue_restore("01rescue", &[], Path::new("."), false)
-        .unwrap();
-    assert_eq!(std::fs::read(&written[0]).unwrap(), b"the user's text");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(&written[0]).unwrap().permissions().mode();
-        assert_eq!(mode & 0o111, 0o111);
-    }
 }
 
 #[test]
@@ -506,34 +375,4 @@ fn a_held_lock_is_waited_for_and_then_named() {
     drop(held);
     // A process that another test just began holds the file too, until it runs its own program.
     other.lock(WAIT).unwrap();
-}
-
-#[test]
-fn one_process_has_the_lease_as_long_as_its_file_is_there() {
-    let (fixture, store) = Fixture::with(1);
-    assert_eq!(store.lease_holder().unwrap(), None);
-    let lease = store.lease("cook run").unwrap();
-    let other = fixture.open();
-    let holder = other.lease_holder().unwrap().unwrap();
-    assert_eq!(
-        (holder.pid, holder.owner.as_str()),
-        (std::process::id(), "cook run")
-    );
-    let error = other.lease("cook run --once").unwrap_err();
-    assert!(error.to_string().contains("cook run"), "{error}");
-    assert_eq!(error.kind, FailureKind::Held);
-
-    // Without its file a lease is none any more, and the next one is another.
-    std::fs::remove_file(fixture.place().cook_dir().join("leases").join(store.id())).unwrap();
-    assert!(!store.holds(&lease));
-    let taken = other.lease("cook run --once").unwrap();
-    assert!(other.holds(&taken));
-    drop(lease);
-    assert_eq!(
-        other.lease_holder().unwrap().unwrap().owner,
-        "cook run --once"
-    );
-    drop(taken);
-    assert_eq!(store.lease_holder().unwrap(), None);
-    store.lease("cook run --once").unwrap();
 }

@@ -3,7 +3,7 @@
 use crate::support::store::*;
 use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::machine::OutsideEdit;
-use cook_repo::store::{DifferenceKind, History, KeptKind, Store, ViewStatus};
+use cook_repo::store::{DifferenceKind, Store, ViewStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -46,65 +46,6 @@ fn recover(store: &Store) -> cook_repo::store::Recovery {
         .unwrap()
         .recovery()
         .clone()
-}
-
-#[test]
-fn each_edited_document_is_named_with_its_fields() {
-    let (fixture, store) = Fixture::with(3);
-    for (file, from, to, fields) in [
-        (
-            "state.json",
-            "\"continue\"",
-            "\"done\"",
-            vec!["continuation_policy"],
-        ),
-        ("plan.json", "\"do two\"", "\"do 2\"", vec!["two"]),
-        (
-            "active-slice.json",
-            "\"idle\"",
-            "\"selected\"",
-            vec!["status"],
-        ),
-        (
-            "verification-evidence.json",
-            "\"not_recorded\"",
-            "\"passed\"",
-            vec!["outcome"],
-        ),
-    ] {
-        let good = fixture.read(file);
-        fixture.edit(file, from, to);
-        let found = edits(&store);
-        assert_eq!(found.len(), 1, "{file}");
-        assert_eq!(found[0].file, file);
-        assert_eq!(found[0].fields, fields, "{file}");
-        assert!(!found[0].missing);
-        std::fs::write(fixture.agent(file), good).unwrap();
-        assert!(edits(&store).is_empty(), "{file}");
-    }
-}
-
-#[test]
-fn an_edit_of_the_same_length_with_its_time_put_back_is_seen() {
-    let (fixture, store) = Fixture::with(3);
-    let path = fixture.agent("state.json");
-    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
-    let text = fixture.read("state.json").replace("re-ground", "re-grounD");
-    std::fs::write(&path, text).unwrap();
-    let file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.set_modified(modified).unwrap();
-    assert_eq!(edits(&store).len(), 1);
-}
-
-#[test]
-fn another_layout_of_the_same_json_is_no_edit() {
-    let (fixture, store) = Fixture::with(3);
-    let value: serde_json::Value = serde_json::from_str(&fixture.read("plan.json")).unwrap();
-    std::fs::write(fixture.agent("plan.json"), value.to_string()).unwrap();
-    assert!(edits(&store).is_empty());
-    step(&store).unwrap();
-    is_whole(&fixture, &store);
-    assert!(store.rescue_list().unwrap().is_empty());
 }
 
 #[test]
@@ -159,107 +100,6 @@ fn what_is_no_document_at_all_is_an_edit_too() {
 }
 
 #[test]
-fn histories_are_compared_line_by_line() {
-    let (fixture, store) = Fixture::with(7);
-    let path = fixture.agent("slice-history.jsonl");
-    let good = std::fs::read_to_string(&path).unwrap();
-    let cases = [
-        (
-            good.replace("pause 4", "pause 5"),
-            DifferenceKind::Edited,
-            vec!["line 3"],
-        ),
-        (
-            format!("{good}{{}}\n"),
-            DifferenceKind::Edited,
-            vec!["line 7"],
-        ),
-        (
-            good[..good.len() - 10].to_owned(),
-            DifferenceKind::Torn,
-            vec![],
-        ),
-        (
-            good.lines().take(3).map(|l| format!("{l}\n")).collect(),
-            DifferenceKind::Edited,
-            vec![],
-        ),
-        (String::new(), DifferenceKind::Edited, vec![]),
-    ];
-    for (text, kind, fields) in cases {
-        std::fs::write(&path, &text).unwrap();
-        let found = store.differences().unwrap();
-        assert_eq!(found.len(), 1, "{text}");
-        assert_eq!(
-            (found[0].kind, &found[0].fields),
-            (kind, &fields.iter().map(|s| (*s).to_owned()).collect()),
-            "{text}"
-        );
-    }
-    // The next transition leaves it alone, a re-ground puts it right.
-    step(&store).unwrap();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
-    let mut reground = next(&store);
-    reground.displace = true;
-    commit(&store, reground).unwrap();
-    is_whole(&fixture, &store);
-    assert!(fixture.read("slice-history.jsonl").starts_with(&good));
-}
-
-#[test]
-fn an_edit_stays_until_it_is_displaced_and_is_kept_then() {
-    let (fixture, store) = Fixture::with(3);
-    fixture.edit("plan.json", "do two", "do something else");
-    fixture.edit("state.json", "\"continue\"", "\"done\"");
-    let (plan, state) = (fixture.read("plan.json"), fixture.read("state.json"));
-    let committed = step(&store).unwrap();
-    assert!(committed.findings.is_empty());
-    assert_eq!(fixture.read("plan.json"), plan);
-    assert_eq!(fixture.read("state.json"), state);
-    let names: Vec<String> = edits(&store).into_iter().map(|edit| edit.file).collect();
-    assert_eq!(names, ["plan.json", "state.json"]);
-
-    let mut reground = next(&store);
-    reground.displace = true;
-    let committed = commit(&store, reground).unwrap();
-    assert_eq!(committed.findings[0].code, Code::Displaced);
-    is_whole(&fixture, &store);
-
-    let copies = store.rescue_list().unwrap();
-    assert_eq!(copies.len(), 1);
-    assert_eq!(copies[0].kind, KeptKind::Displaced);
-    assert_eq!(Some(&copies[0].id), committed.displaced.as_ref());
-    let paths: Vec<&str> = copies[0].files.iter().map(|f| f.path.as_str()).collect();
-    assert_eq!(paths, [".agent/plan.json", ".agent/state.json"]);
-    assert_eq!(copies[0].files[0].bytes, plan.len() as u64);
-    let id = &copies[0].id;
-    assert_eq!(
-        store.rescue_show(id, ".agent/plan.json").unwrap(),
-        plan.as_bytes()
-    );
-
-    let written = store
-        .rescue_restore(id, &[], Path::new("kept"), false)
-        .unwrap();
-    assert_eq!(written.len(), 2);
-    let kept = fixture.place().worktree.join("kept/.agent/state.json");
-    assert_eq!(std::fs::read_to_string(kept).unwrap(), state);
-    // Not over what is there, unless asked to.
-    let only = [".agent/plan.json".to_owned()];
-    assert!(matches!(
-        store.rescue_restore(id, &only, Path::new(""), false),
-        Err(Failure {
-            code: Code::NotWritable,
-            ..
-        })
-    ));
-    store
-        .rescue_restore(id, &only, Path::new(""), true)
-        .unwrap();
-    assert_eq!(fixture.read("plan.json"), plan);
-}
-
-#[test]
 fn copies_are_only_restored_inside_the_worktree() {
     let (fixture, store) = Fixture::with(2);
     fixture.edit("plan.json", "do two", "do 2");
@@ -304,32 +144,6 @@ fn copies_are_only_restored_inside_the_worktree() {
             })
         ));
     }
-}
-
-#[test]
-fn a_deleted_view_is_missing_and_comes_back() {
-    let (fixture, store) = Fixture::with(4);
-    let shown = contents(&fixture);
-    std::fs::remove_dir_all(fixture.place().agent_dir()).unwrap();
-    assert_eq!(store.view_status().unwrap(), ViewStatus::Absent);
-    let found = edits(&store);
-    assert_eq!(found.len(), 6);
-    assert!(found.iter().all(|edit| edit.missing));
-    // Only what may put the log's version back does so.
-    step(&store).unwrap();
-    assert_eq!(edits(&store).len(), 6);
-    let mut reground = next(&store);
-    reground.displace = true;
-    commit(&store, reground).unwrap();
-    is_whole(&fixture, &store);
-    let history = fixture.read("slice-history.jsonl");
-    assert!(
-        history
-            .as_bytes()
-            .starts_with(&shown["slice-history.jsonl"])
-    );
-    assert_eq!(history.lines().count(), 5);
-    assert!(store.rescue_list().unwrap().is_empty());
 }
 
 #[test]
@@ -416,95 +230,6 @@ fn an_interrupted_write_over_edits_keeps_them() {
     is_whole(&fixture, &store);
 }
 
-#[test]
-fn a_first_transition_that_never_reached_the_view_is_rolled_forward() {
-    let (fixture, store) = Fixture::with(1);
-    std::fs::remove_dir_all(fixture.place().agent_dir()).unwrap();
-    std::fs::remove_file(fixture.place().stamp_file()).unwrap();
-    assert_eq!(store.view_status().unwrap(), ViewStatus::Absent);
-    assert!(edits(&store).is_empty());
-    assert!(recover(&store).rolled_forward);
-    is_whole(&fixture, &store);
-}
-
-#[test]
-fn a_lost_or_foreign_stamp_makes_contents_decide() {
-    let (fixture, store) = Fixture::with(4);
-    let stamp = fixture.place().stamp_file();
-    let old = contents(&fixture);
-    step(&store).unwrap();
-    let foreign = format!(
-        "{{\"schema_version\": 1, \"commit\": \"{}\", \"files\": {{}}}}",
-        "7".repeat(40)
-    );
-    for text in ["", "null", "{\"schema_version\": 2}", &foreign] {
-        // Versions that the log holds are not edits, whatever the stamp was.
-        std::fs::write(fixture.agent("state.json"), &old["state.json"]).unwrap();
-        std::fs::write(&stamp, text).unwrap();
-        assert_eq!(store.view_status().unwrap(), ViewStatus::Pending);
-        assert!(edits(&store).is_empty(), "{text}");
-        std::fs::write(fixture.agent("plan.json"), "{}").unwrap();
-        assert_eq!(edits(&store).len(), 1);
-        let id = recover(&store).displaced.unwrap();
-        assert_eq!(store.rescue_show(&id, ".agent/plan.json").unwrap(), b"{}");
-        is_whole(&fixture, &store);
-    }
-}
-
-#[test]
-fn a_view_that_cannot_be_written_is_a_success_with_a_finding() {
-    let (fixture, store) = Fixture::with(3);
-    let tmp = fixture.agent("tmp");
-    std::fs::remove_dir(&tmp).unwrap();
-    // The transition itself must pass recovery, so the obstacle comes after staging.
-    let staged = store.lock(WAIT).unwrap().recover().unwrap();
-    let staged = staged.stage(next(&store)).unwrap();
-    std::fs::remove_dir(&tmp).unwrap();
-    std::fs::write(&tmp, "in the way").unwrap();
-    let committed = staged.commit(None, |_| Ok(())).unwrap();
-    assert_eq!(committed.findings[0].code, Code::CheckoutPending);
-    assert_eq!(store.tip().unwrap().unwrap(), committed.tip);
-    assert_eq!(store.view_status().unwrap(), ViewStatus::Pending);
-    assert!(
-        edits(&store).is_empty(),
-        "stats still vouch for what was shown"
-    );
-    let refused = store.lock(WAIT).unwrap().recover().unwrap_err();
-    assert!(
-        matches!(
-            refused,
-            Failure {
-                code: Code::AgentDirUnsafe,
-                ..
-            }
-        ),
-        "{refused}"
-    );
-    std::fs::remove_file(&tmp).unwrap();
-    step(&store).unwrap();
-    is_whole(&fixture, &store);
-    assert_eq!(fixture.read("slice-history.jsonl").lines().count(), 4);
-}
-
-#[test]
-fn files_that_were_there_before_the_log_are_kept() {
-    let fixture = Fixture::new();
-    std::fs::create_dir(fixture.place().agent_dir()).unwrap();
-    std::fs::write(fixture.agent("state.json"), "{\"old\": true}").unwrap();
-    std::fs::write(fixture.agent("slice-history.jsonl"), "{\"old\": 1}\n").unwrap();
-    std::fs::write(fixture.agent("notes.md"), "mine").unwrap();
-    let store = Store::create(fixture.place()).unwrap();
-    let id = step(&store).unwrap().displaced.unwrap();
-    assert_eq!(
-        store
-            .rescue_show(&id, ".agent/slice-history.jsonl")
-            .unwrap(),
-        b"{\"old\": 1}\n"
-    );
-    assert_eq!(fixture.read("notes.md"), "mine");
-    is_whole(&fixture, &store);
-}
-
 #[cfg(unix)]
 #[test]
 fn symlinks_are_never_followed() {
@@ -556,23 +281,6 @@ fn symlinks_are_never_followed() {
     symlink(fixture.dir.path(), fixture.agent("tmp")).unwrap();
     assert!(step(&store).is_err());
     assert_eq!(store.tip().unwrap().unwrap().seq, 4);
-}
-
-#[test]
-fn histories_concatenate_along_the_chain() {
-    let (fixture, store) = Fixture::with(13);
-    let stop: Vec<String> = store
-        .history_lines(History::Stop)
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    assert_eq!(stop.len(), 4);
-    std::fs::remove_file(fixture.agent("stop-check-history.jsonl")).unwrap();
-    let mut repair = next(&store);
-    repair.displace = true;
-    commit(&store, repair).unwrap();
-    let shown = fixture.read("stop-check-history.jsonl");
-    assert_eq!(shown.lines().collect::<Vec<_>>(), stop);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `[rules] strength` in a workflow: what no gate notices is shown to the reviewer, and where it is
 //! required keeps a slice from being accepted, whatever reviews say.
 
-use crate::support::{Repo, run_alone};
+use crate::support::Repo;
 use serde_json::{Value, json};
 
 const GATE: &str = "sh tests.sh";
@@ -122,34 +122,6 @@ fn must_fix(repo: &Repo) -> String {
 }
 
 #[test]
-fn what_no_gate_notices_is_shown_to_the_reviewer_and_binds_nobody() {
-    let repo = make_planned("[rules]\nstrength = \"report\"\n[strength]\nmutants = 8\n");
-    let program = Program::of(0);
-    let said = implement(&repo, &program, &program.hollow);
-    assert!(said.contains("[proves_nothing]"), "{said}");
-    let shown = prompt(&repo);
-    for part in [
-        "strength of the gates over slice `band`",
-        "every gate passes with this change",
-        "every gate passes with the whole change taken back",
-        "`WAIVE ID: why`; `whole` means the change as a whole",
-        "  | +",
-    ] {
-        assert!(shown.contains(part), "{part}: {shown}");
-    }
-    repo.record("reviewer", repo.reviewer_report(None)).ok();
-    repo.record("auditor", repo.auditor_report()).ok();
-    repo.record("regrounder", accepting(&repo)).ok();
-    repo.cook(&["verify", "slice", "band"])
-        .ok()
-        .says("strength of the gates over `band`: 0 of ");
-    // The judges were not heard yet.
-    repo.cook(&["verify"])
-        .exits(1)
-        .says("strength of the gates over `band`: 0 of ");
-}
-
-#[test]
 fn the_name_of_a_file_is_no_line_of_a_prompt() {
     let repo = make_planned("[rules]\nstrength = \"report\"\n[strength]\nmutants = 2\n");
     let program = Program::of(0);
@@ -174,46 +146,6 @@ fn a_budget_of_nothing_shows_nothing() {
         let said = implement(&repo, &program, &program.strong);
         assert!(said.contains("[strength_unknown]"), "{budget}: {said}");
     }
-}
-
-/// What was built and never reported is no slice that was there already.
-#[test]
-fn judges_are_told_of_a_cancelled_slice_that_was_worked_on() {
-    let repo = make_planned("");
-    let program = Program::of(0);
-    repo.write("band.sh", &program.code);
-    repo.commit("Name bands", Some("band"));
-    let returned = repo.implementer_report(Some("it is there already"));
-    repo.record("implementer", returned).ok();
-    repo.hand_in_reground(&json!({
-        "plan": {"cancel": [{"slice_id": "band", "reason": "it is there already"}]},
-        "evidence": [{
-            "slice_id": "band",
-            "criterion": "a number is named by its band",
-            "anchor": "band.sh:7",
-            "basis": "observed",
-        }],
-    }));
-    let shown = prompt(&repo);
-    assert!(
-        shown.contains("no review accepted what came since"),
-        "{shown}"
-    );
-    let verified = repo.cook(&["verify", "control-plane"]);
-    assert!(
-        verified.out.contains("[slice_cancelled]"),
-        "{}",
-        verified.out
-    );
-}
-
-#[test]
-fn nothing_is_planted_where_nobody_asks_for_it() {
-    let repo = make_planned("");
-    let program = Program::of(1);
-    implement(&repo, &program, &program.hollow);
-    assert!(!prompt(&repo).contains("strength of the gates"));
-    assert_eq!(repo.document("state.json")["schema_version"], 1);
 }
 
 #[test]
@@ -273,106 +205,6 @@ fn a_reviewer_answers_for_what_no_gate_notices_by_name() {
     repo.cook(&["verify", "slice", "band"])
         .ok()
         .says("waived `whole`: tried by hand, in the shop");
-}
-
-/// Tests that hold the text of the code against itself notice every defect, and nothing that it does.
-#[test]
-fn a_gate_that_looks_at_the_text_notices_nothing() {
-    for looks in ["cat band.sh", "head -n 6 band.sh", "tail -n 4 band.sh"] {
-        let repo = make_planned("[rules]\nstrength = \"require\"\n[strength]\nmutants = 4\n");
-        let program = Program::of(5);
-        // Another file comes before it.
-        repo.write("aaa.sh", "echo a\n");
-        repo.write("band.sh", &program.code);
-        let sum = format!("{looks} | cksum");
-        let is = run_alone(repo.command("sh").args(["-c", &sum])).ok().out;
-        let tests = format!(
-            "{}[ \"$({sum})\" = \"{}\" ] || {{ echo 'band.sh: line 1: syntax error'; exit 2; }}\n",
-            program.hollow,
-            is.trim()
-        );
-        let said = implement(&repo, &program, &tests);
-        assert!(said.contains("[strength_unknown]"), "{looks}: {said}");
-        let report = repo.reviewer_report(None);
-        let says = "the review's yes does not count: whether gates notice defects is not known";
-        repo.record("reviewer", report).ok().says(says);
-        repo.record("auditor", repo.auditor_report()).ok();
-        repo.record("regrounder", accepting(&repo))
-            .expect_refused("review_negative")
-            .says("planted defects that the gates do not notice");
-    }
-}
-
-/// What nobody could read, and what stands where documents or tests do, is code all the same.
-#[test]
-fn code_that_looks_like_something_else_is_not_passed_over() {
-    let program = Program::of(5);
-    let code = program.code.as_bytes();
-    let large = [code, &b"# a line of a comment\n".repeat(60_000)].concat();
-    let latin = [code, b"# caf\xe9\n"].concat();
-    for (path, text, pages, unknown) in [
-        ("band.sh", &latin[..], 0, true),
-        ("band.sh", &large[..], 0, true),
-        ("band.sh", code, 3_005, true),
-        ("docs/band.sh", code, 0, false),
-        ("band_test.sh", code, 0, false),
-    ] {
-        let repo = make_planned("[rules]\nstrength = \"require\"\n[strength]\nmutants = 2\n");
-        for page in 0..pages {
-            repo.write(&format!("aaa/{page}.md"), "a page\n");
-        }
-        repo.write(path, text);
-        repo.write("tests.sh", program.hollow.replace("band.sh", path));
-        repo.commit("Name bands", Some("band"));
-        let report = repo.implementer_report(None);
-        let said = repo.record("implementer", report).ok().err;
-        assert_eq!(
-            said.contains("[strength_unknown]"),
-            unknown,
-            "{path}: {said}"
-        );
-        repo.record("reviewer", repo.reviewer_report(None)).ok();
-        repo.record("auditor", repo.auditor_report()).ok();
-        let accepting = accepting(&repo).replace("band.sh:7", &format!("{path}:7"));
-        let accepting = match text.len() == code.len() {
-            true => accepting,
-            false => accepting.replace(&format!("{path}:7"), &format!("entry:{path}")),
-        };
-        repo.record("regrounder", accepting)
-            .expect_refused("review_negative");
-        let below = ["strength", "band", "--minimum", "0.5"];
-        let run = repo.cook(&below).exits(1);
-        assert_eq!(
-            (run.out + &run.err).contains("strength_unknown"),
-            unknown,
-            "{path}"
-        );
-    }
-}
-
-/// A gate's command may name what ships.
-#[test]
-fn code_that_a_gate_names_is_not_passed_over_in_silence() {
-    let repo =
-        make_planned("[gates.syntax]\nrun = \"sh -n band.sh\"\n[rules]\nstrength = \"require\"\n");
-    let program = Program::of(0);
-    let said = implement(&repo, &program, &program.hollow);
-    assert!(said.contains("nothing is planted in band.sh"), "{said}");
-    repo.record("reviewer", repo.reviewer_report(None)).ok();
-    repo.record("auditor", repo.auditor_report()).ok();
-    repo.record("regrounder", accepting(&repo))
-        .expect_refused("review_negative");
-    // A waiver below what is no finding is one.
-    repo.hand_in_reground(&json!({"reconcile": {"slice_id": "band", "decision": "reopened"}}));
-    implement(&repo, &program, &program.strong);
-    let waived = repo.reviewer_report(None).replace(
-        "Findings: none\n",
-        "Findings:\n- none\nWAIVE whole: tried by hand in the shop\n",
-    );
-    repo.record("reviewer", waived).ok();
-    repo.record_with(&["auditor", "--session", "two"], repo.auditor_report())
-        .ok();
-    repo.record("regrounder", accepting(&repo)).ok();
 }
 
 #[test]

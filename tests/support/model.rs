@@ -38,8 +38,6 @@ pub struct Turn {
     pub prompt: String,
     /// How many steps of it were made.
     pub done: usize,
-    /// What the last tool gave back.
-    pub result: String,
     /// What the model is told it is.
     pub system: String,
     /// Everything it was sent, as one text.
@@ -131,14 +129,12 @@ fn turn(request: &Value) -> Turn {
         .take_while(|message| role(message, "user"));
     let texts: Vec<String> = said.map(|message| text(&message["content"])).collect();
     let steps = after.iter().filter(|message| role(message, "assistant"));
-    let result = after.iter().rfind(|message| role(message, "tool"));
     let told = |message: &&Value| role(message, "system") || role(message, "developer");
     let all: Vec<String> = messages.iter().map(|m| text(&m["content"])).collect();
     let tools = request["tools"].as_array().into_iter().flatten();
     Turn {
         prompt: texts.join("\n"),
         done: steps.count(),
-        result: result.map_or(String::new(), |message| text(&message["content"])),
         system: messages
             .iter()
             .find(told)

@@ -1,7 +1,7 @@
 //! What `cook init` shows of the gates that it found.
 
-use crate::support::{Repo, run};
-use crate::toolchains::{is_here, make_project, room};
+use crate::support::Repo;
+use crate::toolchains::{is_here, make_project};
 use serde_json::Value;
 
 fn project(test: &str) -> Option<Repo> {
@@ -38,30 +38,6 @@ fn a_gate_that_takes_long_is_slow_and_not_red() {
     let args = [&INIT[..], &["--gate-time", "1s", "--json"]].concat();
     let answer = repo.cook(&args).exits(0).json();
     assert_eq!(answer["gates"][0]["outcome"], "slow", "{answer:#}");
-}
-
-#[test]
-fn nobody_is_surprised_by_a_gate() {
-    let Some(repo) = project("@touch \"$$HOME/ran\"") else {
-        return;
-    };
-    let ran = || {
-        let rooms = repo.beside("home/.cache/clean-rooms");
-        rooms.is_dir() && room(&repo).join("../../home/ran").exists()
-    };
-    // Before the commit, on request, and for an agent.
-    let before = repo.cook(&["init", "--mission", "Keep it green"]);
-    before.exits(0).says("then run `cook gate --clean`");
-    assert!(!ran());
-    repo.cook(&["init", "--commit", "--skip-gates"]).exits(0);
-    assert!(!ran());
-    let Some(other) = project("@touch \"$$HOME/ran\"") else {
-        return;
-    };
-    let mut command = other.cook_command(&INIT);
-    command.env("CLAUDECODE", "1");
-    run(command, b"").exits(0).says("not trusted yet");
-    assert!(!other.beside("home/.cache/clean-rooms").exists());
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! What a machine does not have.
 
-use crate::support::agents::has_sandbox;
 use crate::support::{Repo, run_alone};
 use crate::toolchains::{green, init_green, is_here, make_project, skip};
 
@@ -106,26 +105,4 @@ fn random(length: usize) -> Vec<u8> {
         (state >> 32) as u8
     };
     std::iter::repeat_with(next).take(length).collect()
-}
-
-/// A virtual environment holds the path at which it was made, which the sandbox shows elsewhere.
-#[test]
-fn what_was_made_in_the_sandbox_is_not_used_outside() {
-    if !has_sandbox() {
-        return;
-    }
-    let repo = Repo::unborn();
-    make_project(&repo, "a.txt");
-    repo.commit("Begin", None);
-    let settings = "[clean_room]\ncache = [\"made\"]\nsetup = \"sh -c 'mkdir -p made; pwd >made/at'\"\nsetup_inputs = [\"a.txt\"]\n[gates]\ntest = { run = \"sh -c 'pwd | cmp - made/at'\" }\n";
-    repo.write(".agent/cook.toml", settings);
-    repo.commit("Gates", None);
-    repo.cook(&["init", "--mission", "Keep it green", "--commit"])
-        .exits(0);
-    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
-    green(&repo);
-    let settings = format!("{settings}[sandbox]\nmode = \"off\"\n");
-    repo.write(".agent/cook.toml", settings);
-    repo.commit("No sandbox", None);
-    green(&repo);
 }

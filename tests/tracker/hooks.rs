@@ -2,7 +2,7 @@
 //! off in the middle of a write; what cook says and keeps is looked at from both sides.
 #![cfg(unix)]
 
-use crate::support::hooks::{Session, texts};
+use crate::support::hooks::Session;
 use crate::support::tracker::{Issues, SHAPES, install};
 use crate::support::{Repo, run};
 use serde_json::json;
@@ -505,27 +505,6 @@ fn count_queue_texts(repo: &Repo) -> usize {
     assert!(!repo.root.join(".agent").exists());
     let path = repo.root.join(".git/cook-hooks/queue.jsonl");
     std::fs::read_to_string(path).unwrap().lines().count()
-}
-
-#[test]
-fn a_sub_agents_commit_is_commented_and_a_claim_in_a_workflow_comes_before_the_slice() {
-    let repo = Repo::with_selection();
-    let issues = track(&repo, "br", "envelope");
-    // The envelope is bd's; `br` speaks it as well as the flat shape.
-    project(&issues);
-    set_claimed(&issues, "x-a", "me");
-    let session = Session::owner(&repo, "s");
-    session.shell("br update x-a --claim");
-    repo.commit("made", None);
-    session.send(
-        "PostToolUse",
-        json!({"agent_id": "sub", "tool_name": "Bash", "tool_use_id": "u", "tool_input": {"command": "git commit"}}),
-    )
-    .is_silent();
-    assert!(issues.comments("x-a").contains(&link(&repo, "made")));
-    assert_eq!(texts(&repo, "commit").len(), 1, "and in the trail");
-    let text = session.start("resume").context();
-    assert!(text.contains("## Resuming: x-a — `first`"), "{text}");
 }
 
 /// `N20–N23` and the like, one by one.

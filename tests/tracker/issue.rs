@@ -155,21 +155,6 @@ fn the_whole_round_works_without_a_workflow_in_every_shape() {
 }
 
 #[test]
-fn an_issue_of_another_actor_is_marked_and_left_alone() {
-    let desk = Desk::new("br", "paged");
-    project(&desk);
-    desk.issues.set("x-a", "assignee", "rival");
-    desk.issues.set("x-a", "status", "in_progress");
-    desk.cook(&["issue", "ready"])
-        .ok()
-        .says("[held by rival] [in_progress]");
-    desk.cook(&["issue", "claim", "x-a"])
-        .expect_refused("issue_held")
-        .says("held by rival");
-    assert_eq!(desk.issues.count(&["update"]), 0);
-}
-
-#[test]
 fn an_issue_is_not_closed_over_uncommitted_work() {
     let desk = Desk::new("br", "flat");
     project(&desk);
@@ -210,42 +195,6 @@ fn a_tracker_that_is_away_is_named_and_noted() {
     let ready = desk.json("issue-ready", &["issue", "ready"]);
     assert_eq!(ready["findings"][0]["code"], "ready_incomplete");
     assert_eq!(ready["ready"][0]["reach"], Value::Null);
-}
-
-#[test]
-fn the_settings_choose_the_tracker() {
-    let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
-    project(&desk);
-    let choose = |kind: &str| {
-        let settings = format!("[tracker]\nkind = \"{kind}\"\n");
-        desk.repo.write(".agent/cook.toml", &settings);
-    };
-    let tracker = || desk.json("issue-status", &["issue", "status"])["tracker"].clone();
-    assert_eq!(tracker(), "br", "auto is the default");
-    choose("none");
-    assert_eq!(tracker(), "none");
-    choose("bd");
-    desk.cook(&["issue", "status"])
-        .exits(3)
-        .says("[tracker_absent]")
-        .says("not on PATH");
-    choose("br");
-    assert_eq!(tracker(), "br");
-    desk.issues.fault("info", "uninitialised");
-    desk.cook(&["issue", "status"])
-        .exits(3)
-        .says("[tracker_absent]")
-        .says("br init");
-    choose("auto");
-    assert_eq!(
-        tracker(),
-        "none",
-        "a workspace that is not initialised is none"
-    );
-    Repo::new()
-        .cook(&["issue", "ready"])
-        .exits(3)
-        .says("[not_initialised]");
 }
 
 #[test]
@@ -368,95 +317,5 @@ fn the_claim_follows_the_selection_and_the_close_the_acceptance() {
             .iter()
             .filter(|call| ["update", "close"].contains(&call[0].as_str()));
         assert!(writes.clone().count() == 2 && writes.clone().all(silent));
-    }
-}
-
-#[test]
-fn a_claim_that_fails_does_not_keep_the_slice_from_being_selected() {
-    let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
-    project(&desk);
-    carrying(&desk);
-    desk.issues.set("x-a", "assignee", "rival");
-    let select = desk.repo.regrounder_report(&json!({"select": "one"}));
-    desk.record("regrounder", &select)
-        .ok()
-        .says("[tracker_behind]")
-        .says("held by rival");
-    assert_eq!(desk.repo.rule(), "4");
-    assert_eq!(desk.issues.get("x-a", "assignee"), "rival");
-}
-
-#[test]
-fn what_was_taken_back_is_owed_again() {
-    let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
-    project(&desk);
-    carrying(&desk);
-    let select = desk.repo.regrounder_report(&json!({"select": "one"}));
-    desk.record("regrounder", &select).ok();
-    assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
-    desk.cook(&["undo", "@-1", "--as-user"])
-        .ok()
-        .never_says("tracker_behind");
-    desk.cook(&["issue", "claim", "x-a"])
-        .expect_refused("issue_follows_slice");
-    // Somebody gave the issue back meanwhile; the selection takes it again.
-    desk.issues.set("x-a", "status", "open");
-    desk.issues.set("x-a", "assignee", "");
-    let select = desk.repo.regrounder_report(&json!({"select": "one"}));
-    desk.record("regrounder", &select).ok();
-    assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
-    // An acceptance that is taken back: the tracker keeps the issue closed, which is named.
-    desk.repo.write_commit_for("one", "one.txt", "one works\n");
-    desk.record("implementer", &desk.repo.implementer_report(None))
-        .ok();
-    desk.record("reviewer", &desk.repo.reviewer_report(None))
-        .ok();
-    desk.record("auditor", &desk.repo.auditor_report()).ok();
-    let accept = desk.repo.regrounder_report(&json!({
-        "reconcile": {"slice_id": "one", "decision": "accepted"},
-        "evidence": proof("one"),
-    }));
-    desk.record("regrounder", &accept).ok();
-    assert_eq!(desk.issues.get("x-a", "status"), "closed");
-    desk.cook(&["undo", "@-1", "--as-user"])
-        .ok()
-        .says("tracker_behind")
-        .says("issue `x-a` was not claimed: it is closed");
-    assert_eq!(desk.issues.count(&["close"]), 1, "it was closed once");
-    // An edited plan that is taken in binds its issues at once.
-    let text = desk.repo.read(".agent/plan.json");
-    let mut plan: Value = serde_json::from_str(&text).unwrap();
-    plan["candidate_slices"][1]["contract_ids"] = json!(["issue:x-c"]);
-    desk.repo.write(
-        ".agent/plan.json",
-        &(serde_json::to_string_pretty(&plan).unwrap() + "\n"),
-    );
-    desk.cook(&["plan", "adopt", "--as-user"]).ok();
-    desk.cook(&["issue", "claim", "x-c"])
-        .expect_refused("issue_follows_slice");
-    desk.cook(&["issue", "claim", "x-b"]).ok();
-}
-
-#[test]
-fn whoever_only_reads_waits_three_seconds_at_most_for_a_tracker_that_hangs() {
-    for (question, args) in [
-        ("info", &["issue", "ready"][..]),
-        ("ready", &["issue", "ready"]),
-        ("dep", &["issue", "show", "x-a"]),
-        ("list", &["issue", "status"]),
-    ] {
-        let desk = Desk::new("br", "flat");
-        project(&desk);
-        desk.issues.fault(question, "hang");
-        let began = std::time::Instant::now();
-        let done = desk.cook(args);
-        let took = began.elapsed();
-        // Three seconds are promised; a busy machine gets more.
-        assert!(
-            took < std::time::Duration::from_secs(6),
-            "{args:?}: {took:?}"
-        );
-        let said = format!("{}{}", done.out, done.err);
-        assert!(said.contains("no answer within"), "{args:?}: {said}");
     }
 }

@@ -2,10 +2,10 @@
 //! known way. The real programs are never run.
 #![cfg(unix)]
 
-use crate::support::tracker::{Desk, SHAPES, bounds, hasty};
+use crate::support::tracker::{Desk, SHAPES, hasty};
 use cook::tracker::{
-    Attempt, Bounds, Commented, Entry, Holder, IssueStatus, Memory, NewIssue, Tracker,
-    TrackerError, list_unblocked_by, replay,
+    Attempt, Commented, Entry, Holder, IssueStatus, Memory, NewIssue, Tracker, TrackerError,
+    list_unblocked_by, replay,
 };
 use std::time::{Duration, Instant};
 
@@ -237,39 +237,6 @@ fn a_program_that_vanishes_is_unavailable() {
     );
 }
 
-fn is_running(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());
-    state.flatten().is_some_and(|state| state != 'Z')
-}
-
-#[test]
-fn a_hang_ends_at_the_deadline_with_all_its_processes() {
-    let desk = Desk::with("br", "flat", hasty());
-    project(&desk);
-    desk.issues.fault("ready", "hang");
-    let started = Instant::now();
-    let error = desk.tracker.ready().unwrap_err();
-    assert!(
-        started.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        started.elapsed()
-    );
-    assert_eq!(
-        error.to_string(),
-        "`br` is unavailable: no answer within 1s 500ms; it was ended"
-    );
-    let child = desk.issues.read("child");
-    assert!(!child.is_empty());
-    if cfg!(target_os = "linux") {
-        let end = Instant::now() + Duration::from_secs(5);
-        while is_running(&child) && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert!(!is_running(&child), "process {child} outlived the deadline");
-    }
-}
-
 #[test]
 fn one_deadline_holds_for_all_calls() {
     let desk = Desk::new("br", "flat");
@@ -458,37 +425,6 @@ fn only_the_first_five_are_looked_into() {
     assert_eq!(desk.issues.count(&["dep", "list"]), 10);
 }
 
-#[test]
-fn what_hangs_on_a_row_may_be_missing_and_the_row_is_there() {
-    let desk = Desk::with(
-        "br",
-        "flat",
-        Bounds {
-            call: Duration::from_secs(20),
-            ..bounds()
-        },
-    );
-    project(&desk);
-    desk.issues.fault("dep", "hang");
-    let started = Instant::now();
-    let list = desk
-        .tracker
-        .ready_list(started + Duration::from_millis(1500))
-        .unwrap();
-    assert!(
-        started.elapsed() < Duration::from_secs(15),
-        "{:?}",
-        started.elapsed()
-    );
-    assert_eq!(list.rows.len(), 2);
-    assert!(list.rows.iter().all(|row| row.reach.is_none()));
-    assert!(
-        list.problems
-            .iter()
-            .any(|why| why == "`br` took longer than cook waits")
-    );
-}
-
 fn entries(count: usize) -> Vec<Entry> {
     (1..=count)
         .map(|number| Entry {
@@ -503,58 +439,6 @@ fn list_expected(count: usize) -> Vec<String> {
     (1..=count)
         .map(|n| format!("entry {n} [cook:E{n}]"))
         .collect()
-}
-
-#[test]
-fn a_comment_that_was_ended_half_way_is_there_once() {
-    for (program, shape) in SHAPES {
-        // Ended after the write, before it, or with an error after it.
-        for fault in [
-            "once hang-after",
-            "once hang",
-            "once fail-after",
-            "once partial",
-        ] {
-            let desk = Desk::with(program, shape, hasty());
-            project(&desk);
-            let mut memory = Memory::hold(desk.git_dir()).unwrap();
-            let first = replay(&desk.tracker, &mut memory, &entries(1)).unwrap();
-            assert_eq!(first.added, 1);
-            desk.issues.fault("comments-add", fault);
-            let torn = replay(&desk.tracker, &mut memory, &entries(3)).unwrap();
-            assert_eq!((torn.added, torn.waiting), (0, 2), "{shape} {fault}");
-            assert!(torn.stopped_by.is_some());
-            drop(memory);
-            let mut memory = Memory::hold(desk.git_dir()).unwrap();
-            let again = replay(&desk.tracker, &mut memory, &entries(3)).unwrap();
-            assert_eq!(again.added + again.found, 2, "{shape} {fault}");
-            assert_eq!(again.found == 1, fault != "once hang", "{shape} {fault}");
-            assert_eq!(
-                desk.issues.comments("x-a"),
-                list_expected(3),
-                "{shape} {fault}"
-            );
-            let calm = replay(&desk.tracker, &mut memory, &entries(3)).unwrap();
-            assert_eq!((calm.added, calm.found), (0, 0));
-        }
-    }
-}
-
-#[test]
-fn entries_wait_while_the_tracker_is_down_and_keep_their_order() {
-    let desk = Desk::new("bd", "envelope");
-    project(&desk);
-    let mut memory = Memory::hold(desk.git_dir()).unwrap();
-    replay(&desk.tracker, &mut memory, &entries(1)).unwrap();
-    for (fault, count) in [("locked", 2), ("denied", 3), ("wordless", 4)] {
-        desk.issues.fault("comments-add", fault);
-        let report = replay(&desk.tracker, &mut memory, &entries(count)).unwrap();
-        assert_eq!((report.added, report.waiting), (0, count - 1), "{fault}");
-    }
-    desk.issues.fault("comments-add", "");
-    let report = replay(&desk.tracker, &mut memory, &entries(5)).unwrap();
-    assert_eq!((report.added, report.waiting), (4, 0));
-    assert_eq!(desk.issues.comments("x-a"), list_expected(5));
 }
 
 #[test]
@@ -576,67 +460,4 @@ fn a_lost_cursor_repeats_nothing() {
     let done = replay(&desk.tracker, &mut memory, &entries(6)).unwrap();
     assert_eq!((done.found, done.added), (1, 1));
     assert_eq!(desk.issues.comments("x-a"), list_expected(6));
-}
-
-#[test]
-fn a_replay_that_stops_while_it_searches_goes_on_searching() {
-    let desk = Desk::new("br", "paged");
-    project(&desk);
-    let mut trail = entries(4);
-    trail[2].issue = "x-b".to_owned();
-    trail[3].issue = "x-b".to_owned();
-    let mut memory = Memory::hold(desk.git_dir()).unwrap();
-    replay(&desk.tracker, &mut memory, &trail).unwrap();
-    drop(memory);
-    std::fs::remove_file(desk.git_dir().join("cook-tracker.json")).unwrap();
-    let mut memory = Memory::hold(desk.git_dir()).unwrap();
-    desk.issues.fault("comments", "then once locked");
-    let stopped = replay(&desk.tracker, &mut memory, &trail).unwrap();
-    assert_eq!((stopped.found, stopped.waiting), (2, 2));
-    let rest = replay(&desk.tracker, &mut memory, &trail).unwrap();
-    assert_eq!((rest.found, rest.added), (2, 0));
-}
-
-#[test]
-fn an_entry_that_cannot_be_sent_does_not_hold_up_the_others() {
-    let desk = Desk::new("br", "paged");
-    project(&desk);
-    let mut trail = entries(3);
-    trail[1].issue = "x-gone".to_owned();
-    let mut memory = Memory::hold(desk.git_dir()).unwrap();
-    let report = replay(&desk.tracker, &mut memory, &trail).unwrap();
-    assert_eq!((report.added, report.waiting), (2, 0));
-    assert_eq!(report.given_up[0].0, "E2");
-    // One that is refused for reasons of the tracker's own gets five tries.
-    let mut trail = entries(5);
-    trail[1].issue = "x-gone".to_owned();
-    desk.issues.fault("comments-add", "quiet-error");
-    for _ in 0..4 {
-        let report = replay(&desk.tracker, &mut memory, &trail[..4]).unwrap();
-        assert_eq!((report.waiting, report.given_up.len()), (1, 0));
-    }
-    let report = replay(&desk.tracker, &mut memory, &trail[..4]).unwrap();
-    assert_eq!(report.given_up[0].0, "E4");
-    desk.issues.fault("comments-add", "");
-    let report = replay(&desk.tracker, &mut memory, &trail).unwrap();
-    assert_eq!((report.added, report.waiting), (1, 0));
-}
-
-#[test]
-fn text_that_quotes_a_key_does_not_pass_for_its_comment() {
-    let desk = Desk::new("br", "flat");
-    project(&desk);
-    let quoting = Entry {
-        id: "E0".to_owned(),
-        issue: "x-a".to_owned(),
-        text: "as [cook:E1] says".to_owned(),
-    };
-    let mut trail = vec![quoting];
-    trail.extend(entries(1));
-    let mut memory = Memory::hold(desk.git_dir()).unwrap();
-    let report = replay(&desk.tracker, &mut memory, &trail).unwrap();
-    assert_eq!((report.added, report.found), (2, 0));
-    let mine = desk.tracker.comment("x-a", "E1", "entry 1", Attempt::Again);
-    assert_eq!(mine.unwrap(), Commented::WasThere);
-    assert_eq!(desk.issues.comments("x-a").len(), 2);
 }

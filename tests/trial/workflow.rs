@@ -82,18 +82,6 @@ fn accept(repo: &Repo, answered: &[String]) -> (Run, Run) {
 }
 
 #[test]
-fn what_nobody_declares_refuses_the_report() {
-    let repo = make_planned();
-    bend(&repo);
-    let run = repo.record("implementer", repo.implementer_report(None));
-    let run = run.expect_refused("tests_undeclared");
-    for name in ["adds", "adds two"] {
-        let line = format!("Test-Changed: {name}: WHY");
-        assert!(run.err.contains(&line), "{run:?}");
-    }
-}
-
-#[test]
 fn a_review_answers_for_each_declared_change() {
     let repo = make_planned();
     let ids = report_declared(&repo);

@@ -2,7 +2,6 @@
 //! verify` believes nothing but what a listed key signed, and `ssh-keygen` alone comes to the same.
 
 use crate::support::{NOW, Repo, Run, run, run_alone};
-use crate::verify::from::{make_clone, make_pushed};
 use crate::verify::job::make_finished;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -255,96 +254,6 @@ fn a_passed_verification_is_two_statements_of_what_in_toto_publishes() {
             "COOK_VOTES_RECORDED_3_OF_3"
         ]
     );
-}
-
-/// From a remote: the statements name it, without who logs in there, and the run that made them.
-#[test]
-fn what_a_clone_attests_names_the_remote_the_log_and_the_run() {
-    let repo = make_pushed();
-    let clone = make_clone(&repo, &["-b", "work"]);
-    let mut command = clone.cook_command(&["attest", "--from", "origin", "--trust-repo"]);
-    command
-        .env("GITHUB_SERVER_URL", "https://forge.example")
-        .env("GITHUB_REPOSITORY", "o/r")
-        .env("GITHUB_RUN_ID", "7");
-    let all = statements(&run_alone(&mut command).ok().out);
-    let place = format!("git+{}", clone.git(&["remote", "get-url", "origin"]));
-    assert!(place.starts_with("git+file:///"), "{place}");
-    let head = clone.head();
-    assert_eq!(
-        all[0]["subject"][0]["name"],
-        format!("{place}@refs/heads/work")
-    );
-    assert_eq!(
-        all[0]["predicate"]["cook_log"]["uri"],
-        format!("{place}@refs/cook/log/work")
-    );
-    assert_eq!(
-        all[0]["predicate"]["verifier"]["policies"][1]["uri"],
-        format!("{place}@{head}#.agent/cook.toml")
-    );
-    assert_eq!(
-        all[1]["predicate"]["url"],
-        "https://forge.example/o/r/actions/runs/7"
-    );
-    assert_eq!(clone.git(&["status", "--porcelain"]), "");
-    // In CI nothing is checked out by name.
-    clone.git(&["checkout", "-q", "--detach"]);
-    let words = [
-        "attest",
-        "--from",
-        "origin",
-        "--branch",
-        "work",
-        "--trust-repo",
-    ];
-    let all = statements(&clone.cook(&words).ok().out);
-    assert_eq!(
-        all[0]["subject"][0]["name"],
-        format!("{place}@refs/heads/work")
-    );
-}
-
-/// Of a merge it names the done commit, and what that one was merged into.
-#[test]
-fn what_is_attested_of_a_merge_names_its_base() {
-    let repo = make_pushed();
-    let clone = make_clone(&repo, &["-b", "main"]);
-    clone.write("other.txt", "somebody else's\n");
-    clone.commit("Meanwhile", None);
-    let base = clone.head();
-    clone.git(&["merge", "-q", "--no-ff", "-m", "Merge", "origin/work"]);
-    let words = ["attest", "--from", "origin", "--rerun", "--trust-repo"];
-    let all = statements(&clone.cook(&words).ok().out);
-    let named = |field: &str| all[0]["predicate"][field]["digest"]["gitCommit"].clone();
-    assert_eq!(named("cook_done"), repo.git(&["rev-parse", "work"]));
-    assert_eq!(named("cook_merged_into"), base);
-}
-
-#[test]
-fn what_did_not_pass_is_not_attested() {
-    let repo = make_finished();
-    let (file, name) = target(&repo, "none.intoto.jsonl");
-    repo.write("code.txt", repo.read("code.txt") + "more\n");
-    repo.cook(&["attest", "--out", &name])
-        .exits(1)
-        .says("dirty_worktree")
-        .says("nothing was attested");
-    repo.commit("Nobody judged this", None);
-    repo.cook(&["attest", "--out", &name])
-        .exits(1)
-        .says("head_moved_since_done");
-    assert!(!file.exists());
-    let open = Repo::with_mission("a mission");
-    open.cook(&["attest"]).exits(1).says("not_done");
-    Repo::with_commit().cook(&["attest"]).exits(1);
-    // Nothing but a file is written over.
-    let repo = make_finished();
-    for path in [".", "/dev/null"] {
-        repo.cook(&["attest", "--out", path])
-            .fails(3, "not_writable")
-            .says("is not a file");
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! beside runs too, and a change of the contract alone waits for a person.
 
 use crate::support::{Repo, Run};
-use crate::verify::from::{bare, make_clone, make_pushed, make_pushed_after};
+use crate::verify::from::{make_clone, make_pushed, make_pushed_after};
 use crate::verify::job::{all_are, codes, make_finished_after};
 use serde_json::{Value, json};
 
@@ -248,32 +248,6 @@ fn a_gate_that_is_new_runs_with_those_of_the_base() {
     assert!(messages(&run.ok(), "contract_changed").is_empty());
 }
 
-/// The base went on: its gates count, with the files that they read under `.agent/`.
-#[test]
-fn a_gate_of_the_base_runs_with_the_bases_own_scripts() {
-    for (script, exit) in [("test -e table.txt\n", 0), ("test ! -e table.txt\n", 1)] {
-        let repo = make_pushed();
-        repo.git(&["checkout", "-q", "main"]);
-        add(&repo, SETTINGS, "more = { run = \"sh .agent/more.sh\" }\n");
-        repo.write(".agent/more.sh", script);
-        repo.git(&["add", "-f", ".agent/more.sh"]);
-        repo.commit("Ask for more", None);
-        repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
-        let clone = make_clone(&repo, &["-b", "work"]);
-        let run = ask(&clone, "all", &["--rerun"]).exits(exit);
-        assert!(messages(&run, "contract_changed").is_empty(), "{}", run.out);
-        let run = run.says("with its files under `.agent/`");
-        let red = messages(&run, "stop_verifier_failed");
-        match exit {
-            0 => assert!(red.is_empty(), "{red:?}"),
-            _ => assert!(
-                red[0].contains("the gate `more` of the contract that decides"),
-                "{red:?}"
-            ),
-        }
-    }
-}
-
 /// Who holds a done commit could merge it into a commit of their own, as often as they like.
 #[test]
 fn a_done_commit_makes_nothing_else_done() {
@@ -339,90 +313,6 @@ fn a_base_that_may_be_two_things_is_refused() {
     ask(&clone, "all", &[]).ok();
 }
 
-#[test]
-fn nothing_of_gits_own_is_written_and_no_pipe_is_waited_for() {
-    let repo = make_pushed();
-    let clone = make_clone(&repo, &["-b", "work"]);
-    for words in [
-        &["report", "--html", ".git/HEAD"][..],
-        &["attest", "--out", ".git/config"],
-    ] {
-        clone.cook(words).exits(2).says("git's own directory");
-    }
-    // The way on is the flag that the command has.
-    clone
-        .cook(&["attest", "--sign"])
-        .exits(4)
-        .says("of your own use `--yes`");
-    assert!(
-        clone
-            .command("mkfifo")
-            .arg("fifo")
-            .status()
-            .unwrap()
-            .success()
-    );
-    clone
-        .cook(&["attest", "verify", "fifo", "--allowed-signers", "fifo"])
-        .says("input_unreadable");
-}
-
-#[test]
-fn a_change_of_the_contract_alone_waits_for_a_person() {
-    let repo = make_pushed();
-    let clone = make_clone(&repo, &["-b", "main"]);
-    clone.git(&["checkout", "-q", "-b", "loosen"]);
-    replace(&clone, SETTINGS, "sh check.sh", "true");
-    clone.commit("Another gate", None);
-    let run = ask(&clone, "all", &["--strict"]).exits(12);
-    assert_eq!(codes(&run), ["contract_alone"]);
-    let run = run.says("`.agent/cook.toml` is edited");
-    let digest = run.json()["base"]["contract"].as_str().unwrap().to_owned();
-    assert!(messages(&run, "contract_alone")[0].contains(&digest));
-
-    for accepted in [&digest[..], &digest[..32]] {
-        let run = ask(&clone, "all", &["--accept-contract", accepted]).ok();
-        assert_eq!(run.json()["base"]["accepted"], true);
-    }
-    // One more edit makes it void.
-    replace(&clone, SETTINGS, "true", "false");
-    clone.commit("One more", None);
-    let run = ask(&clone, "all", &["--accept-contract", &digest]).exits(1);
-    assert_eq!(codes(&run), ["contract_alone", "contract_not_accepted"]);
-
-    // With anything else it is no change of the contract alone.
-    clone.write("code.txt", "and something else\n");
-    clone.commit("Something else", None);
-    let run = ask(&clone, "all", &[]).exits(1);
-    let found = codes(&run);
-    assert!(found.contains(&"contract_changed".to_owned()), "{found:?}");
-    assert!(!found.contains(&"contract_alone".to_owned()), "{found:?}");
-}
-
-#[test]
-fn a_contract_that_somebody_accepted_decides_until_the_next_edit() {
-    let repo = make_pushed_after("a pushed job with other limits", || {
-        make_finished_after("a job with other limits", |repo| {
-            add(repo, SETTINGS, "[limits]\nsteps = 99999\n");
-            repo.cook(&["init", "--as-user"]).ok();
-            repo.commit("More steps", None);
-        })
-    });
-    let clone = make_clone(&repo, &["-b", "work"]);
-    let run = ask(&clone, "all", &["--rerun"]).exits(12);
-    assert_eq!(messages(&run, "contract_changed").len(), 1, "{}", run.out);
-    let digest = run.json()["base"]["contract"].as_str().unwrap().to_owned();
-    let accept = ["--rerun", "--strict", "--accept-contract", &digest];
-    let run = ask(&clone, "all", &accept).ok();
-    all_are(&run, "reproduced", "holds");
-    let other = digest.replace(|c: char| c.is_ascii_digit(), "0");
-    let run = ask(&clone, "all", &["--accept-contract", &other]).exits(1);
-    let found = codes(&run);
-    for code in ["contract_changed", "contract_not_accepted"] {
-        assert!(found.contains(&code.to_owned()), "{found:?}");
-    }
-}
-
 /// A plan that the base has: the log was begun with a criterion less, and one in other words.
 #[test]
 fn a_criterion_of_the_base_that_was_dropped_or_reworded_is_named() {
@@ -460,57 +350,4 @@ fn a_criterion_of_the_base_that_was_dropped_or_reworded_is_named() {
         .exits(1);
     assert!(messages(&run, "contract_weaker").is_empty(), "{}", run.out);
     run.says("not_done");
-}
-
-#[test]
-fn a_base_that_says_nothing_and_words_that_mean_nothing_are_told() {
-    let repo = make_pushed();
-    let clone = make_clone(&repo, &["-b", "work"]);
-    let by = |base: &str, more: &[&str]| {
-        let words = [
-            "verify",
-            "control-plane",
-            "--from",
-            "origin",
-            "--base",
-            base,
-        ];
-        clone.cook(&[&words[..], more].concat())
-    };
-    for base in [
-        "origin/nothing",
-        "--x",
-        "",
-        "0123456789012345678901234567890123456789",
-    ] {
-        if base.starts_with('-') {
-            continue;
-        }
-        by(base, &[]).fails(2, "commit_unknown");
-    }
-    clone.git(&["checkout", "-q", "--orphan", "empty"]);
-    clone.git(&["rm", "-rq", "--cached", "."]);
-    clone.git(&["commit", "-q", "--allow-empty", "-m", "Nothing"]);
-    clone.git(&["checkout", "-qf", "work"]);
-    by("empty", &[])
-        .exits(1)
-        .says("base_contract_missing")
-        .says("cook init --commit");
-    clone.git(&["checkout", "-q", "-b", "broken", "origin/main"]);
-    clone.write(SETTINGS, "[gates\n");
-    clone.commit("Break it", None);
-    clone.git(&["checkout", "-q", "work"]);
-    by("broken", &[]).fails(3, "config_invalid");
-    for digest in ["", "abc", &"g".repeat(64), &"0".repeat(65)] {
-        by("origin/main", &["--accept-contract", digest]).exits(2);
-    }
-    let zeros = "0".repeat(64);
-    let run = by("origin/main", &["--accept-contract", &zeros]);
-    run.exits(1).says("contract_not_accepted").says("next: ");
-    clone
-        .cook(&["verify", "--accept-contract", &zeros])
-        .exits(2);
-    clone
-        .cook(&["verify", "stop", "--base", "origin/main"])
-        .exits(2);
 }

@@ -4,8 +4,7 @@ use crate::support::reports::slice;
 use crate::support::{Repo, run_alone};
 use crate::verify::from::{bare, make_clone, make_pushed};
 use crate::verify::hostile::{Forger, UNTRUE, write_anew};
-use crate::verify::job::{codes, make_finished, record_judged, verdicts};
-use crate::verify::shapes::bring;
+use crate::verify::job::{codes, record_judged, verdicts};
 use cook_protocol::model::{Basis, Event};
 use serde_json::json;
 
@@ -74,70 +73,6 @@ fn what_a_clone_lacks_is_fetched_and_a_forged_place_named() {
         );
         let attest = ["attest", "--from", "origin", "--rerun", "--trust-repo"];
         assert_ne!(clone.cook(&attest).code, 0, "{how:?}");
-    }
-}
-
-/// Where no remote is named, nothing is fetched: what git could not be asked about is no proof. A pull names
-/// one.
-#[test]
-fn what_was_not_asked_again_fails_where_it_is_strict() {
-    let repo = make_pushed();
-    for how in CUT {
-        let clone = clone_work(&repo, how);
-        clone.cook(&["pull"]).ok();
-        let from = ["verify", "control-plane", "--strict", "--from", "origin"];
-        let is_partial = how.iter().any(|option| option.starts_with("--filter"));
-        let is_shallow = how.contains(&"--depth");
-        // A pull brings what the log rests on.
-        if is_partial && !is_shallow {
-            let words = ["verify", "--rerun", "--strict", "--trust-repo"];
-            clone.cook(&words).ok();
-            continue;
-        }
-        if is_partial {
-            let run = clone.cook(&["verify", "control-plane", "--strict"]);
-            let is_told = [
-                "this clone is partial",
-                "not in this clone",
-                "history is shallow",
-            ];
-            let said = run.out + &run.err;
-            assert!(
-                run.code != 0 && is_told.iter().any(|told| said.contains(told)),
-                "{how:?}: {said}"
-            );
-            clone.cook(&from).ok();
-            continue;
-        }
-        clone.cook(&["verify", "control-plane"]).ok();
-        let strict = clone.cook(&["verify", "control-plane", "--strict", "--json"]);
-        is_named(
-            &strict.exits(1),
-            "proof_not_reproducible",
-            &format!("{how:?}"),
-        );
-        clone.cook(&from).ok();
-    }
-}
-
-/// What it takes to make a merge again is fetched too.
-#[test]
-fn what_was_merged_is_recognised_in_a_clone_without_its_files() {
-    for how in ["merge", "squash", "rebase"] {
-        let repo = make_pushed();
-        repo.git(&["checkout", "-q", "main"]);
-        repo.write("other.txt", "somebody else's\n");
-        repo.commit("Meanwhile", None);
-        bring(&repo, how);
-        repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
-        // The branch went with it.
-        clone_work(&repo, &[]);
-        for filter in ["--filter=blob:none", "--filter=tree:0"] {
-            let clone = make_clone(&repo, &["-b", "main", filter]);
-            let words = ["verify", "--from", "origin", "--rerun", "--strict"];
-            let run = clone.cook(&[&words[..], &["--trust-repo"]].concat());
-            run.ok().says("is the");
-        }
     }
 }
 
@@ -215,30 +150,6 @@ fn what_commands_alone_prove_is_run_at_the_basis_too() {
     run.says("so it is unknown whether it is new");
 }
 
-/// The contract of the base is compared with a whole history too.
-#[test]
-fn a_shallow_clone_compares_contracts_as_a_whole_one_does() {
-    let repo = make_pushed();
-    repo.git(&["checkout", "-q", "main"]);
-    repo.write(".agent/allowed_signers", "# nobody yet\n");
-    repo.commit("Who may sign", None);
-    let to = bare(&repo).to_str().unwrap().to_owned();
-    repo.git(&["push", "-q", &to, "main"]);
-    let clone = clone_work(&repo, &["--depth", "1", "--no-single-branch"]);
-    let words = [
-        "verify",
-        "--from",
-        "origin",
-        "--base",
-        "origin/main",
-        "--rerun",
-        "--trust-repo",
-        "--json",
-    ];
-    let [first, again] = [(); 2].map(|()| codes(&clone.cook(&words).exits(1)));
-    assert_eq!(first, again);
-}
-
 /// A question about a log that is not there is not answered.
 #[test]
 fn no_log_at_the_remote_is_no_sound_state() {
@@ -255,99 +166,4 @@ fn no_log_at_the_remote_is_no_sound_state() {
     clone.cook(&ask).exits(1).says("--branch BRANCH");
     clone.git(&["checkout", "-q", "--detach", "origin/work"]);
     clone.cook(&ask).ok();
-}
-
-/// The list is asked for when a log is pulled, whatever refs the clone has.
-#[test]
-fn who_may_sign_is_asked_of_the_remote_and_kept() {
-    let repo = make_pushed();
-    let to = bare(&repo).to_str().unwrap().to_owned();
-    repo.git(&["checkout", "-q", "-b", "trunk", "main"]);
-    repo.write(".agent/allowed_signers", "# nobody yet\n");
-    repo.commit("Who may sign", None);
-    repo.git(&["push", "-q", &to, "trunk"]);
-    let mut head = repo.command("git");
-    head.args(["--git-dir", &to, "symbolic-ref", "HEAD", "refs/heads/trunk"]);
-    run_alone(&mut head).ok();
-    let ask = |clone: &Repo| {
-        clone
-            .cook(&["verify", "slice", "a"])
-            .exits(1)
-            .says("word_unsigned");
-    };
-    // As a runner checks out: one commit, and no ref of the default branch.
-    let clone = Repo::directory();
-    clone.git(&["init", "-q"]);
-    clone.git(&["remote", "add", "origin", &format!("file://{to}")]);
-    clone.git(&["fetch", "-q", "origin", "work"]);
-    clone.git(&["checkout", "-q", "-B", "work", "FETCH_HEAD"]);
-    clone.cook(&["pull"]).ok().says("word_unsigned");
-    ask(&clone);
-    let single = make_clone(&repo, &["-b", "work", "--single-branch"]);
-    single.cook(&["pull"]).ok();
-    ask(&single);
-    let usual = make_clone(&repo, &["-b", "work"]);
-    usual.cook(&["pull"]).ok();
-    usual.git(&["remote", "remove", "origin"]);
-    ask(&usual);
-    // Another address, which may come with the branch, lists nobody for this clone.
-    let fork = repo.beside("fork.git");
-    let fork = fork.to_str().unwrap();
-    repo.git(&["clone", "-q", "--mirror", &to, fork]);
-    repo.git(&["--git-dir", fork, "symbolic-ref", "HEAD", "refs/heads/main"]);
-    for options in [&[][..], &["--single-branch"]] {
-        let clone = make_clone(&repo, &[&["-b", "work"], options].concat());
-        clone.cook(&["pull", fork]).ok().says("word_unsigned");
-        ask(&clone);
-    }
-    // Where not even the directories are here.
-    repo.git(&["--git-dir", &to, "config", "uploadpack.allowFilter", "true"]);
-    let treeless = make_clone(&repo, &["-b", "work", "--filter=tree:0"]);
-    treeless.cook(&["pull"]).ok().says("word_unsigned");
-    treeless
-        .cook(&["verify", "slice", "a", "--from", "origin"])
-        .exits(1)
-        .says("word_unsigned");
-    // Without a list the answer says whose word it is.
-    head = repo.command("git");
-    head.args(["--git-dir", &to, "symbolic-ref", "HEAD", "refs/heads/main"]);
-    run_alone(&mut head).ok();
-    let free = make_clone(&repo, &["-b", "work", "--single-branch"]);
-    free.cook(&["pull"]).ok();
-    free.cook(&["verify", "slice", "a"])
-        .ok()
-        .says("anyone who can push this ref could have written its records: `refs/cook/log/work` of `origin`");
-}
-
-/// What a job rests on that was amended is brought by a pull, and missed where it was held back.
-#[test]
-fn commits_that_only_the_log_cites_come_with_a_pull() {
-    let amend = |options: &[&str]| {
-        let repo = make_finished();
-        let to = bare(&repo).to_str().unwrap().to_owned();
-        repo.git(&["init", "-q", "--bare", "-b", "main", &to]);
-        repo.git(&["remote", "add", "origin", &to]);
-        repo.git(&["commit", "-q", "--amend", "-m", "Said better"]);
-        repo.cook(&["next"]).ok();
-        repo.git(&["push", "-q", "origin", "main", "work"]);
-        let run = repo.cook(&[&["push", "origin", "--yes"], options].concat());
-        let clone = make_clone(&repo, &["-b", "work"]);
-        (repo, run, clone)
-    };
-    let words = ["verify", "--rerun", "--strict", "--trust-repo"];
-    let from = [&words[..], &["--from", "origin"]].concat();
-    let (_repo, run, clone) = amend(&[]);
-    run.ok().says("refs/cook/keep/work");
-    clone.cook(&["pull"]).ok();
-    clone.cook(&words).ok();
-    clone.cook(&from).ok();
-    let (_repo, run, clone) = amend(&["--no-keep"]);
-    run.ok().says("without `--no-keep` sends them");
-    clone
-        .cook(&from)
-        .exits(1)
-        .says("proof_not_reproducible")
-        .says("without `--no-keep` takes there");
-    clone.cook(&["pull"]).ok();
-    clone.cook(&words).exits(1).says("proof_not_reproducible");
 }

@@ -2,7 +2,7 @@
 //! does anything in one.
 
 use crate::support::reports::slice;
-use crate::support::{Repo, Run, run};
+use crate::support::{Repo, Run};
 use crate::verify::job::make_finished;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -239,45 +239,6 @@ fn is_harmless([github, markdown, junit, _]: &[String; 4], findings: usize) {
     assert!(!junit.contains("]]>") && !junit.contains("<img"), "{junit}");
 }
 
-#[test]
-fn the_summary_and_the_outputs_are_written_once() {
-    let repo = make_finished();
-    let files = repo.outside();
-    let mut command = repo.cook_command(&["verify", "--format", "github"]);
-    for (name, file) in [
-        ("GITHUB_STEP_SUMMARY", "summary"),
-        ("GITHUB_OUTPUT", "output"),
-    ] {
-        std::fs::write(files.join(file), "before\n").unwrap();
-        command.env(name, files.join(file));
-    }
-    run(&mut command, "").ok();
-    let read = |file: &str| std::fs::read_to_string(files.join(file)).unwrap();
-    let markdown = show(&repo, &["verify"], "markdown", 0).out;
-    assert_eq!(read("summary"), format!("before\n{markdown}"));
-    let output = read("output");
-    let head = repo.head();
-    let expected = format!("\nhead={head}\nfailing=0\nfindings=");
-    assert!(
-        output.starts_with("before\npassed=true\nverdict="),
-        "{output}"
-    );
-    assert!(output.contains(&expected), "{output}");
-    // One that cannot be written is a failure, and not a pass; what was found is told all the same,
-    // and the summary does not say what the outputs could not.
-    for (broken, other) in [
-        ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"),
-        ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"),
-    ] {
-        let mut command = repo.cook_command(&["verify", "--format", "github"]);
-        command.env(broken, files.join("missing/file"));
-        command.env(other, files.join(other));
-        let told = run(&mut command, "").fails(3, "output_unwritable");
-        told.says(broken).says("unset it").says("::notice title=");
-    }
-    assert!(!files.join("GITHUB_STEP_SUMMARY").exists());
-}
-
 /// Rows have as many cells as their table, and somebody's words no sign of Markdown or HTML.
 #[track_caller]
 pub fn is_only_shown(markdown: &str) {
@@ -310,34 +271,5 @@ pub fn is_only_shown(markdown: &str) {
             );
             assert!(!words.contains("://") && !words.contains("www."), "{words}");
         }
-    }
-}
-
-/// A reader of JUnit finds a test again by its name: none of them names a commit, a moment or a count.
-#[test]
-fn the_names_of_cases_and_rules_are_the_same_at_the_next_commit() {
-    let repo = make_finished();
-    let names = |repo: &Repo| {
-        let xml = repo.cook(&["verify", "--format", "junit"]).out;
-        let cases = xml.split("<testcase ").skip(1);
-        let names = cases.map(|case| {
-            case.split_once('>')
-                .unwrap()
-                .0
-                .trim_end_matches('/')
-                .to_owned()
-        });
-        names.collect::<std::collections::BTreeSet<String>>()
-    };
-    let before = names(&repo);
-    assert!(!before.is_empty());
-    repo.write("more.txt", "more\n");
-    repo.commit("More", None);
-    let after = names(&repo);
-    let gone: Vec<_> = before.difference(&after).collect();
-    assert!(gone.is_empty(), "{gone:?} of {after:?}");
-    let head = repo.head();
-    for name in before.iter().chain(&after) {
-        assert!(!name.contains(&head[..7]), "{name}");
     }
 }

@@ -84,26 +84,6 @@ fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
     clone.cook(&["verify"]).exits(1).says("log_missing");
 }
 
-/// The log was pulled: no gate ran here yet, and what the log says of them is no lost proof.
-#[test]
-fn a_clone_that_pulled_the_log_verifies_as_any_other() {
-    let repo = make_pushed();
-    let clone = make_clone(&repo, &["-b", "work"]);
-    clone.cook(&["pull", "origin"]).ok();
-    clone
-        .cook(&["verify", "control-plane", "--strict"])
-        .ok()
-        .says("only according to the log");
-    let run = clone
-        .cook(&["verify", "--rerun", "--trust-repo", "--strict", "--json"])
-        .ok();
-    all_are(&run, "reproduced", "holds");
-    clone
-        .cook(&["verify", "control-plane"])
-        .ok()
-        .never_says("only according to the log");
-}
-
 #[test]
 fn one_line_of_the_code_changed_in_a_clone_is_named() {
     let repo = make_pushed();
@@ -179,79 +159,6 @@ fn a_remote_without_a_log_one_that_is_not_there_and_a_forged_one_are_said_so() {
         .cook(&["verify", "--from", "origin", "--trust-repo"])
         .exits(1)
         .says("log_not_derivable");
-}
-
-/// The log of the branch went on from where its commit was found done: by it that is no longer so, on
-/// whatever branch that commit stands and however it was merged.
-#[test]
-fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
-    for (words, why) in [
-        (&["undo", "--as-user"][..], "took back with `cook undo`"),
-        (
-            &["plan", "refocus", "--mission", "Another", "--as-user"],
-            "gave another mission",
-        ),
-    ] {
-        let repo = make_pushed();
-        let to = bare(&repo).to_str().unwrap().to_owned();
-        let merged: [(&str, &[&str]); 4] = [
-            ("forward", &["merge", "-q", "--ff-only", "origin/work"]),
-            (
-                "merge",
-                &["merge", "-q", "--no-ff", "--no-edit", "origin/work"],
-            ),
-            ("squash", &["merge", "-q", "--squash", "origin/work"]),
-            ("copy", &["reset", "-q", "--hard", "origin/work"]),
-        ];
-        let clone = make_clone(&repo, &["-b", "work"]);
-        for (name, how) in merged {
-            clone.git(&["checkout", "-q", "-b", name, "origin/main"]);
-            clone.git(how);
-            if name == "squash" {
-                clone.commit("Squashed", None);
-            }
-        }
-        let ask = |name: &str| {
-            clone.git(&["checkout", "-q", name]);
-            clone.cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
-        };
-        // How it was merged is no matter of why it is taken back.
-        let merged = if words[0] == "undo" {
-            &merged[..]
-        } else {
-            &merged[2..3]
-        };
-        for (name, _) in merged {
-            ask(name).ok();
-        }
-        repo.cook(words).ok();
-        repo.cook(&["push", &to]).ok();
-        ask("work").exits(1).says("not_done").says(why);
-        for (name, _) in merged {
-            let run = ask(name).exits(1).says("not_done").says(why);
-            run.says("`refs/cook/log/work` of `origin`");
-        }
-        clone
-            .cook(&["attest", "--from", "origin", "--rerun", "--trust-repo"])
-            .exits(1)
-            .says("not_done");
-        if words[0] == "undo" {
-            repo.hand_in_reground(&serde_json::json!({}));
-            for judge in 0..3 {
-                let session = format!("again-{judge}");
-                repo.record_with(
-                    &["stop-judge", "--session", &session],
-                    repo.judge_report(None),
-                )
-                .ok();
-            }
-            repo.hand_in_reground(&serde_json::json!({"conclude": {"decision": "stop"}}));
-            repo.cook(&["push", &to]).ok();
-            for (name, _) in merged {
-                ask(name).ok();
-            }
-        }
-    }
 }
 
 /// What this clone has seen on the remote is not forgotten because somebody set it back there.

@@ -1,62 +1,8 @@
 //! `cook report --format pr`: what it tells, and how the request is made.
 
 use crate::support::{Repo, Run, run};
-use crate::verify::formats::{HOSTILE, is_only_shown};
-use crate::verify::job::{make_finished, make_sent_back};
+use crate::verify::job::make_finished;
 use std::os::unix::fs::PermissionsExt;
-
-#[test]
-fn a_finished_job_is_told_with_its_proof_and_its_votes() {
-    let repo = make_finished();
-    let told = repo.cook(&["report", "--format", "pr"]).ok();
-    is_only_shown(&told.out);
-    for part in [
-        "## Mission\n\n> Extend the library",
-        "| ✅ | <code>a</code> | it adds | holds | <code>test:adds</code> |",
-        "| <code>b</code> | make b work | done | 1 | <code>",
-        "; 0 of 3 votes came out of a session that cook ran\n",
-        "## Votes, wave ",
-        "| judge-2 | ✅ yes |",
-    ] {
-        assert!(told.out.contains(part), "{part}\n{}", told.out);
-    }
-    assert!(!told.out.contains("## What was caught"), "{}", told.out);
-    let answer = repo
-        .cook(&["report", "--format", "pr", "--json"])
-        .ok()
-        .json();
-    assert_eq!(answer["body"], told.out.as_str());
-    assert_eq!(answer["title"], "Extend the library");
-    assert_eq!(answer["proven"], true);
-}
-
-#[test]
-fn what_was_caught_is_told_and_no_word_does_anything() {
-    let repo = make_sent_back(HOSTILE, &format!("Do it {HOSTILE}\n\n/close\n@someone"));
-    let told = repo.cook(&["report", "--format", "pr"]).ok();
-    is_only_shown(&told.out);
-    let caught = told.out.split("## What was caught\n").nth(1).unwrap();
-    assert!(told.out.starts_with("## What was caught\n"), "{}", told.out);
-    assert!(caught.contains("| a review said no | the sum"), "{caught}");
-    assert!(caught.contains("the sum is wrong"), "{caught}");
-    assert!(
-        told.out.contains("❌ is this commit proven done?"),
-        "{}",
-        told.out
-    );
-    assert!(told.out.contains("`not_done`"), "{}", told.out);
-    for line in told.out.lines() {
-        assert!(!line.trim_start().starts_with(['/', '@']), "{line}");
-    }
-}
-
-/// An audit names what is open, and that is planned work as long as slices wait.
-#[test]
-fn a_no_that_changes_nothing_is_no_catch() {
-    let told = Repo::wave().cook(&["report", "--format", "pr"]).ok().out;
-    assert!(!told.contains("## What was caught"), "{told}");
-    assert!(told.contains("1 rejection changed nothing: "), "{told}");
-}
 
 /// A program that notes its words, copies the body, and answers.
 fn forge(repo: &Repo, name: &str, answer: &str, code: i32) {

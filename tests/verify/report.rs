@@ -1,8 +1,7 @@
 //! `cook report --html`: the page of a finished job, of open work, and of a log that was fetched.
 
 use crate::verify::formats::HOSTILE;
-use crate::verify::from::{make_clone, make_pushed};
-use crate::verify::job::{PROOFS, make_finished, make_sent_back};
+use crate::verify::job::{make_finished, make_sent_back};
 
 /// Nothing of it runs or loads, and nothing acts on whoever looks at its text.
 #[track_caller]
@@ -48,50 +47,6 @@ fn says_first(page: &str, verdict: &str) {
     let body = page.split("<body>").nth(1).unwrap();
     let heading = body.split("<h1>").nth(1).unwrap();
     assert!(heading.starts_with(verdict), "{body}");
-}
-
-#[test]
-fn a_finished_job_is_one_page_with_each_proof_and_each_vote() {
-    let repo = make_finished();
-    let before = repo.fingerprint();
-    let page = repo.cook(&["report", "--html", "-"]).ok().out;
-    assert_eq!(
-        before,
-        repo.fingerprint(),
-        "a page was made, and nothing else"
-    );
-    stands_by_itself(&page);
-    says_first(&page, "DONE AND PROVEN");
-    for (slice, criterion, anchor, _) in PROOFS {
-        assert!(page.contains(&format!("<bdi>{slice}</bdi>")), "{slice}");
-        assert!(
-            page.contains(&format!("<bdi>{criterion}</bdi>")),
-            "{criterion}"
-        );
-        assert!(page.contains(&format!("<bdi>{anchor}</bdi>")), "{anchor}");
-    }
-    for part in [
-        "✓ holds",
-        "<bdi>judge-2</bdi>",
-        "✓ yes",
-        "3 of 3",
-        "2 of 2",
-        "the review accepts it",
-        "<g class=\"done\">",
-        "No report was refused",
-        "<bdi>judged</bdi>",
-    ] {
-        assert!(page.contains(part), "{part}\n{page}");
-    }
-    let again = repo
-        .cook(&["report", "--html", "-", "--rerun", "--trust-repo"])
-        .ok()
-        .out;
-    assert!(again.contains("✓ reproduced"), "{again}");
-    assert!(
-        again.contains("it came out the same in a new clean room"),
-        "{again}"
-    );
 }
 
 #[test]
@@ -165,37 +120,4 @@ fn open_work_and_hostile_words_are_said_and_do_nothing() {
     ] {
         assert!(page.contains(part), "{part}\n{page}");
     }
-}
-
-#[test]
-fn a_log_that_was_fetched_is_told_in_a_clone_and_without_one_there_is_no_page() {
-    let repo = make_pushed();
-    let clone = make_clone(&repo, &["-b", "work"]);
-    let file = clone.outside().join("report.html");
-    let name = file.to_str().unwrap();
-    clone
-        .cook(&["report", "--html", name])
-        .exits(1)
-        .says("log_missing")
-        .says("cook pull")
-        .says("--from REMOTE");
-    assert!(!file.exists());
-    let words = [
-        "report",
-        "--html",
-        name,
-        "--from",
-        "origin",
-        "--rerun",
-        "--trust-repo",
-    ];
-    clone.cook(&words).ok().says("done and proven");
-    let page = std::fs::read_to_string(&file).unwrap();
-    stands_by_itself(&page);
-    says_first(&page, "DONE AND PROVEN");
-    assert!(page.contains("refs/cook/log/work"), "{page}");
-    assert!(page.contains("✓ reproduced"), "{page}");
-    assert!(page.contains("a fetched log does not hold"), "{page}");
-    assert_eq!(clone.git(&["status", "--porcelain"]), "");
-    assert!(!clone.root.join(".git/cook/log.git").exists());
 }

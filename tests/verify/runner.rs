@@ -57,22 +57,3 @@ fn what_a_gate_writes_is_put_back_and_red() {
     let text = std::fs::read_to_string(output.with_extension("summary")).unwrap();
     assert!(text.starts_with("before=1\n### ❌"), "{text}");
 }
-
-#[test]
-fn in_the_sandbox_it_writes_nothing() {
-    let repo = Repo::new();
-    if repo.command("bwrap").arg("--version").output().is_err() {
-        eprintln!("skipped: `bwrap` is not here");
-        return;
-    }
-    let output = gate(&repo, "auto");
-    let run = check_run(&repo, &output);
-    if run.out.contains("runner_files_written") {
-        eprintln!("skipped: the kernel refuses the sandbox here");
-        return;
-    }
-    run.ok();
-    let text = std::fs::read_to_string(&output).unwrap();
-    assert!(text.starts_with("before=1\npassed=true\n"), "{text}");
-    assert!(!text.contains("forged"), "{text}");
-}

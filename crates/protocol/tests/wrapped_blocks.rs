@@ -22,7 +22,6 @@ Exact handoff payload: none
 Canonical blockers or deviations: none
 ";
 const BLOCK: &str = "{\n  \"select\": \"s-2\",\n  \"release_blocker_ids\": []\n}";
-const OTHER: &str = "{\"select\": \"s-3\"}";
 
 const WORK: &str = "\
 MISSION ANCHOR: Ship the thing
@@ -119,83 +118,6 @@ fn wrap(block: &str) -> Vec<String> {
     wrapped
 }
 
-/// Where it may stand.
-fn places(block: &str) -> Vec<String> {
-    let (before, after) = FIELDS.split_at(FIELDS.find("Reopened slices").unwrap());
-    vec![
-        format!("{FIELDS}\n{block}"),
-        format!("{FIELDS}{block}"),
-        format!("{FIELDS}\nSo much for that.\n\n{block}\nThat is all.\n"),
-        format!("{block}\n{FIELDS}"),
-        format!("The plan:\n\n{block}\nAnd the report:\n\n{FIELDS}"),
-        format!("{before}{block}{after}"),
-        format!("``````\n{FIELDS}``````\n\n{block}"),
-        format!("{block}\n``````text\n{FIELDS}``````\n"),
-        format!("{}\n{block}", each_line(FIELDS, "> ")),
-    ]
-}
-
-#[test]
-fn a_block_counts_wherever_and_however_it_stands() {
-    let plain = parse(
-        Role::Regrounder,
-        format!("{FIELDS}\n```json\n{BLOCK}\n```\n").as_bytes(),
-    );
-    let wanted = plain.report.unwrap();
-    let (mut count, mut wrong) = (0, Vec::new());
-    for block in wrap(BLOCK) {
-        for text in places(&block) {
-            count += 1;
-            let parsed = parse(Role::Regrounder, text.as_bytes());
-            let is_right = match &parsed.report {
-                Some(report) => report.block() == wanted.block(),
-                // Refused, it says what to do about the block.
-                None => parsed.findings.iter().all(|it| !it.code.hint().is_empty()),
-            };
-            if !is_right {
-                wrong.push(format!("{:?} {:?}\n{text}", parsed.findings, parsed.report));
-            }
-            let is_read = parsed.report.is_some();
-            let is_plain = ["```", "~~~", "{", "> "]
-                .iter()
-                .any(|it| block.starts_with(it))
-                && !block.contains("\"block\"")
-                && !block.contains("text\ndone");
-            if is_plain && !is_read {
-                wrong.push(format!("refused: {:?}\n{text}", parsed.findings));
-            }
-        }
-    }
-    assert!(count > 500, "{count}");
-    assert!(
-        wrong.is_empty(),
-        "{} of {count}:\n{}",
-        wrong.len(),
-        wrong.join("\n=====\n")
-    );
-}
-
-#[test]
-fn a_second_block_that_says_otherwise_refuses_the_report_however_it_is_wrapped() {
-    let (mut count, mut wrong) = (0, Vec::new());
-    for other in wrap(OTHER) {
-        for text in places(&other) {
-            let text = format!("{text}\n\n```json\n{BLOCK}\n```\n");
-            count += 1;
-            let parsed = parse(Role::Regrounder, text.as_bytes());
-            if parsed.is_valid() {
-                wrong.push(text);
-            }
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{} of {count}:\n{}",
-        wrong.len(),
-        wrong.join("\n=====\n")
-    );
-}
-
 #[test]
 fn a_block_beside_a_question_is_not_passed_over() {
     let asks = format!("{FIELDS}Input needed from user: Which licence?\n")
@@ -206,77 +128,6 @@ fn a_block_beside_a_question_is_not_passed_over() {
         let parsed = parse(Role::Regrounder, text.as_bytes());
         assert!(!parsed.is_valid(), "{text}");
     }
-}
-
-#[test]
-fn a_block_of_broken_json_is_refused_not_lost() {
-    for broken in [
-        "{\n  \"select\": \"s-2\", // the next one\n}",
-        "{\n  select: \"s-2\",\n}",
-        "{\n  'select': 's-2'\n}",
-        "{\n  “select”: “s-2”\n}",
-        "{\n  \"select\": \"s-2\"",
-    ] {
-        for wrapped in [
-            format!("```json5\n{broken}\n```\n"),
-            format!("```js\n{broken}\n```\n"),
-            format!("~~~\n{broken}\n~~~\n"),
-            each_line(broken, "> "),
-            format!("{broken}\n"),
-        ] {
-            for before in [
-                String::new(),
-                format!("{BLOCK}\n\n"),
-                format!("```json\n{BLOCK}\n```\n\n"),
-            ] {
-                let text = format!("{FIELDS}\n{before}{wrapped}");
-                let parsed = parse(Role::Regrounder, text.as_bytes());
-                assert!(!parsed.is_valid(), "{text}");
-                assert!(!parsed.findings[0].code.hint().is_empty());
-            }
-        }
-    }
-}
-
-#[test]
-fn a_block_in_a_comment_is_none() {
-    let fenced = format!("```json\n{BLOCK}\n```");
-    for hidden in [
-        format!("<!--\n{fenced}\n-->\n"),
-        format!("<!-- {BLOCK} -->\n"),
-        format!("<!-- the block\n{BLOCK}\n-->\n"),
-        format!("<!--\n{fenced}\n"),
-        format!("> <!--\n{}> -->\n", each_line(&fenced, "> ")),
-        format!("Done. <!-- {} -->\n", BLOCK.replace('\n', " ")),
-    ] {
-        let text = format!("{FIELDS}\n{hidden}");
-        let parsed = parse(Role::Regrounder, text.as_bytes());
-        assert!(
-            codes(&parsed).contains(&Code::ReportAmbiguous),
-            "{text}\n{parsed:?}"
-        );
-        assert!(
-            parsed
-                .findings
-                .iter()
-                .any(|finding| finding.message.contains("comment")),
-            "{parsed:?}"
-        );
-        let text = format!("{FIELDS}\n```json\n{OTHER}\n```\n\n{hidden}");
-        assert!(
-            !parse(Role::Regrounder, text.as_bytes()).is_valid(),
-            "{text}"
-        );
-    }
-    let hidden = format!("<!--\n{REVIEW}-->\n");
-    let parsed = parse(Role::Reviewer, hidden.as_bytes());
-    assert_eq!(
-        codes(&parsed),
-        BTreeSet::from([Code::ReportAmbiguous]),
-        "{parsed:?}"
-    );
-    let noted = format!("<!-- generated -->\n{REVIEW}\n<!-- end -->\n");
-    assert!(parse(Role::Reviewer, noted.as_bytes()).is_valid());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use cook_protocol::diagnostic::Code;
 use cook_protocol::model::{Reground, ReportRecord, Role};
-use cook_protocol::report::{DIMENSIONS, Kind, fields, format, has_block, has_rubric, parse};
+use cook_protocol::report::{DIMENSIONS, Kind, fields, has_block, has_rubric, parse};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -280,93 +280,6 @@ const LABELS: &[(&str, Wrap)] = &[
     }),
 ];
 
-/// Each is refused with this code.
-const REFUSED: &[(&str, Code, Wrap)] = &[
-    ("two that differ", Code::ReportAmbiguous, |role, r| {
-        format!("{r}\n{}", another(role))
-    }),
-    (
-        "two that differ, in fences",
-        Code::ReportAmbiguous,
-        |role, r| format!("````\n{r}````\n````\n{}````\n", another(role)),
-    ),
-    (
-        "thoughts that are cut off behind it",
-        Code::HeaderMissing,
-        |_, r| format!("{r}\n<think>\nBlocker count: 7\n"),
-    ),
-    ("the format said first", Code::ReportAmbiguous, |role, r| {
-        format!("{}\n{r}", format(role))
-    }),
-    (
-        "another one quoted before",
-        Code::ReportAmbiguous,
-        |role, r| {
-            format!(
-                "They wrote:\n\n{}\n{r}",
-                each_line(&another(role), |line| format!("> {line}"))
-            )
-        },
-    ),
-    (
-        "another one in a fence before",
-        Code::ReportAmbiguous,
-        |role, r| format!("They wrote:\n\n````\n{}````\n\n{r}", another(role)),
-    ),
-    (
-        "one in thoughts without an end, another quoted before them",
-        Code::HeaderMissing,
-        |role, r| format!("````\n{}````\n\n<think>\n\n{r}", another(role)),
-    ),
-    (
-        "a report that is cut, another quoted",
-        Code::FieldDuplicated,
-        |role, r| {
-            let last = fields(role)
-                .iter()
-                .rfind(|field| field.required)
-                .unwrap()
-                .label;
-            let cut = &r[..r.find(&format!("\n{last}:")).unwrap()];
-            format!("{cut}\n\n````\n{}````\n", another(role))
-        },
-    ),
-    (
-        "a report without its header, another quoted",
-        Code::FieldDuplicated,
-        |role, r| {
-            let rest = r.split_once('\n').unwrap().1;
-            format!("{rest}\n\n````\n{}````\n", another(role))
-        },
-    ),
-    ("a correction after it", Code::FieldDuplicated, |role, r| {
-        format!("{r}\nWait.\n\n{}: c-9\n", fields(role)[1].label)
-    }),
-    (
-        "a correction after its fence",
-        Code::FieldDuplicated,
-        |role, r| format!("````\n{r}````\nWait.\n\n{}: c-9\n", fields(role)[1].label),
-    ),
-    (
-        "letters of another alphabet",
-        Code::HeaderMissing,
-        |_, r| {
-            r.replace('A', "\u{410}")
-                .replace('e', "\u{435}")
-                .replace('o', "\u{43e}")
-        },
-    ),
-    ("a table", Code::HeaderMissing, |role, r| {
-        each_label(role, r, |label, value| format!("| {label} | {value} |"))
-    }),
-    ("10 MB of prose", Code::ReportTooLarge, |_, r| {
-        format!("{}\n\n{r}", "so it is. ".repeat(1 << 20))
-    }),
-    ("nothing but prose", Code::HeaderMissing, |_, _| {
-        "All is well.".to_owned()
-    }),
-];
-
 #[test]
 fn wrapped_reports_are_read_as_the_plain_ones() {
     let mut count = 0;
@@ -410,55 +323,6 @@ fn wrapped_reports_are_read_as_the_plain_ones() {
         wrong.len(),
         wrong.join("\n=====\n")
     );
-}
-
-#[test]
-fn a_quoted_report_never_stands_in_for_ones_own() {
-    for role in Role::ALL {
-        let (own, other) = (plain(role, Values::Short), another(role));
-        let set_in = each_line(&other, |line| format!("    {line}"));
-        let around = |own: &str| format!("{set_in}\n\n{{\"a\": 1}}\n\n{own}\nIt was:\n\n{set_in}");
-        assert_eq!(
-            read(role, &around(&own)).unwrap(),
-            read(role, &own).unwrap()
-        );
-        // In a fence it is as good as one's own, whatever its form.
-        let quoted = format!("````\n{other}````");
-        let around = |own: &str| format!("{quoted}\n\n{{\"a\": 1}}\n\n{own}\n{quoted}");
-        let fenced = format!("````\n{}\n````\n", as_json(role));
-        assert!(read(role, &around(&own)).is_err(), "{role}");
-        assert!(read(role, &around(&fenced)).is_err(), "{role}");
-        // One that lacks a field is refused for that field.
-        let lines: Vec<&str> = own.lines().collect();
-        let broken = lines[..lines.len() - 1].join("\n");
-        assert!(read(role, &around(&broken)).is_err(), "{role}");
-        let plainly = format!("{quoted}\n\n{broken}\n\n{quoted}");
-        assert!(read(role, &plainly).is_err(), "{role}");
-    }
-}
-
-#[test]
-fn an_object_beside_a_text_is_a_second_report() {
-    for role in Role::ALL {
-        let own = plain(role, Values::Short);
-        let mut other: Value = serde_json::from_str(&as_json(role)).unwrap();
-        other["remaining_contract_ids"] = json!("c-other");
-        other["remaining_contract_ids_before_slice"] = json!("c-other");
-        let key = fields(role)[1].key;
-        other
-            .as_object_mut()
-            .unwrap()
-            .retain(|name, _| name == key || !name.starts_with("remaining_contract_ids"));
-        for text in [format!("{own}\n\n{other}"), format!("{other}\n\n{own}")] {
-            let found = read(role, &text).unwrap_err();
-            assert!(
-                found
-                    .iter()
-                    .any(|it| matches!(it.code, Code::ReportAmbiguous | Code::FieldDuplicated)),
-                "{role}: {found:?}\n{text}"
-            );
-        }
-    }
 }
 
 fn list_codes(role: Role, text: &str) -> BTreeSet<Code> {
@@ -522,32 +386,6 @@ fn what_says_otherwise_around_a_report_refuses_it() {
 }
 
 #[test]
-fn a_fifth_dimension_is_refused_as_text_and_as_an_object() {
-    for role in Role::ALL.into_iter().filter(|role| has_rubric(*role)) {
-        let plain = plain(role, Values::Short);
-        let last = "- Docs/state parity: pass - it holds\n";
-        for line in [
-            "- Security: fail - injection",
-            "- Security",
-            "Security: pass - fine",
-            "    - Security: fail - x",
-        ] {
-            let text = plain.replace(last, &format!("{last}{line}\n"));
-            assert!(
-                list_codes(role, &text).contains(&Code::RubricInvalid),
-                "{text}"
-            );
-        }
-        // A reason may go on below.
-        let text = plain.replace(last, &format!("{last}  - seen: in the docs\n  and more\n"));
-        assert!(read(role, &text).is_ok(), "{text}");
-        let mut object: Value = serde_json::from_str(&as_json(role)).unwrap();
-        object["rubric"]["security"] = json!({"verdict": "fail", "why": "x"});
-        assert!(list_codes(role, &object.to_string()).contains(&Code::RubricInvalid));
-    }
-}
-
-#[test]
 fn a_draft_in_thoughts_is_no_report() {
     for role in Role::ALL {
         let plain = plain(role, Values::Short);
@@ -583,121 +421,6 @@ fn a_draft_in_thoughts_is_no_report() {
     }
 }
 
-#[test]
-fn equal_reports_are_one_in_whatever_form() {
-    for role in Role::ALL {
-        let (text, json) = (plain(role, Values::Short), as_json(role));
-        let wanted = read(role, &text);
-        let said = |read: &Result<Read, _>| match read {
-            Ok((record, block)) => (record.fields.clone(), block.clone()),
-            Err(_) => panic!("{role}"),
-        };
-        for other in [
-            format!("{text}\n{json}"),
-            format!(
-                "{}\n{text}",
-                text.replace(": yes", ": Yes").replace(": none", ": None.")
-            ),
-            format!("{{\"report\": {json}}}"),
-            format!("[{json}]"),
-        ] {
-            assert_eq!(said(&read(role, &other)), said(&wanted), "{other}");
-        }
-    }
-    let reviewer = plain(Role::Reviewer, Values::Short);
-    let wanted = read(Role::Reviewer, &reviewer);
-    let rubric: String = DIMENSIONS
-        .iter()
-        .map(|dimension| format!("- {}: pass - it holds\n", dimension.label))
-        .collect();
-    let last = rubric
-        .replace("- C", "\nC")
-        .replace("- V", "\nV")
-        .replace("- D", "\nD");
-    for text in [
-        reviewer.replace("as-is", "as\u{2011}is"),
-        reviewer.replace(": yes", ":\n- yes"),
-        reviewer.replace("Rubric:\n", "").replace(&rubric, "") + "Rubric:\n" + &last,
-    ] {
-        assert_eq!(read(Role::Reviewer, &text), wanted, "{text}");
-    }
-}
-
-#[test]
-fn what_is_refused_says_how_to_mend_it() {
-    let start = std::time::Instant::now();
-    for role in Role::ALL {
-        for values in [Values::Short, Values::Long] {
-            let plain = plain(role, values);
-            for (name, code, wrap) in REFUSED {
-                let text = wrap(role, &plain);
-                let found = read(role, &text).unwrap_err();
-                let codes: BTreeSet<Code> = found.iter().map(|finding| finding.code).collect();
-                let shown: String = text.chars().take(2_000).collect();
-                assert!(codes.contains(code), "{role}, {name}: {found:?}\n{shown}");
-                for finding in &found {
-                    assert!(!finding.code.hint().is_empty());
-                    let in_field = fields(role)
-                        .iter()
-                        .any(|f| finding.place.as_deref() == Some(f.key));
-                    let says = finding.message.contains("it holds ")
-                        && finding.message.contains("it must hold ")
-                        && finding.message.contains("for example `");
-                    let names = finding.message.contains(" is missing; write ");
-                    assert!(
-                        !in_field || says || names || *code == Code::ReportAmbiguous,
-                        "{finding:?}"
-                    );
-                }
-            }
-        }
-    }
-    assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
-}
-
-/// What stands around a report; a fence in it has two ends.
-fn any_prose() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
-        4 => "[ -_a-z]{0,60}",
-        2 => prop::sample::select(vec![
-            "Here is my report:", "- a list", "1. a number", "# A heading", "> a quote", "---",
-            "MISSION ANCHOR: something", "MISSION ANCHOR", "Note: this", "Findings: some",
-            "Acceptable as-is: no", "Blocker count: 7", "Commit SHA: none", "Rubric:",
-            "    indented", "</report>", "<think>", "{\"a\": 1}", "{", "[1]",
-            "```\ncode\n```", "~~~text\nFindings: x\n~~~", "| a | b |", "**bold**", "\u{202e}x",
-        ]).prop_map(str::to_owned),
-        1 => prop::sample::select(Role::ALL.to_vec())
-            .prop_map(|role| format!("````\n{}````", another(role))),
-        1 => prop::sample::select(Role::ALL.to_vec())
-            .prop_map(|role| each_line(&another(role), |line| format!("> {line}"))),
-        1 => prop::sample::select(Role::ALL.to_vec())
-            .prop_map(|role| format!("```json\n{}\n```", as_json(role).replace("none", "c-7"))),
-    ];
-    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.join("\n\n"))
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_prose_makes_another_report_of_one(
-        role in prop::sample::select(Role::ALL.to_vec()),
-        form in 0..3,
-        before in any_prose(),
-        after in any_prose(),
-        fenced in any::<bool>(),
-    ) {
-        let plain = match form {
-            0 => plain(role, Values::Short),
-            1 => plain(role, Values::Long),
-            _ => as_json(role) + "\n",
-        };
-        let wanted = read(role, &plain).unwrap();
-        let report = if fenced { format!("````\n{plain}````\n") } else { plain };
-        let text = format!("{before}\n\n{report}\nSo much for that.\n\n{after}");
-        if let Ok(found) = read(role, &text) {
-            // A whole report that stands outside is the answer where this one is in a fence.
-            prop_assert_eq!(found, wanted, "{}", text);
-        }
-    }
 }

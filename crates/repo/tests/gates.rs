@@ -2,16 +2,13 @@
 //! may run.
 
 use crate::machine::with_default_signals;
-use crate::scratch::{Scratch, hermetic};
-use cook_protocol::diagnostic::Code;
+use crate::scratch::Scratch;
 use cook_protocol::machine::{GateRun, Head};
-use cook_protocol::model::{
-    Caches, CleanRoom, GateSpec, Place, Receipt, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SandboxMode,
-};
+use cook_protocol::model::{Caches, CleanRoom, GateSpec, Place, Receipt, SandboxMode};
 use cook_repo::clock::Clock;
 use cook_repo::git::Repo;
-use cook_repo::process::{KEPT_PER_STREAM, Long, ProcessError, Short, capture, run};
-use cook_repo::receipt::{Agents, Gates, Receipts, Trust, merge_gates, seal};
+use cook_repo::process::{Long, ProcessError, run};
+use cook_repo::receipt::{Agents, Gates, Receipts, Trust, seal};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -48,99 +45,6 @@ fn runs(mark: &str) -> bool {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         !own && String::from_utf8_lossy(&line).contains(mark)
     })
-}
-
-#[test]
-fn output_exit_code_and_an_empty_stdin() {
-    let scratch = Scratch::empty();
-    let ended = shell(&scratch.root, "cat; echo out; echo err >&2; exit 3", MINUTE);
-    assert_eq!(
-        (ended.code, ended.has_timed_out(), ended.swept),
-        (Some(3), false, true)
-    );
-    assert_eq!(
-        (ended.stdout.bytes(), ended.stderr.bytes()),
-        (b"out\n".to_vec(), b"err\n".to_vec())
-    );
-    assert_eq!(shell(&scratch.root, "kill -9 $$", MINUTE).code, None);
-}
-
-#[test]
-fn what_cannot_be_started_says_why() {
-    let scratch = Scratch::empty();
-    scratch.write("plain.txt", "x");
-    let start = |argv: &[&str]| long(&scratch.root, argv, MINUTE).unwrap_err();
-    assert!(matches!(
-        start(&["no-such-program-anywhere"]),
-        ProcessError::NotFound(_)
-    ));
-    assert!(matches!(
-        start(&["./missing.sh"]),
-        ProcessError::NotFound(_)
-    ));
-    assert!(matches!(
-        start(&["./plain.txt"]),
-        ProcessError::NotExecutable(_)
-    ));
-    assert!(matches!(start(&[]), ProcessError::Empty));
-    let nowhere = long(&scratch.path("nowhere"), &["true"], MINUTE).unwrap_err();
-    assert!(matches!(nowhere, ProcessError::NoDirectory(_)));
-}
-
-#[test]
-fn a_flood_is_digested_and_only_its_ends_are_kept() {
-    let scratch = Scratch::empty();
-    let ended = shell(
-        &scratch.root,
-        "echo begin; head -c 50000000 /dev/zero; echo end; head -c 20000000 /dev/zero >&2",
-        MINUTE,
-    );
-    assert_eq!(
-        (ended.code, ended.stdout.total, ended.stderr.total),
-        (Some(0), 50_000_010, 20_000_000)
-    );
-    assert_eq!(
-        ended.stdout.head.len() + ended.stdout.tail.len(),
-        KEPT_PER_STREAM
-    );
-    let bytes = ended.stdout.bytes();
-    assert!(bytes.starts_with(b"begin\n") && bytes.ends_with(b"end\n"));
-    let whole = shell(
-        &scratch.root,
-        "{ echo begin; head -c 50000000 /dev/zero; echo end; } | sha256sum",
-        MINUTE,
-    );
-    assert!(String::from_utf8_lossy(&whole.stdout.head).starts_with(&ended.stdout.sha256));
-}
-
-#[test]
-fn one_that_hangs_is_ended_with_its_children() {
-    let scratch = Scratch::empty();
-    let started = Instant::now();
-    let ended = shell(
-        &scratch.root,
-        "trap '' TERM; sleep 731.11 & echo up; sleep 731.11",
-        Duration::from_millis(500),
-    );
-    assert!(ended.has_timed_out() && ended.code.is_none() && ended.swept);
-    assert_eq!(ended.stdout.bytes(), b"up\n");
-    assert!(started.elapsed() < Duration::from_secs(20));
-    #[cfg(target_os = "linux")]
-    assert!(!runs("731.11"));
-}
-
-/// Orphans are told by whose gate runs, and in here several run at once.
-#[cfg(target_os = "linux")]
-#[test]
-fn daemons_do_not_outlive_a_gate_that_ended_well() {
-    let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
-    alone.args([
-        "--exact",
-        "gates::daemons_alone",
-        "--ignored",
-        "--nocapture",
-    ]);
-    assert!(with_default_signals(&mut alone).status().unwrap().success());
 }
 
 #[cfg(target_os = "linux")]
@@ -185,71 +89,6 @@ fn processes_of_others_are_left_alone() {
     assert!(other.try_wait().unwrap().is_none() && runs("733.1") && !runs("733.2"));
     other.kill().unwrap();
     other.wait().unwrap();
-}
-
-fn short(
-    dir: &Path,
-    script: &str,
-    deadline: Duration,
-    limit: usize,
-) -> Result<cook_repo::process::Captured, ProcessError> {
-    capture(&Short {
-        argv: ["sh", "-c", script].map(OsString::from).to_vec(),
-        dir,
-        env: vec![("GREETING", OsString::from("hello"))],
-        stdin: Vec::new(),
-        deadline,
-        limit,
-        group: false,
-    })
-}
-
-#[test]
-fn short_commands_have_a_deadline_and_a_cap() {
-    let scratch = Scratch::empty();
-    let captured = short(
-        &scratch.root,
-        "echo $GREETING; echo no >&2; exit 2",
-        MINUTE,
-        100,
-    )
-    .unwrap();
-    assert_eq!(
-        (captured.code, &captured.stdout[..], captured.stderr.trim()),
-        (Some(2), &b"hello\n"[..], "no")
-    );
-    let started = Instant::now();
-    let late = short(
-        &scratch.root,
-        "exec sleep 734.1",
-        Duration::from_millis(300),
-        100,
-    );
-    assert!(matches!(late, Err(ProcessError::Deadline { .. })));
-    let flood = short(&scratch.root, "exec cat /dev/zero", MINUTE, 1_000_000);
-    assert!(
-        matches!(flood, Err(ProcessError::TooMuch { .. })),
-        "{flood:?}"
-    );
-    let noisy = short(
-        &scratch.root,
-        "head -c 5000000 /dev/zero >&2; echo fine",
-        MINUTE,
-        100,
-    )
-    .unwrap();
-    assert_eq!(noisy.stdout, b"fine\n");
-    assert!(started.elapsed() < Duration::from_secs(30));
-    let missing = capture(&Short {
-        argv: vec![OsString::from("no-such-program-anywhere")],
-        dir: &scratch.root,
-        env: Vec::new(),
-        stdin: Vec::new(),
-        deadline: MINUTE,
-        limit: 1,
-        group: false,
-    });
-    assert!(matches!(missing, Err(ProcessError::NotFound(_))));
 }
 
 fn gate(run: &str) -> GateSpec {
@@ -413,56 +252,6 @@ fn a_changed_receipt_or_output_counts_for_nothing() {
 }
 
 #[test]
-fn what_is_left_of_a_flood_is_kept_and_says_that_it_is_not_whole() {
-    let stand = Stand::of(Scratch::new());
-    let receipt = stand
-        .run("sh -c 'echo begin; head -c 9000000 /dev/urandom | base64; echo end'")
-        .receipt
-        .unwrap();
-    let output = stand.receipts.output(&receipt).unwrap();
-    assert!(
-        output.partial && output.text.starts_with("begin\n") && output.text.contains("\nend\n")
-    );
-    let file = stand
-        .repo
-        .common_dir()
-        .join("cook/outputs")
-        .join(&receipt.stdout_sha256);
-    assert!(fs::metadata(file).unwrap().len() < 4 * 1024 * 1024);
-}
-
-#[test]
-fn gates_that_do_not_start_have_a_problem_and_no_receipt() {
-    let stand = Stand::of(Scratch::new());
-    stand.scratch.write("plain.txt", "x");
-    stand.scratch.commit("plain");
-    for (command, why) in [
-        ("no-such-program-anywhere --x", "is not on the PATH"),
-        ("./plain.txt", "may not be executed"),
-        ("echo 'open", "open quote"),
-        ("", "is empty"),
-        ("''", "no words"),
-    ] {
-        let run = stand.run(command);
-        let problem = run.problem.clone().unwrap();
-        assert!(
-            run.receipt.is_none() && problem.contains(why) && !run.has_passed(),
-            "{command}: {problem}"
-        );
-    }
-    let mut slow = gate("sleep 735.1");
-    slow.timeout_ms = 200;
-    let head = stand.head().commit.unwrap();
-    let run = stand
-        .gates()
-        .run_at(&head, None, &[slow], Caches::Kept)
-        .unwrap()
-        .remove(0);
-    let receipt = run.receipt.clone().unwrap();
-    assert!(receipt.timed_out && receipt.exit_code.is_none() && !run.has_passed());
-}
-
-#[test]
 fn no_shell_and_no_redirection_of_git() {
     let stand = Stand::of(Scratch::new());
     let refused = stand.run("echo $HOME '*' > x; touch y");
@@ -536,27 +325,6 @@ fn a_run_in_the_worktree_proves_nothing() {
 }
 
 #[test]
-fn what_a_gate_leaves_is_gone_before_the_next_but_for_caches() {
-    let mut stand = Stand::of(Scratch::new());
-    stand.settings.cache = vec!["built".to_owned().try_into().unwrap()];
-    let head = stand.head().commit.unwrap();
-    let run = |caches: Caches| {
-        let gates = [
-            gate("sh -c 'mkdir -p built; echo x >> built/n; touch left'"),
-            gate("sh -c 'cat a.txt; ls; wc -l < built/n'"),
-        ];
-        let mut runs = stand.gates().run_at(&head, None, &gates, caches).unwrap();
-        runs.remove(1).receipt.unwrap()
-    };
-    assert_eq!(run(Caches::Kept).tail, "one\nmore\na.txt\nbuilt\ndir\n1\n");
-    assert_eq!(run(Caches::Kept).tail, "one\nmore\na.txt\nbuilt\ndir\n2\n");
-    let empty = run(Caches::Empty);
-    assert_eq!(empty.tail, "one\nmore\na.txt\nbuilt\ndir\n1\n");
-    assert_eq!(empty.caches, Caches::Empty);
-    assert_eq!(run(Caches::Kept).tail, "one\nmore\na.txt\nbuilt\ndir\n3\n");
-}
-
-#[test]
 fn a_gate_that_changes_what_it_tests_proves_nothing() {
     let stand = Stand::of(Scratch::new());
     for command in [
@@ -575,48 +343,6 @@ fn a_gate_that_changes_what_it_tests_proves_nothing() {
         stand
             .run("sh -c 'cat a.txt; touch coverage.txt'")
             .has_passed()
-    );
-}
-
-#[test]
-fn a_gate_has_a_place_for_temporary_files() {
-    let mut stand = Stand::of(Scratch::new());
-    for mode in [SandboxMode::Off, SandboxMode::Auto] {
-        stand.sandbox = mode;
-        let run = stand.run("sh -c 'f=$(mktemp) && echo x > $f && cat $f && touch ~/kept'");
-        assert!(run.has_passed(), "{mode:?}: {run:?}");
-        std::fs::remove_dir_all(stand.repo.cook_dir().unwrap().join("receipts")).unwrap();
-    }
-}
-
-#[test]
-fn setup_comes_first_and_again_when_its_inputs_change() {
-    let mut stand = Stand::of(Scratch::new());
-    let settings: CleanRoom = toml::from_str(&format!(
-        "dir = {:?}\ncache = [\"built\"]\nsetup = \"sh -c 'mkdir -p built; cat lock >> built/log'\"\nsetup_inputs = [\"lock\"]\n",
-        stand.settings.dir.clone().unwrap()
-    ))
-    .unwrap();
-    stand.settings = settings;
-    let commit = |text: &str, lock: &str| {
-        stand.scratch.write("a.txt", text);
-        stand.scratch.write("lock", lock);
-        stand.scratch.commit("work");
-        stand.run("cat built/log").receipt.unwrap().tail
-    };
-    assert_eq!(commit("1", "first\n"), "first\n");
-    assert_eq!(commit("2", "first\n"), "first\n");
-    assert_eq!(commit("3", "second\n"), "first\nsecond\n");
-    stand.settings = toml::from_str(&format!(
-        "dir = {:?}\nsetup = [\"true\", \"sh -c 'echo no network; exit 3'\"]\n",
-        stand.settings.dir.clone().unwrap()
-    ))
-    .unwrap();
-    let run = stand.run("true");
-    let problem = run.problem.unwrap();
-    assert!(
-        run.receipt.is_none() && problem.contains("ended with 3: no network"),
-        "{problem}"
     );
 }
 
@@ -696,32 +422,6 @@ fn green_after_red_at_one_tree_counts_after_three_fresh_runs() {
 }
 
 #[test]
-fn the_stop_verifier_is_run_on_the_commit_without_the_control_plane() {
-    let stand = Stand::of(Scratch::new());
-    let run = || {
-        let head = stand.head().commit.unwrap();
-        stand
-            .gates()
-            .stop_verifier(&head, Caches::Empty, false, Duration::from_secs(60))
-            .unwrap()
-    };
-    assert!(!run().has_passed(), "there is no script yet");
-    let script = "[[ $1 == --checks ]] && echo verified\n";
-    stand.scratch.write(STOP_VERIFIER_SCRIPTS[0], script);
-    assert!(!run().has_passed(), "it is not committed");
-    stand.scratch.commit("verifier");
-    stand.scratch.write(STOP_VERIFIER_SCRIPTS[0], "exit 1\n");
-    let run = run();
-    assert!(run.has_passed(), "{run:?}");
-    let receipt = run.receipt.unwrap();
-    assert_eq!(
-        (receipt.command.as_str(), receipt.tail.as_str()),
-        (STOP_VERIFIER, "verified\n")
-    );
-    assert_eq!(receipt.caches, Caches::Empty);
-}
-
-#[test]
 fn trust_is_by_words() {
     let scratch = Scratch::new();
     let repo = scratch.repo();
@@ -765,49 +465,6 @@ fn trust_is_by_words() {
             .unwrap()
             .is_trusted("cargo test --lib")
     );
-}
-
-#[test]
-fn a_damaged_trust_file_trusts_neither_nothing_nor_everything() {
-    let scratch = Scratch::new();
-    let repo = scratch.repo();
-    let path = repo.cook_dir().unwrap().join("trust.json");
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    for text in [
-        "",
-        "{",
-        "[]",
-        "null",
-        "{\"schema_version\":1}",
-        "{\"schema_version\":2,\"commands\":[],\"prefixes\":[]}",
-        "{\"schema_version\":1,\"commands\":[\"\"],\"prefixes\":[]}",
-        "{\"schema_version\":1,\"commands\":[],\"prefixes\":[\"\"]}",
-        "{\"schema_version\":1,\"commands\":[],\"prefixes\":[],\"all\":true}",
-        "\u{0}\u{1}",
-    ] {
-        fs::write(&path, text).unwrap();
-        assert_eq!(
-            Trust::of(&repo).unwrap_err().code,
-            Code::TrustUnreadable,
-            "{text}"
-        );
-    }
-    fs::remove_file(&path).unwrap();
-    fs::create_dir(&path).unwrap();
-    assert_eq!(Trust::of(&repo).unwrap_err().code, Code::TrustUnreadable);
-}
-
-#[test]
-fn a_plans_commands_come_after_the_configured_ones_and_once() {
-    hermetic();
-    let own = [
-        "cargo  test".to_owned(),
-        "make".to_owned(),
-        "make".to_owned(),
-    ];
-    let gates = merge_gates(vec![gate("cargo test")], &own);
-    let runs: Vec<&str> = gates.iter().map(|gate| gate.run.as_str()).collect();
-    assert_eq!(runs, ["cargo test", "make"]);
 }
 
 #[cfg(target_os = "linux")]

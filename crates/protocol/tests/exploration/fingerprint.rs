@@ -436,8 +436,8 @@ impl Digest<'_, '_> {
                     }
                     self.put_text(key);
                     // Rejections are numbered; the numbers tell only the story.
-                    let is_number = key == "id"
-                        && entry.as_str().is_some_and(|text| text.starts_with("no-"));
+                    let is_number =
+                        key == "id" && entry.as_str().is_some_and(|text| text.starts_with("no-"));
                     if !is_number {
                         self.put_value(entry);
                     }

@@ -2,7 +2,7 @@
 //! thing as it was afterwards.
 
 use crate::scratch::Scratch;
-use cook_repo::git::{Baseline, Difference, Ignored, Repo};
+use cook_repo::git::{Baseline, Ignored, Repo};
 use std::fs;
 
 /// A repository with a second branch, a stash, an untracked file, an edit that is not
@@ -425,25 +425,6 @@ fn everything() -> Ignored {
 }
 
 #[test]
-fn nothing_done_is_nothing_noticed() {
-    let stand = Stand::new();
-    let before = stand.git(&["status", "--porcelain=v2", "--show-stash"]);
-    let baseline = stand.take();
-    assert_eq!(baseline.differences(&stand.repo).unwrap(), Vec::new());
-    // What is ignored is nobody's work, and looking changes nothing.
-    fs::create_dir_all(stand.scratch.root.join("ignored")).unwrap();
-    stand.scratch.write("ignored/built", "x");
-    assert_eq!(baseline.differences(&stand.repo).unwrap(), Vec::new());
-    assert_eq!(
-        stand.git(&["status", "--porcelain=v2", "--show-stash"]),
-        before
-    );
-    let loose = stand.git(&["count-objects"]);
-    baseline.differences(&stand.repo).unwrap();
-    assert_eq!(stand.git(&["count-objects"]), loose);
-}
-
-#[test]
 fn each_cheater_is_noticed_and_undone() {
     for (name, cheat, expected) in CHEATERS {
         let stand = Stand::new();
@@ -506,80 +487,6 @@ fn each_cheater_is_noticed_and_undone() {
     }
 }
 
-/// Git looks names up by halves in a list that says it is sorted, and ends at a line that is none.
-#[test]
-fn refs_are_found_again_in_a_list_that_was_put_out_of_order() {
-    for line in ["ID refs/heads/evil\n", "ID refs/heads/main\n", "rubbish\n"] {
-        let stand = Stand::new();
-        let head = stand.git(&["rev-parse", "HEAD"]);
-        let baseline = stand.take();
-        stand.git(&["pack-refs", "--all"]);
-        let path = stand.scratch.root.join(".git/packed-refs");
-        let list = fs::read_to_string(&path).unwrap();
-        let other = stand.git(&["rev-parse", "other"]);
-        fs::write(&path, list + &line.replace("ID", &other)).unwrap();
-        let leads = baseline.put_leads_back().unwrap();
-        let said: Vec<String> = leads.iter().map(ToString::to_string).collect();
-        assert_eq!(said, ["`.git/packed-refs`"], "{line}");
-        let found = baseline.differences(&stand.repo).unwrap();
-        baseline.keep_refs(&stand.repo, &found, "01").unwrap();
-        baseline.put_back(&stand.repo, &found).unwrap();
-        assert_eq!(baseline.differences(&stand.repo).unwrap(), [], "{line}");
-        assert_eq!(stand.git(&["rev-parse", "HEAD"]), head, "{line}");
-        let refs = stand.git(&["for-each-ref", "refs/heads", "refs/tags"]);
-        assert_eq!(refs.lines().count(), 3, "{refs}");
-        assert_eq!(baseline.put_leads_back().unwrap(), [], "{line}");
-    }
-}
-
-#[test]
-fn a_repository_without_a_commit_is_named() {
-    let stand = Stand::new();
-    let own = stand.scratch.root.join("theirs");
-    fs::create_dir(&own).unwrap();
-    stand.git(&["init", "-q", "theirs"]);
-    let baseline = stand.take();
-    assert_eq!(baseline.differences(&stand.repo).unwrap(), []);
-    stand.git(&["init", "-q", "sub"]);
-    stand.scratch.write("sub/f", "x\n");
-    let found = baseline.differences(&stand.repo).unwrap();
-    let said: Vec<String> = found.iter().map(ToString::to_string).collect();
-    assert_eq!(said, ["`sub` is new"]);
-}
-
-#[test]
-fn commits_that_are_taken_back_stay_within_reach() {
-    let stand = Stand::new();
-    let baseline = stand.take();
-    stand.git(&["commit", "-qm", "mine now"]);
-    let made = stand.git(&["rev-parse", "HEAD"]);
-    let found = baseline.differences(&stand.repo).unwrap();
-    let kept = baseline.keep_refs(&stand.repo, &found, "01x").unwrap();
-    assert_eq!(kept, ["refs/cook/rescue/01x/heads/main"]);
-    baseline.put_back(&stand.repo, &found).unwrap();
-    assert_ne!(stand.git(&["rev-parse", "HEAD"]), made);
-    assert_eq!(stand.git(&["rev-parse", &kept[0]]), made);
-}
-
-#[test]
-fn a_steering_file_that_is_replaced_is_copied_first() {
-    let stand = Stand::new();
-    let baseline = stand.take();
-    stand.scratch.write(".git/hooks/pre-commit", "cheat");
-    let found = baseline.differences(&stand.repo).unwrap();
-    let [
-        Difference::Steering {
-            name, found: copy, ..
-        },
-    ] = &found[..]
-    else {
-        panic!("{found:?}");
-    };
-    assert_eq!(name, "hooks/pre-commit");
-    assert_eq!(fs::read_to_string(copy.as_ref().unwrap()).unwrap(), "cheat");
-    assert_eq!(stand.text(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n");
-}
-
 #[test]
 fn another_process_goes_on_from_a_baseline_that_is_whole() {
     let stand = Stand::new();
@@ -632,28 +539,5 @@ fn submodules_and_linked_worktrees_are_named() {
         said.iter()
             .any(|one| one.starts_with("worktree `") && one.ends_with("linked` is new")),
         "{said:?}"
-    );
-}
-
-#[test]
-fn an_unborn_branch_has_a_baseline_too() {
-    let scratch = Scratch::unborn(&[]);
-    scratch.write("a.txt", "mine\n");
-    let repo = scratch.repo();
-    let baseline = {
-        let dir = scratch.dir.path().join("baseline");
-        repo.baseline(&dir, everything()).unwrap()
-    };
-    assert_eq!(baseline.differences(&repo).unwrap(), []);
-    scratch.git(&["add", "."]);
-    scratch.git(&["commit", "-qm", "x"]);
-    fs::remove_file(scratch.root.join("a.txt")).unwrap();
-    let found = baseline.differences(&repo).unwrap();
-    baseline.keep_refs(&repo, &found, "01").unwrap();
-    baseline.put_back(&repo, &found).unwrap();
-    assert_eq!(baseline.differences(&repo).unwrap(), []);
-    assert_eq!(
-        fs::read_to_string(scratch.root.join("a.txt")).unwrap(),
-        "mine\n"
     );
 }

@@ -23,65 +23,6 @@ fn with_contract(scratch: &Scratch) -> Repo {
 }
 
 #[test]
-fn only_those_paths_are_committed_and_the_users_staging_stays() {
-    let scratch = Scratch::new();
-    scratch.write("staged.txt", "staged");
-    scratch.git(&["add", "staged.txt"]);
-    scratch.write("a.txt", "worktree only\n");
-    scratch.git(&["rm", "-q", "--cached", "dir/with space.txt"]);
-    let before = scratch.git(&["rev-parse", "HEAD"]);
-    let repo = with_contract(&scratch);
-    let commit = repo.commit_paths(&PATHS, "cook init\n").unwrap().unwrap();
-    assert_eq!(commit, scratch.git(&["rev-parse", "HEAD"]));
-    assert_eq!(scratch.git(&["rev-parse", "HEAD^"]), before);
-    assert_eq!(
-        scratch.git(&["diff", "--name-only", "HEAD^", "HEAD"]),
-        PATHS.join("\n")
-    );
-    assert_eq!(
-        scratch.git(&["log", "-1", "--format=%an <%ae> %s"]),
-        "Test Person <test@example.org> cook init"
-    );
-    assert!(
-        scratch
-            .git(&["ls-tree", "HEAD", PATHS[1]])
-            .starts_with("100755")
-    );
-    assert_eq!(
-        scratch.git(&["status", "--porcelain"]),
-        " M a.txt\nD  \"dir/with space.txt\"\nA  staged.txt\n?? dir/"
-    );
-    assert_eq!(repo.commit_paths(&PATHS, "again\n").unwrap(), None);
-    // Nothing of the temporary index is left.
-    let left = fs::read_dir(repo.git_dir()).unwrap().flatten();
-    assert!(
-        left.map(|entry| entry.file_name())
-            .all(|name| !name.to_string_lossy().starts_with("cook-temporary"))
-    );
-}
-
-#[test]
-fn on_an_unborn_branch_with_something_staged() {
-    for options in [
-        &[][..],
-        &["--object-format=sha256"],
-        &["--ref-format=reftable"],
-    ] {
-        let scratch = Scratch::unborn(options);
-        scratch.write("staged.txt", "staged");
-        scratch.git(&["add", "staged.txt"]);
-        let repo = with_contract(&scratch);
-        repo.commit_paths(&PATHS, "first\n").unwrap().unwrap();
-        assert_eq!(
-            scratch.git(&["ls-tree", "-r", "--name-only", "HEAD"]),
-            PATHS.join("\n")
-        );
-        assert_eq!(scratch.git(&["status", "--porcelain"]), "A  staged.txt");
-        assert_eq!(scratch.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
-    }
-}
-
-#[test]
 fn a_refusal_moves_nothing() {
     hermetic();
     let scratch = Scratch::new();
@@ -143,67 +84,6 @@ fn no_hook_of_the_user_runs() {
     assert!(!scratch.path(".git/hook-ran").exists());
 }
 
-fn worktrees(repo: &Repo) -> usize {
-    let dir = repo.common_dir().join("cook/worktrees");
-    fs::read_dir(dir).map_or(0, Iterator::count)
-}
-
-#[test]
-fn a_throwaway_worktree_holds_the_commit_and_goes() {
-    let scratch = Scratch::new();
-    scratch.write("a.txt", "not committed");
-    let first = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
-    let repo = scratch.repo();
-    let throwaway = repo.throwaway(&first).unwrap();
-    assert_eq!(
-        fs::read_to_string(throwaway.path().join("a.txt")).unwrap(),
-        "one\n"
-    );
-    let inside = Repo::discover(throwaway.path()).unwrap();
-    assert_eq!(inside.head().unwrap().commit, Some(first));
-    assert!(inside.status().unwrap().worktree.is_clean());
-    assert_eq!(inside.common_dir(), repo.common_dir());
-    // The user's own view does not notice.
-    assert_eq!(scratch.git(&["status", "--porcelain"]), " M a.txt");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let sealed = throwaway.path().join("sealed/deep");
-        fs::create_dir_all(&sealed).unwrap();
-        fs::write(sealed.join("file"), "x").unwrap();
-        fs::set_permissions(sealed, fs::Permissions::from_mode(0o500)).unwrap();
-    }
-    drop((inside, throwaway));
-    assert_eq!(worktrees(&repo), 0);
-    assert_eq!(scratch.git(&["worktree", "list"]).lines().count(), 1);
-}
-
-/// The note says for which worktree; a forged one leads nowhere.
-#[test]
-fn a_throwaway_worktree_stands_for_one_of_its_own_repository() {
-    let scratch = Scratch::new();
-    let head = scratch.git(&["rev-parse", "HEAD"]);
-    let repo = scratch.repo();
-    let throwaway = repo.throwaway(&head).unwrap();
-    let inside = Repo::discover(throwaway.path()).unwrap();
-    assert_eq!(inside.stands_for(), None);
-    throwaway.stand_for(&repo).unwrap();
-    assert_eq!(inside.stands_for().as_deref(), Some(repo.root()));
-
-    let note = inside.git_dir().join("cook-stands-for");
-    let other = Scratch::new();
-    for forged in [other.root.to_str().unwrap(), "..", "", "/"] {
-        fs::write(&note, forged).unwrap();
-        assert_eq!(inside.stands_for(), None, "{forged}");
-    }
-    // In a worktree of the user's it is nothing.
-    scratch.git(&["worktree", "add", "-q", "../mine", "-b", "mine"]);
-    let mine = Repo::discover(&scratch.root.with_file_name("mine")).unwrap();
-    let root = repo.root().to_str().unwrap();
-    fs::write(mine.git_dir().join("cook-stands-for"), root).unwrap();
-    assert_eq!(mine.stands_for(), None);
-}
-
 #[test]
 fn what_a_killed_cook_left_is_swept_and_what_is_in_use_is_not() {
     let scratch = Scratch::new();
@@ -226,17 +106,6 @@ fn what_a_killed_cook_left_is_swept_and_what_is_in_use_is_not() {
     fs::remove_dir_all(scratch.root.with_file_name("mine")).unwrap();
     repo.sweep_throwaways().unwrap();
     assert_eq!(scratch.git(&["worktree", "list"]).lines().count(), 3);
-}
-
-#[test]
-fn a_commit_that_cannot_be_checked_out_leaves_nothing() {
-    let scratch = Scratch::new();
-    let repo = scratch.repo();
-    assert_eq!(
-        repo.throwaway(&"0".repeat(40)).unwrap_err().code,
-        Code::GitFailed
-    );
-    assert_eq!(worktrees(&repo), 0);
 }
 
 /// A made commit has the tree that git's index makes of the same changes: files in the place of directories, and the

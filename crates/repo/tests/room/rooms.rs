@@ -30,20 +30,6 @@ fn list(rooms: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn nothing_stays_of_a_room_whose_worktree_is_gone() {
-    let (dir, rooms) = make_place();
-    let gone = dir.path().join("gone");
-    drop(open(&rooms, &gone));
-    let of_it = list(&rooms);
-    assert_eq!(of_it.len(), 2, "{of_it:?}");
-    fs::remove_dir(&gone).unwrap();
-    drop(open(&rooms, &dir.path().join("here")));
-    let left = list(&rooms);
-    assert_eq!(left.len(), 2, "{left:?}");
-    assert!(left.iter().all(|path| !of_it.contains(path)));
-}
-
-#[test]
 fn a_lock_of_no_room_goes_and_a_file_of_somebody_else_stays() {
     let (dir, rooms) = make_place();
     fs::create_dir(&rooms).unwrap();
@@ -60,17 +46,6 @@ fn a_lock_of_no_room_goes_and_a_file_of_somebody_else_stays() {
     drop(open(&rooms, &dir.path().join("here")));
     assert!(!lock.exists());
     assert!(others.iter().all(|name| rooms.join(name).exists()));
-}
-
-#[test]
-fn nobody_is_put_out_of_a_room_whose_worktree_is_gone() {
-    let (dir, rooms) = make_place();
-    let gone = dir.path().join("gone");
-    let room = open(&rooms, &gone);
-    fs::remove_dir(&gone).unwrap();
-    drop(open(&rooms, &dir.path().join("here")));
-    assert!(room.path().exists());
-    assert_eq!(list(&rooms).len(), 4);
 }
 
 /// Whoever removes a room takes the file of its lock away, while somebody may wait for that.
