@@ -7,10 +7,11 @@ use cook_protocol::diagnostic::{Code, Failure};
 use cook_protocol::digest::hex;
 use cook_protocol::machine::Facts;
 use cook_protocol::model::{
-    Actor, BriefRecord, Event, Ledger, Plan, Receipt, Records, Shared, Slice, SliceLedger,
+    Actor, BriefRecord, Event, Ledger, Plan, Receipt, Records, Remark, Shared, Slice, SliceLedger,
     SliceRecord, Snapshot, StopRecord,
 };
 use git2::{ObjectType, Oid};
+use memchr::memmem;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -356,16 +357,17 @@ pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Writes the documents of one snapshot after another as [`Document::text`] does; of a slice that stays as it was, in the
-/// plan or the ledger, the text is not made again.
+/// Writes the documents of one snapshot after another as [`Document::text`] does; of a slice or a remark that stays as it
+/// was, in the plan or the ledger, the text is not made again.
 #[derive(Default)]
 pub(super) struct Writer {
-    planned: Known<Slice>,
-    known: Known<SliceLedger>,
+    planned: Known<Shared<Slice>>,
+    known: Known<Shared<SliceLedger>>,
+    remarks: Known<Remark>,
 }
 
-/// Slices as they were written last, with their lines.
-type Known<T> = BTreeMap<String, (Shared<T>, Vec<u8>)>;
+/// Entries as they were written last, by slice or place, with their lines.
+type Known<T> = BTreeMap<String, (T, Vec<u8>)>;
 
 impl Writer {
     pub(super) fn text(
@@ -381,49 +383,75 @@ impl Writer {
     }
 
     fn plan(&mut self, plan: &Plan) -> Result<Vec<u8>, Failure> {
-        let mut bare = plan.clone();
-        let slices = std::mem::take(&mut bare.candidate_slices);
-        let slices = slices.iter().map(|slice| (&slice.slice_id, slice));
+        let bare = Plan {
+            candidate_slices: Vec::new(),
+            ..plan.clone()
+        };
+        let slices = plan.candidate_slices.iter();
+        let slices = slices.map(|slice| (slice.slice_id.clone(), slice));
         let place = ["\n  \"candidate_slices\": [", "]"];
-        weave(&bare, place, slices, &mut self.planned, |_, slice| [slice])
+        weave(
+            pretty(&bare)?,
+            place,
+            slices,
+            &mut self.planned,
+            |_, slice, before| {
+                let proved = before.and_then(|(known, lines)| prove_anew(known, lines, slice));
+                proved.map_or_else(|| indent(&[slice], "\n  "), Ok)
+            },
+        )
     }
 
     fn ledger(&mut self, ledger: &Ledger) -> Result<Vec<u8>, Failure> {
         let mut bare = ledger.clone();
         let slices = std::mem::take(&mut bare.slices);
+        // One stands for all of them: without any, the ledger does not name them.
+        bare.remarks.truncate(1);
+        let mut text = pretty(&bare)?;
+        if !bare.remarks.is_empty() {
+            let remarks = ledger.remarks.iter().enumerate();
+            let remarks = remarks.map(|(number, remark)| (number.to_string(), remark));
+            let place = ["\n  \"remarks\": [", "]"];
+            let known = &mut self.remarks;
+            text = weave(text, place, remarks, known, |_, remark, _| {
+                indent(&[remark], "\n  ")
+            })?;
+        }
+        let slices = slices.iter().map(|(id, slice)| (id.clone(), slice));
         let place = ["\n  \"slices\": {", "}"];
-        weave(&bare, place, slices.iter(), &mut self.known, |id, slice| {
-            BTreeMap::from([(id, slice)])
+        weave(text, place, slices, &mut self.known, |id, slice, _| {
+            indent(&BTreeMap::from([(id, slice)]), "\n  ")
         })
     }
 }
 
-/// A document with entries in a place at its top that is empty in `bare`: no text holds a line feed, so there is no other
-/// place like it. `alone` is the place with one entry.
-fn weave<'d, T: Clone + PartialEq + 'd, O: Serialize>(
-    bare: &impl Serialize,
+/// A document with these entries in a place at its top, whatever stands there: no text holds a line feed, so there is no
+/// other place like it. `write` makes the lines of one that is not as it was.
+fn weave<'d, T: Clone + PartialEq + 'd>(
+    mut text: Vec<u8>,
     [begin, end]: [&str; 2],
-    entries: impl Iterator<Item = (&'d String, &'d Shared<T>)>,
+    entries: impl Iterator<Item = (String, &'d T)>,
     known: &mut Known<T>,
-    alone: impl Fn(&'d String, &'d Shared<T>) -> O,
+    write: impl Fn(&str, &'d T, Option<&(T, Vec<u8>)>) -> Result<Vec<u8>, Failure>,
 ) -> Result<Vec<u8>, Failure> {
-    let mut text = pretty(bare)?;
-    let place = [begin, end].concat();
-    let mut places = text.windows(place.len());
-    let at = places.position(|found| found == place.as_bytes());
-    let at = at.ok_or_else(|| refuse_malformed("a document lacks its slices"))? + begin.len();
-    let rest = text.split_off(at);
+    let lacks = || refuse_malformed("a document lacks its slices");
+    let at = memmem::find(&text, begin.as_bytes()).ok_or_else(lacks)? + begin.len();
+    let mut rest = text.split_off(at);
+    if !rest.starts_with(end.as_bytes()) {
+        let end = memmem::find(&rest, format!("\n  {end}").as_bytes()).ok_or_else(lacks)?;
+        rest.drain(..end + "\n  ".len());
+    }
     let mut before = std::mem::take(known);
     for (number, (id, entry)) in entries.enumerate() {
-        let lines = match before.remove(id) {
-            Some((known, lines)) if known == *entry => lines,
-            _ => indent(&alone(id, entry))?,
+        let kept = match before.remove(&id) {
+            Some(kept) if kept.0 == *entry => kept,
+            kept => (entry.clone(), write(&id, entry, kept.as_ref())?),
         };
         if number > 0 {
             text.push(b',');
         }
-        text.extend_from_slice(&lines);
-        known.insert(id.clone(), (Shared::clone(entry), lines));
+        text.extend_from_slice(&kept.1);
+        known.insert(id, kept);
     }
     if !known.is_empty() {
         text.extend_from_slice(b"\n  ");
@@ -432,14 +460,27 @@ fn weave<'d, T: Clone + PartialEq + 'd, O: Serialize>(
     Ok(text)
 }
 
-/// The lines of what stands alone in a list or a map, as they stand in one at the top of a document.
-fn indent(alone: &impl Serialize) -> Result<Vec<u8>, Failure> {
-    let text = serde_json::to_vec_pretty(alone).writing("a document")?;
+/// The lines of a slice of which nothing but its evidence is another: each re-ground stamps that of every done slice.
+fn prove_anew(known: &Slice, lines: &[u8], slice: &Slice) -> Option<Vec<u8>> {
+    let place = b"\n      \"evidence\": [";
+    let proved = Slice {
+        evidence: slice.evidence.clone(),
+        ..known.clone()
+    };
+    let is_same = proved == *slice && !known.evidence.is_empty() && !slice.evidence.is_empty();
+    let at = memmem::find(lines, place).filter(|_| is_same)? + place.len();
+    let end = at + memmem::find(&lines[at..], b"\n      ]")?;
+    let evidence = indent(&slice.evidence, "\n      ").ok()?;
+    Some([&lines[..at], &evidence, &lines[end..]].concat())
+}
+
+/// The lines of what stands in a list or a map, as they stand in one that begins on such a line.
+fn indent(of: &impl Serialize, line_begin: &str) -> Result<Vec<u8>, Failure> {
+    let text = serde_json::to_vec_pretty(of).writing("a document")?;
     let inside = text.strip_suffix(b"\n]").or(text.strip_suffix(b"\n}"));
-    let mut lines = Vec::with_capacity(text.len() + text.len() / 8);
-    let inside = inside.unwrap_or(&text).split(|byte| *byte == b'\n');
-    for line in inside.skip(1) {
-        lines.extend_from_slice(b"\n  ");
+    let mut lines = Vec::with_capacity(2 * text.len());
+    for line in inside.unwrap_or(&text).split(|byte| *byte == b'\n').skip(1) {
+        lines.extend_from_slice(line_begin.as_bytes());
         lines.extend_from_slice(line);
     }
     Ok(lines)
@@ -814,6 +855,7 @@ impl KeptTests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cook_protocol::model::Evidence;
 
     #[test]
     fn plans_and_ledgers_are_written_as_any_other_document() {
@@ -822,8 +864,19 @@ mod tests {
                 slice_id: id.to_owned(),
                 goal: "two\nlines [] {}\n  \"slices\": {}".to_owned(),
                 locked_notes: Some(notes.iter().map(|note| (*note).to_owned()).collect()),
+                evidence: (1..notes.len())
+                    .map(|number| Evidence::Text(format!("]{}\n      ]", notes[number])))
+                    .collect(),
                 ..Slice::default()
             })
+        };
+        let proved = |id: &str, evidence: &[&str]| {
+            let mut slice = slice(id, &["x"]);
+            let evidence = evidence
+                .iter()
+                .map(|text| Evidence::Text((*text).to_owned()));
+            slice.evidence = evidence.collect();
+            slice
         };
         let mut writer = Writer::default();
         let mut plan = Plan {
@@ -843,6 +896,10 @@ mod tests {
             vec![slice("b", &[]), slice("c", &[]), slice("a", &[])],
             vec![slice("c", &[])],
             vec![slice("c", &[]), slice("c", &["z"])],
+            vec![proved("c", &[]), proved("d", &["one"])],
+            vec![proved("c", &["two"]), proved("d", &["two", "three"])],
+            vec![proved("c", &[]), proved("d", &["four"])],
+            vec![slice("c", &["x", "y"]), slice("d", &["z"])],
             vec![],
         ] {
             let known = slices.iter().map(|slice| {
@@ -853,6 +910,12 @@ mod tests {
                 (slice.slice_id.clone(), known.into())
             });
             ledger.slices = known.collect();
+            let remarks = slices.iter().map(|slice| Remark {
+                slice_id: slice.slice_id.clone(),
+                code: "]".to_owned(),
+                what: "\n  \"remarks\": []\n  ]".to_owned(),
+            });
+            ledger.remarks = remarks.collect();
             plan.candidate_slices = slices;
             let written = [writer.plan(&plan), writer.ledger(&ledger)];
             let whole = [pretty(&plan), pretty(&ledger)];

@@ -57,8 +57,8 @@ type Known = (HashMap<Oid, (ObjectType, Vec<u8>)>, usize);
 const MAX_KNOWN: usize = 32 << 10;
 const MAX_KNOWN_TOGETHER: usize = 16 << 20;
 
-/// After so many objects that are in packs, those that are not are listed once.
-const MANY: usize = 256;
+/// After so many objects that are in packs, those that are not are listed once: a list costs as much as this many looks.
+const MANY: usize = 2048;
 
 /// Bytes of a ref's file, and of the log's other files, at most: libgit2 reads them whole.
 const MAX_REF: u64 = 4 << 10;
