@@ -290,12 +290,10 @@ impl ScriptedAgent {
                 self.say(Utterance::Session)?;
             }
             Step::Reply(text) => self.reply(text)?,
-            Step::ReplyWithHead(text) => self.reply(&with_head(text)?)?,
             Step::ReplyOf(argv) => {
                 let said = capture_output(argv, &self.input)?;
                 self.reply(&said)?;
             }
-            Step::Echo => self.reply(&self.input.clone())?,
             Step::Recall => self.reply(&self.recall()?)?,
             Step::Answer(text) => self.answer(text)?,
             Step::Done => self.say(Utterance::Done)?,
@@ -585,12 +583,8 @@ enum Step {
     Session,
     /// It answers, and its work is done: session, answer and end in one.
     Reply(String),
-    /// The same, with the commit that HEAD names by then in place of `{head}`.
-    ReplyWithHead(String),
     /// It answers with what a program prints that gets its input, and its work is done.
     ReplyOf(Vec<String>),
-    /// It answers with its whole input, and its work is done.
-    Echo,
     /// It answers with all that its session's record holds, and its work is done.
     Recall,
     /// It says something.
@@ -701,22 +695,6 @@ fn replace(path: &str, from: &str, to: &str) -> io::Result<()> {
         return Err(io::Error::from(io::ErrorKind::InvalidData));
     }
     std::fs::write(path, text.replacen(from, to, 1))
-}
-
-/// The text with the commit that HEAD names in place of `{head}`.
-fn with_head(text: &str) -> io::Result<String> {
-    if !text.contains("{head}") {
-        return Ok(text.to_owned());
-    }
-    let answer = Command::new("git")
-        .args(["rev-parse", "--verify", "--quiet", "HEAD"])
-        .stdin(Stdio::null())
-        .output()?;
-    if !answer.status.success() {
-        return Err(io::Error::from(io::ErrorKind::NotFound));
-    }
-    let head = String::from_utf8_lossy(&answer.stdout);
-    Ok(text.replace("{head}", head.trim()))
 }
 
 /// What is done at one prompt, by its number; the exit code when it was the last.

@@ -3,14 +3,18 @@
 
 use super::CORE;
 use super::events::{Bounds, Offer, claims, submission, verdicts};
+use super::explore::{due, first, try_event};
+use super::imports::make_brought_plan;
 use super::invariants::{Check, Seen, require};
 use super::walk::Walk;
-use super::world::{Dirt, Mood, World};
+use super::world::{Budget, Dirt, Mood, World};
 use cook_protocol::diagnostic::{Code, Finding};
-use cook_protocol::machine::{AUDIT_EVERY, Dispatch, Head, MOST_BY_COOK, Rule, derive, ready};
+use cook_protocol::machine::{
+    AUDIT_EVERY, Dispatch, Facts, Head, MOST_BY_COOK, Rule, apply, derive, ready,
+};
 use cook_protocol::model::{
-    self, Actor, Assurance, AuditNote, Blocker, ByCook, Conclude, Count, Decision, Event, Policy,
-    Profile, Reground, Role, SliceStatus, Snapshot,
+    self, Actor, Assurance, AuditNote, Blocker, ByCook, Conclude, Count, Decision, Event, Import,
+    Policy, Profile, Reground, Role, SliceStatus, Snapshot, TaskSource, Verdict,
 };
 
 const LITE: Bounds = Bounds {
@@ -322,6 +326,134 @@ fn a_clean_job_of_two_slices_takes_fewer_sessions_below_strict() {
     assert_eq!(sessions(Assurance::Lite, 1), 6);
 }
 
+/// Where nothing of it is begun or claimed, and the profile lets cook select.
+#[test]
+fn a_plan_that_the_user_brought_needs_no_model_before_its_first_slice() {
+    let derived = |assurance, change: fn(&mut Import)| {
+        let mut import = make_brought_plan();
+        change(&mut import);
+        let world = World::of_length(1);
+        let snapshot = first(&world, 1, assurance, Some(import));
+        let budget = Budget {
+            steps: 60,
+            attempts: 4,
+        };
+        let due = due(&snapshot, &world, &Mood::GOOD, &budget);
+        let head = world.head(&Mood::GOOD, Some("main"));
+        derive(&snapshot, &due, &head).map(|(kind, block)| (kind, block.select))
+    };
+    let first_of_it = Ok((ByCook::Select, Some("a".to_owned())));
+    assert_eq!(derived(Assurance::Lite, |_| ()), first_of_it);
+    assert_eq!(derived(Assurance::Standard, |_| ()), first_of_it);
+    assert!(derived(Assurance::Strict, |_| ()).is_err());
+    let changes: [fn(&mut Import); 4] = [
+        |import| import.path = None,
+        |import| import.policy = Some(Policy::Paused),
+        |import| {
+            let ticked = TaskSource {
+                ticked: true,
+                ..TaskSource::default()
+            };
+            import.tasks.insert("a".to_owned(), ticked);
+        },
+        |import| {
+            import.plan.as_mut().unwrap().candidate_slices[1].status = SliceStatus::Done;
+        },
+    ];
+    for change in changes {
+        assert!(derived(Assurance::Lite, change).is_err());
+    }
+}
+
+#[test]
+fn what_cook_accepts_is_recorded_as_its_own_and_with_the_profile() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.reach_review();
+    let spent = walk.snapshot.counters.steps;
+    let (kind, block) = walk.by_cook().unwrap();
+    let event = Event::RegroundedByCook { kind, block };
+    let step = walk.attempt(&event, Actor::Cook).unwrap();
+    let record = &step.records.slice[0];
+    assert_eq!(record.by.as_deref(), Some(ByCook::BY));
+    assert!(record.role.is_none() && record.report.is_none());
+    assert_eq!(step.snapshot.counters.steps, spent);
+    assert_eq!(step.snapshot.lowest_assurance(), Assurance::Lite);
+}
+
+#[test]
+fn what_cook_derives_is_taken_as_it_is_and_from_cook_alone() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.reach_review();
+    let (kind, block) = walk.by_cook().unwrap();
+    let derived = Event::RegroundedByCook {
+        kind,
+        block: block.clone(),
+    };
+    let mut claims_less = block.clone();
+    claims_less.evidence.pop();
+    let others = [
+        (kind, claims_less),
+        (ByCook::Stop, block),
+        (ByCook::Select, Reground::default()),
+    ];
+    let others = others.map(|(kind, block)| Event::RegroundedByCook { kind, block });
+    let mut wrong: Vec<(Event, Actor)> = others.map(|event| (event, Actor::Cook)).into();
+    for actor in [Actor::User, Actor::Script, Actor::Role, Actor::Runner] {
+        wrong.push((derived.clone(), actor));
+    }
+    wrong.push((walk.report_accepted("a"), Actor::Cook));
+    for (event, actor) in wrong {
+        let code = walk.attempt(&event, actor).err();
+        assert_eq!(code, Some(Code::NotByCook), "{actor:?} {event:?}");
+    }
+    walk.attempt(&derived, Actor::Cook).unwrap();
+}
+
+#[test]
+fn what_somebody_must_weigh_is_not_cooks() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.own_commit();
+    // Without what proves each criterion a regrounder says it.
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    assert!(
+        walk.by_cook()
+            .unwrap_err()
+            .contains("has no evidence in the form")
+    );
+    // A no is never reconciled by cook.
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.report_implemented_with("good"));
+    walk.take(walk.report_reviewed(false));
+    assert_eq!(walk.rule(), Rule::Reconcile);
+    assert!(walk.by_cook().unwrap_err().contains("names an open point"));
+    // Nor a yes with a concern, or one of the implementer's own session.
+    for same in [true, false] {
+        let mut walk = Walk::new(LITE);
+        walk.plan_and_select();
+        walk.own_commit();
+        walk.take(walk.report_implemented_with("good"));
+        let mut said = verdicts(true);
+        if !same {
+            said.concerns = vec!["correctness_risk (concern): slow".to_owned()];
+        }
+        let mut by = submission(&walk.snapshot, Role::Reviewer);
+        if same {
+            by.session = walk.snapshot.ledger.slices["a"].offered_by.clone();
+        }
+        walk.take(Event::Reviewed {
+            verdicts: said,
+            submission: by,
+        });
+        assert!(walk.by_cook().is_err());
+    }
+}
+
 /// Cook derives here what it re-grounds; after each change it asks for a model, and says why.
 #[track_caller]
 fn derives_unless(walk: &Walk, changes: &[(Change, &str)]) {
@@ -447,6 +579,76 @@ fn each_thing_to_weigh_is_said() {
     assert!(why.contains("at least one judge said no"), "{why}");
 }
 
+/// What cook derives here is taken, but not where the repository is found changed like that.
+#[track_caller]
+fn is_not_taken_where(walk: &Walk, change: impl Fn(&mut Facts), words: &str) {
+    let (kind, block) = walk.by_cook().unwrap();
+    let event = Event::RegroundedByCook { kind, block };
+    let Walk {
+        snapshot,
+        world,
+        mood,
+        budget,
+        ..
+    } = walk;
+    let (mut facts, result) = try_event(snapshot, world, mood, budget, &event, Actor::Cook);
+    result.unwrap();
+    change(&mut facts);
+    facts.asked = None;
+    let refusal = apply(Some(snapshot), &facts, &event, Actor::Cook).unwrap_err();
+    assert_eq!(refusal.code, Code::NotByCook, "{}", refusal.message);
+    assert!(refusal.message.contains(words), "{}", refusal.message);
+}
+
+#[test]
+fn what_the_repository_says_keeps_cook_from_it() {
+    let mut walk = Walk::new(Bounds {
+        commands: true,
+        ..LITE
+    });
+    walk.plan_and_select();
+    walk.reach_review();
+    is_not_taken_where(
+        &walk,
+        |facts| facts.untrusted = Some(["check b".to_owned()].into()),
+        "`check b` is not trusted",
+    );
+    is_not_taken_where(
+        &walk,
+        |facts| facts.contract_uncommitted = Some(vec!["x".to_owned()]),
+        "a slice can be selected only after the user commits these files",
+    );
+    is_not_taken_where(
+        &walk,
+        |facts| facts.stop_verifier_stale = true,
+        "the stop verifier was generated from gates that differ",
+    );
+    is_not_taken_where(
+        &walk,
+        |facts| facts.anchors.values_mut().next().unwrap().is_new = false,
+        "a1",
+    );
+    walk.take_by_cook(ByCook::Accept);
+    is_not_taken_where(
+        &walk,
+        |facts| facts.worktree.as_mut().unwrap().dirty.push("x".to_owned()),
+        "the worktree is not clean: x",
+    );
+    walk.take_by_cook(ByCook::Select);
+    walk.reach_review();
+    is_not_taken_where(
+        &walk,
+        |facts| {
+            for (key, answer) in &mut facts.anchors {
+                if key.contains("good:a:") {
+                    answer.verdict = Verdict::Missing;
+                }
+            }
+        },
+        "a1",
+    );
+}
+
 #[test]
 fn proof_that_does_not_hold_is_refused_and_a_regrounder_asked() {
     let mut walk = Walk::new(LITE);
@@ -461,6 +663,42 @@ fn proof_that_does_not_hold_is_refused_and_a_regrounder_asked() {
         Err(Code::EvidenceUnverified)
     );
     walk.take(walk.report_accepted("a"));
+}
+
+/// The reviewer was shown what the implementer says proves each criterion.
+#[test]
+fn other_evidence_voids_the_review() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.reach_review();
+    assert_eq!(walk.rule(), Rule::Reconcile);
+    let offered = &mut walk.snapshot.ledger.slices.get_mut("a").unwrap().offered;
+    offered[0].anchor = "good:other".to_owned();
+    assert_eq!(walk.rule(), Rule::Review);
+}
+
+#[test]
+fn only_ten_follow_one_another() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.snapshot.ledger.assured.by_cook = Count(MOST_BY_COOK);
+    walk.reach_review();
+    assert!(walk.by_cook().unwrap_err().contains("times in a row"));
+    walk.take(walk.report_accepted("a"));
+    walk.take_by_cook(ByCook::Select);
+}
+
+#[test]
+fn a_remark_asks_for_a_model() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.reach_review();
+    walk.snapshot.ledger.remarks.push(model::Remark {
+        slice_id: "a".to_owned(),
+        code: "test_deleted".to_owned(),
+        what: "a test is gone".to_owned(),
+    });
+    assert!(walk.by_cook().unwrap_err().contains("a remark was added"));
 }
 
 #[test]
@@ -489,4 +727,37 @@ fn a_lower_profile_binds_from_the_next_slice_and_a_higher_one_at_once() {
     assert_eq!(walk.rule(), Rule::Reconcile);
     walk.choose(Assurance::Standard, Actor::Role).unwrap();
     assert_eq!(walk.rule(), Rule::Audit, "the last open slice is audited");
+}
+
+#[test]
+fn a_lower_profile_does_not_bind_inside_a_wave() {
+    let mut walk = Walk::new(Bounds {
+        assurance: Assurance::Strict,
+        judges: 2,
+        ..LITE
+    });
+    walk.reach_wave();
+    walk.take(walk.report_judged(true));
+    walk.choose(Assurance::Lite, Actor::User).unwrap();
+    assert_eq!(walk.snapshot.assurance(), Assurance::Strict);
+    walk.take(walk.report_judged(true));
+    assert_eq!(walk.rule(), Rule::Conclude);
+    assert!(walk.by_cook().is_err());
+    assert_eq!(walk.snapshot.lowest_assurance(), Assurance::Strict);
+}
+
+/// A log of `strict` holds nothing of profiles.
+#[test]
+fn strict_leaves_the_log_as_it_was() {
+    let mut walk = Walk::new(Bounds {
+        assurance: Assurance::Strict,
+        ..LITE
+    });
+    walk.drive();
+    let text = serde_json::to_string(&walk.snapshot).unwrap();
+    let words = ["assur", "offered", "remarks_seen", "by_cook"];
+    assert_eq!(words.map(|word| text.contains(word)), [false; 4]);
+    let world = World::of_length(1);
+    let started = first(&world, 1, Assurance::Strict, None);
+    assert!(!serde_json::to_string(&started).unwrap().contains("assur"));
 }

@@ -2,14 +2,16 @@
 
 use super::events::{NAMES, blocks_it, claim, claims, first_plan, reconcile, slice_plan};
 use super::explore::try_event;
+use super::prompts::make_prompt;
 use super::walk::Walk;
 use super::world::{Budget, Dirt, Touch};
 use super::{Bounds, CORE};
-use cook_protocol::machine::{Choice, Rule, list_owed};
+use cook_protocol::machine::{Choice, Rule, Selection, list_owed};
 use cook_protocol::model::{
     Actor, AnswerTo, ChangedSlice, Conclude, Count, Decision, Event, PlaceAnswer, PlanBlock,
     Reground, Reopen, Resume, Role, Slice, SliceStatus,
 };
+use cook_protocol::prompt::report_format;
 
 const TWO: Bounds = Bounds {
     slices: 2,
@@ -210,5 +212,51 @@ fn a_regrounder_is_offered_what_its_report_may_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     for rule in [Rule::Recover, Rule::Select, Rule::Reconcile, Rule::Conclude] {
         assert!(met.contains(&rule), "rule {rule} was not met");
+    }
+}
+
+#[test]
+fn a_format_shows_what_is_offered_and_nothing_else() {
+    let shown = |walk: &Walk, selection: &Selection| {
+        let rule = walk.rule().id();
+        report_format(Role::Regrounder, rule, &walk.snapshot, selection)
+    };
+    let free = Selection::default();
+    let held = Selection {
+        held: Some("the worktree is not clean".to_owned()),
+        ..Selection::default()
+    };
+    for (name, walk) in states() {
+        let text = shown(&walk, &free);
+        let is_yes = matches!(name, "a yes");
+        assert_eq!(
+            text.contains("\"accepted\"") || text.contains("is accepted or"),
+            is_yes,
+            "{name}: {text}"
+        );
+        assert_eq!(
+            text.contains("\"stop\""),
+            name == "all judges say yes",
+            "{name}: {text}"
+        );
+        assert!(
+            !text.contains("drop_criteria") || text.contains("\"evidence\""),
+            "{text}"
+        );
+        assert!(!shown(&walk, &held).contains("\"select\""), "{name}");
+        assert!(!shown(&walk, &held).contains("\"stop\""), "{name}");
+    }
+}
+
+/// What waits for a slice that is not accepted yet is selected by the report that accepts it.
+#[test]
+fn what_waits_for_a_committed_slice_is_offered_with_its_acceptance() {
+    let told = "can be selected too, where this report accepts `a`: b";
+    for (name, walk) in states() {
+        let due = walk.due();
+        let text = make_prompt(&walk.snapshot, &due, Role::Regrounder);
+        assert_eq!(text.contains(told), name == "a yes", "{name}: {text}");
+        let is_listed = text.contains("can be selected, in order of work: b");
+        assert_eq!(is_listed, name == "one is done", "{name}: {text}");
     }
 }

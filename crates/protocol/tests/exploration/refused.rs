@@ -2,15 +2,18 @@
 //! refused, by which code, and what is taken there.
 
 use super::CORE;
-use super::events::{Bounds, audit, claims, reconcile, submission};
-use super::explore::try_event;
+use super::events::{Bounds, audit, claims, first_plan, reconcile, submission};
+use super::explore::{explain_due, try_event};
 use super::walk::Walk;
-use super::world::{Harm, Moment, Touch};
+use super::world::{Dirt, Gates, Harm, Moment, Touch, id};
 use cook_protocol::diagnostic::Code;
 use cook_protocol::machine::{
-    Facts, Rule, apply, claims as list_claims, find_audit_to_answer, find_state,
+    Facts, Rule, apply, claims as list_claims, find_audit_to_answer, find_slice, find_state,
+    list_left_without,
 };
-use cook_protocol::model::{Actor, Conclude, Decision, Event, Reground, Role, Verdict};
+use cook_protocol::model::{
+    ActiveStatus, Actor, Conclude, Decision, Event, Reground, Resume, Role, Verdict,
+};
 use serde_json::{Value, json};
 
 const TWO: Bounds = Bounds {
@@ -89,6 +92,41 @@ fn slice(name: &str) -> Value {
 }
 
 #[test]
+fn a_plan_says_what_changes_once_and_of_slices_that_are_there() {
+    let walk = reach_selection();
+    for (plan, code) in [
+        (
+            json!({"candidate_slices": [slice("c")], "add": [slice("d")]}),
+            Code::PlanTwice,
+        ),
+        (
+            json!({"change": [{"slice_id": "b", "drop_criteria": [3]}]}),
+            Code::CriteriaWeakened,
+        ),
+        (
+            json!({"change": [{"slice_id": "b", "drop_criteria": [1, 1]}]}),
+            Code::NamedTwice,
+        ),
+        (json!({"order": ["c"]}), Code::OrderUnknown),
+        (json!({"order": ["a"]}), Code::OrderUnknown),
+        (json!({"order": ["b", "b"]}), Code::OrderUnknown),
+    ] {
+        let report = block(&walk, json!({"plan": plan, "select": "b"}));
+        walk.clone().refuse(report, code);
+    }
+    let again = block(&walk, json!({"plan": {"add": [slice("b")]}, "select": "b"}));
+    refuse_saying(
+        &walk,
+        &again,
+        Code::SliceDuplicated,
+        "`b` is in the plan already",
+    );
+    let plan = json!({"add": [slice("c")], "order": ["c", "b"]});
+    let report = block(&walk, json!({"plan": plan, "select": "c"}));
+    walk.clone().take(report);
+}
+
+#[test]
 fn a_list_names_a_thing_once() {
     let walk = reach_selection();
     let again = json!({"slice_id": "a", "why": "it is slow"});
@@ -104,6 +142,26 @@ fn a_list_names_a_thing_once() {
         walk.clone().refuse(block(&walk, more), Code::NamedTwice);
     }
     walk.clone().take(block(&walk, json!({"reopen": [again]})));
+}
+
+#[test]
+fn a_reopened_slice_says_what_to_fix_and_rests_on_a_commit_of_head() {
+    let walk = reach_selection();
+    let at = |commit: &str| {
+        let reopen = json!([{"slice_id": "a", "why": "it is slow", "at": commit}]);
+        block(&walk, json!({"reopen": reopen}))
+    };
+    walk.clone()
+        .refuse(at(&"f".repeat(40)), Code::ReopenElsewhere);
+    walk.clone().take(at(&walk.world.head.map(id).unwrap()));
+    let walk = reach_reconcile();
+    let reopen = |findings: Value| {
+        let reconcile = json!({"slice_id": "a", "decision": "reopened", "findings": findings});
+        block(&walk, json!({"reconcile": reconcile}))
+    };
+    walk.clone()
+        .refuse(reopen(json!([])), Code::ReopenWithoutReason);
+    walk.clone().take(reopen(json!(["it is slow"])));
 }
 
 #[test]
@@ -167,6 +225,92 @@ fn nothing_is_done_while_git_looks_away() {
     worktree.unwatched.push("src/a".to_owned());
     let refusal = apply(Some(&walk.snapshot), &facts, &stop, Actor::Role).unwrap_err();
     assert_eq!(refusal.code, Code::StopDirty, "{}", refusal.message);
+}
+
+#[test]
+fn work_is_stopped_for_a_reason_and_a_question_is_asked_once() {
+    let walk = reach_selection();
+    let policy = json!({"to": "blocked", "why": "none", "exit": "cook resume"});
+    walk.clone().refuse(
+        block(&walk, json!({"policy": policy})),
+        Code::BlockWithoutReason,
+    );
+    let said = Event::Resumed(Resume {
+        answer: Some("the first".to_owned()),
+        ..Resume::default()
+    });
+    walk.clone().refuse(said.clone(), Code::DoesNotApply);
+    let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
+    let (_, tried) = try_event(&walk.snapshot, world, mood, budget, &said, Actor::User);
+    assert!(tried.unwrap_err().message.contains("no open question"));
+    for role in [Role::Regrounder, Role::Implementer] {
+        let ask = |walk: &Walk| Event::Asked {
+            role,
+            question: "which one?".to_owned(),
+            submission: submission(&walk.snapshot, role),
+        };
+        let mut walk = match role {
+            Role::Regrounder => walk.clone(),
+            _ => {
+                let mut walk = walk.clone();
+                walk.take(block(&walk, json!({"select": "b"})));
+                walk
+            }
+        };
+        walk.take(ask(&walk));
+        walk.take(Event::Resumed(Resume {
+            answer: Some("the first".to_owned()),
+            ..Resume::default()
+        }));
+        // What was answered is weighed first.
+        if walk.rule() == Rule::Recover {
+            walk.take(walk.reground(|_| {}));
+        }
+        assert_eq!(walk.due().role, Some(role));
+        let again = ask(&walk);
+        walk.refuse(again, Code::AlreadyAnswered);
+    }
+}
+
+#[test]
+fn a_review_is_voided_while_work_goes_on_and_its_commit_is_there() {
+    let again = || {
+        Event::Resumed(Resume {
+            review_again: true,
+            ..Resume::default()
+        })
+    };
+    let mut walk = reach_reconcile();
+    let mut stopped = walk.clone();
+    stopped.take(stopped.pause());
+    stopped.refuse(again(), Code::DoesNotApply);
+    walk.take(walk.report_reopened("a"));
+    walk.clone().take(again());
+    assert!(walk.world.rewind());
+    walk.refuse(again(), Code::DoesNotApply);
+}
+
+#[test]
+fn gates_that_nobody_trusts_are_not_run_and_an_audit_is_of_head() {
+    let bounds = Bounds {
+        commands: true,
+        ..TWO
+    };
+    let mut walk = Walk::new(bounds);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.mood.trusted = false;
+    let report = walk.report_implemented();
+    walk.refuse(report, Code::TrustMissing);
+    walk.mood.trusted = true;
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    let mut report = walk.report_audited();
+    if let Event::Audited { submission, .. } = &mut report {
+        submission.began_at = Some(id(0));
+    }
+    walk.refuse(report, Code::TreeChanged);
+    walk.take(walk.report_audited());
 }
 
 #[test]
@@ -236,4 +380,83 @@ fn a_done_slice_that_was_reverted_may_be_changed() {
     let mut walk = reach_selection();
     walk.harm(Harm::Lost);
     walk.take(change(&walk));
+}
+
+#[test]
+fn a_commit_that_left_head_is_taken_away_before_another_is_reported() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    walk.implement(false);
+    let no = walk.snapshot.ledger.slices["a"].review.clone().unwrap();
+    assert!(walk.world.rewind());
+    walk.own_commit();
+    assert_eq!(walk.rule(), Rule::Implement);
+    let (due, facts) = explain_due(&walk.snapshot, &walk.world, &walk.mood, &walk.budget);
+    let shown = find_slice(&walk.snapshot, &facts, &due).unwrap();
+    assert_eq!(shown.active.status, ActiveStatus::InProgress);
+    let mut red = walk.clone();
+    red.mood.gates = Gates::Red;
+    red.take(red.report_implemented());
+    assert_ne!(red.snapshot.active.status, ActiveStatus::Committed);
+    assert!(red.snapshot.ledger.slices["a"].head.is_none());
+    walk.take(walk.report_implemented());
+    let ledger = &walk.snapshot.ledger.slices["a"];
+    assert!(ledger.review.is_none());
+    let asked = no.findings.first().unwrap();
+    let is_kept = |list: &[String]| list.iter().any(|it| it.contains(asked.as_str()));
+    assert!(is_kept(&ledger.fixed), "{ledger:?}");
+}
+
+/// A review that said yes to the commit that is gone says nothing of the next one.
+#[test]
+fn what_a_commit_that_left_head_had_fixed_is_to_be_fixed_again() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_rule_7(false);
+    walk.take(walk.report_reopened("a"));
+    walk.implement(true);
+    let fixed = walk.snapshot.ledger.slices["a"].fixed.clone();
+    assert!(!fixed.is_empty());
+    assert!(walk.world.rewind());
+    walk.own_commit();
+    walk.take(walk.report_implemented());
+    assert_eq!(walk.snapshot.ledger.slices["a"].fixed, fixed);
+}
+
+/// Also where the acceptance itself waits for a clean worktree.
+#[test]
+fn a_slice_that_said_no_is_cancelled_with_an_answer() {
+    let mut walk = Walk::new(TWO);
+    let mut plan = first_plan(&TWO);
+    plan.candidate_slices[1].blocked_on = None;
+    walk.take(walk.reground(|block| {
+        block.plan = Some(plan);
+        block.select = Some("b".to_owned());
+    }));
+    walk.implement(false);
+    walk.take(walk.report_audited());
+    walk.take(walk.report_reopened("b"));
+    walk.take(Event::Returned {
+        slice_id: "b".to_owned(),
+        why: "too large".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    walk.take(walk.reground(|block| block.select = Some("a".to_owned())));
+    walk.implement(true);
+    walk.take(walk.report_audited());
+    let plan = json!({"cancel": [{"slice_id": "b", "reason": "not wanted"}]});
+    for dirt in [Dirt::Clean, Dirt::Surface] {
+        let mut walk = walk.clone();
+        walk.mood.dirt = dirt;
+        let bare = accept_with(&walk, json!({"plan": plan}));
+        walk.clone().refuse(bare, Code::NoUnanswered);
+        let left = list_left_without(&walk.snapshot, &[&"b".to_owned()]);
+        let answers: Vec<Value> = left
+            .iter()
+            .map(|no| json!({"no": no.id, "reason": "it is not so"}))
+            .collect();
+        walk.take(accept_with(
+            &walk,
+            json!({"plan": plan, "answers": answers}),
+        ));
+    }
 }

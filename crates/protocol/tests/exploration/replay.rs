@@ -5,7 +5,7 @@ use super::events::{Bounds, reports, repository, user_commands};
 use super::explore::bootstrap;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Mood, World};
-use cook_protocol::machine::{Facts, apply};
+use cook_protocol::machine::{Facts, apply, is_for_tree, quote_word, ticket};
 use cook_protocol::model::{Actor, Event, Snapshot};
 use proptest::prelude::*;
 
@@ -113,5 +113,36 @@ proptest! {
             let read: Snapshot = serde_json::from_str(&kept).unwrap();
             prop_assert_eq!(&read, snapshot);
         }
+    }
+}
+
+#[test]
+fn a_ticket_fits_one_tip_and_one_head() {
+    let mut world = World::of_length(1);
+    let head = world.head(&Mood::GOOD, Some("main"));
+    let first = ticket("tip", &head, None);
+    assert_eq!(first, ticket("tip", &head, None));
+    assert_ne!(first, ticket("other tip", &head, None));
+    assert_ne!(
+        first,
+        ticket("tip", &world.head(&Mood::GOOD, Some("side")), None)
+    );
+    world.amend();
+    assert_ne!(
+        first,
+        ticket("tip", &world.head(&Mood::GOOD, Some("main")), None)
+    );
+    let dirty = ticket("tip", &head, Some("dirt"));
+    assert!(dirty.starts_with(&first));
+    assert_eq!(is_for_tree(&first, "dirt"), None);
+    assert_eq!(is_for_tree(&dirty, "dirt"), Some(true));
+    assert_eq!(is_for_tree(&dirty, "other dirt"), Some(false));
+}
+
+#[test]
+fn a_quoted_word_stays_one_word() {
+    for word in ["a b", "it's", "$(x)", "", "'"] {
+        let split = shell_words::split(&quote_word(word)).unwrap();
+        assert_eq!(split, [word]);
     }
 }

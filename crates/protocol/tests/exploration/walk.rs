@@ -14,8 +14,8 @@ use cook_protocol::machine::{
 };
 use cook_protocol::model::{
     ActiveStatus, Actor, AnswerTo, Conclude, Count, Decision, Event, Evidence, EvidenceClaim,
-    EvidenceRecord, Limits, Policy, Reground, Resume, Role, Slice, SliceStatus, Snapshot,
-    Submission, WaitingKind,
+    EvidenceRecord, Limits, PAUSED_BY_HAND, Policy, Reground, Resume, Role, Slice, SliceStatus,
+    Snapshot, Submission, WaitingKind,
 };
 
 #[derive(Clone)]
@@ -208,6 +208,12 @@ impl Walk {
 
     pub fn resume(&self) -> Event {
         Event::Resumed(Resume::default())
+    }
+
+    pub fn pause(&self) -> Event {
+        Event::Paused {
+            why: PAUSED_BY_HAND.to_owned(),
+        }
     }
 
     pub fn undo(&self, transitions: usize) -> Event {
@@ -440,6 +446,15 @@ impl Walk {
                 }));
             }
             Err(code) => panic!("the conclusion is refused with {code}; {:?}", self.due()),
+        }
+    }
+
+    /// An implementer's or regrounder's question.
+    pub fn report_asked(&self, role: Role) -> Event {
+        Event::Asked {
+            role,
+            question: "which one?".to_owned(),
+            submission: submission(&self.snapshot, role),
         }
     }
 

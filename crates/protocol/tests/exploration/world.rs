@@ -37,6 +37,8 @@ pub enum Touch {
 pub enum Harm {
     /// The work that they show is taken back.
     Lost,
+    /// Tests are red.
+    Red,
     /// Tests are red as they were accepted; they were changed with the code, and the commit declares it.
     Declared,
     /// Tests cannot be built as they were accepted.
@@ -51,7 +53,7 @@ impl Harm {
     /// What a proof is worth after it; none where it is of another kind.
     fn verdict(self, is_text: bool) -> Option<Verdict> {
         match (self, is_text) {
-            (Harm::Lost, _) | (Harm::Gone, true) | (Harm::Declared, false) => {
+            (Harm::Lost, _) | (Harm::Gone, true) | (Harm::Red | Harm::Declared, false) => {
                 Some(Verdict::Missing)
             }
             (Harm::Unrunnable, false) => Some(Verdict::Unverifiable),
