@@ -1,8 +1,10 @@
 //! What real agents do that nobody would write by hand: stops that follow at once, compactions that are
 //! only announced, sessions without a start, and calls of cook that fail.
 
-use crate::support::hooks::{Session, Told, texts, trail};
+use crate::support::hooks::{Session, Told, command_below, texts, trail};
 use crate::support::{Repo, run};
+use cook_agents::hooks::{Agent, Due, SessionState, Situation, Workflow, read, step};
+use cook_protocol::model::{Policy, Role};
 use serde_json::{Value, json};
 
 /// Sends an event of an agent's, all of them at one moment.
@@ -102,6 +104,49 @@ fn one_stop_that_two_hooks_deliver_side_by_side_counts_once() {
     assert_eq!(answers[0], answers[1], "both copies hold the session");
     assert_eq!(answers[0]["decision"], "block");
     assert_eq!(session.state()["stop"]["blocks"], 1);
+}
+
+#[test]
+fn a_repeated_stop_is_answered_as_the_first_was() {
+    let claude = Agent::parse("claude").unwrap();
+    let event = read(
+        claude,
+        None,
+        br#"{"hook_event_name":"Stop","session_id":"s"}"#,
+    )
+    .unwrap();
+    let mut facts = Situation {
+        workflow: Some(Workflow {
+            policy: Policy::Continue,
+            role: Some(Role::Implementer),
+            slice: None,
+            surfaces: Vec::new(),
+            progress: "p".to_owned(),
+        }),
+        owner: true,
+        due: Some(Due {
+            policy: Policy::Continue,
+            role: Some(Role::Implementer),
+            action: "a".to_owned(),
+            command: "c".to_owned(),
+        }),
+        ..Situation::default()
+    };
+    let mut state = SessionState::default();
+    for n in 0..4 {
+        facts.again = false;
+        let first = step(claude, state, &event, &facts);
+        facts.again = true;
+        let second = step(claude, first.state.clone(), &event, &facts);
+        assert_eq!(first.effects.block, second.effects.block);
+        assert_eq!(first.effects.block.is_some(), n < 3);
+        assert_eq!(
+            (first.entries.len(), second.entries.len()),
+            (usize::from(n == 3), 0)
+        );
+        assert_eq!(first.state.stop, second.state.stop);
+        state = second.state;
+    }
 }
 
 fn gemini(session: &Session, name: &str, fields: Value) -> Told {
@@ -357,4 +402,76 @@ fn what_a_shell_does_is_guarded_however_it_is_written() {
     let patch = "*** Begin Patch\n*** Add File: .agent/mission.md\n+x\n*** End Patch";
     let call = implementer.before("apply_patch", json!({"command": patch}));
     assert!(call.why_denied().is_some());
+}
+
+/// Sessions of the real programs at a scripted model: each took the work, wrote a file, and was sent back
+/// to work as often as cook said so. Kimi Code asks at one stop of each prompt, and was resumed for three
+/// more; Cline asks at none.
+#[test]
+fn recorded_sessions_are_told_once_and_held_three_times() {
+    for (name, text, told_held) in [
+        ("claude", include_str!("../data/hooks/claude.jsonl"), (1, 3)),
+        (
+            "claude",
+            include_str!("../data/hooks/claude-waits.jsonl"),
+            (1, 3),
+        ),
+        ("codex", include_str!("../data/hooks/codex.jsonl"), (1, 3)),
+        ("gemini", include_str!("../data/hooks/gemini.jsonl"), (1, 3)),
+        ("qwen", include_str!("../data/hooks/qwen.jsonl"), (1, 3)),
+        ("kimi", include_str!("../data/hooks/kimi.jsonl"), (4, 3)),
+        ("cline", include_str!("../data/hooks/cline.jsonl"), (1, 0)),
+    ] {
+        let repo = Repo::with_selection();
+        let session = Session::new(&repo, "s");
+        let markers = &Agent::parse(name).unwrap().known().markers;
+        let variable = markers.session.as_ref().or(markers.set.first());
+        let variable: Vec<(&str, &str)> = variable
+            .map(|name| (name.as_str(), "s"))
+            .into_iter()
+            .collect();
+        let root = repo.root.to_str().unwrap();
+        let (mut told, mut held) = (0, 0);
+        for line in text.lines() {
+            let line = line.replace("@ROOT@", root).replace("@SESSION@", "s");
+            let event: Value = serde_json::from_str(&line).unwrap();
+            if event["source"] == "resume" {
+                session.wait(60);
+            }
+            let after = ["PostToolUse", "AfterTool"].map(|kind| event["hook_event_name"] == kind);
+            let after = after.contains(&true) || event["event"] == "after_tool";
+            let line_of_it = [
+                &event["tool_input"]["command"],
+                &event["args"]["commands"][0],
+            ];
+            if after && line_of_it.iter().any(|line| *line == "cook next --take") {
+                let take = ["next", "--take"];
+                let mut next = match &markers.program {
+                    Some(program) => command_below(&repo, program, &take),
+                    None => repo.cook_command(&take),
+                };
+                next.env("COOK_NOW", session.now())
+                    .envs(variable.iter().copied());
+                run(next, b"").exits(0);
+            }
+            let answer = session.raw(name, line.as_bytes());
+            let answer = answer.json();
+            told += usize::from(answer.to_string().contains("## Core Rules"));
+            let decisions = [
+                &answer["decision"],
+                &answer["hookSpecificOutput"]["permissionDecision"],
+            ];
+            let stops = event["hook_event_name"] != "PreToolUse";
+            held += usize::from(
+                stops
+                    && decisions
+                        .iter()
+                        .any(|one| *one == "block" || *one == "deny"),
+            );
+        }
+        assert_eq!((told, held), told_held, "{name}");
+        let released = usize::from(held > 0);
+        assert_eq!(texts(&repo, "released").len(), released, "{name}");
+        assert_eq!(texts(&repo, "auto"), Vec::<String>::new(), "{name}");
+    }
 }
