@@ -107,12 +107,7 @@ pub(super) fn look(
         };
         let what =
             format!("no known gate {what}; add the line below to the top of `.agent/cook.toml`");
-        let mut name = "test".to_owned();
-        while own.contains(&name) {
-            name.push_str("-more");
-        }
-        let show = format!("gates.{name}.run = \"COMMAND\"");
-        checked.find(Code::NoGates, Weight::NotKnown, what, show);
+        checked.find(Code::NoGates, Weight::NotKnown, what, name_gate(&own));
     }
     let gates = runnable(workspace, &gates, checked)?;
     let mut runs = run_all(workspace, (&gates, &own), tell, checked)?;
@@ -141,6 +136,17 @@ pub(super) fn look(
     }
     let tried = workspace.world()?.try_change(&base, &head, &runs, tell)?;
     checked.checked.extend(tried.looked_at);
+    let room = &workspace.config()?.clean_room;
+    let mut unrun = tried.unrun;
+    // A committed directory of dependencies holds the tests of others.
+    unrun.retain(|path| ask.gates.is_empty() && !untested.contains(path) && !room.is_cached(path));
+    if !unrun.is_empty() {
+        let what = format!(
+            "no gate ran a test of {}; add the line below to the top of `.agent/cook.toml`",
+            some(&unrun)
+        );
+        checked.find(Code::NothingRan, Weight::NotKnown, what, name_gate(&own));
+    }
     checked.changed = tried
         .sides
         .into_iter()
@@ -173,6 +179,15 @@ pub(super) fn look(
     let lines = lines.into_iter().filter(|it| it.word != Word::FailToPass);
     checked.lines.extend(lines.map(Line::from));
     Ok(())
+}
+
+/// The line of the settings that names one more gate.
+fn name_gate(own: &BTreeSet<String>) -> String {
+    let mut name = "test".to_owned();
+    while own.contains(&name) {
+        name.push_str("-more");
+    }
+    format!("gates.{name}.run = \"COMMAND\"")
 }
 
 /// Runs gates that may run here. What came of a red one is told by the trials.

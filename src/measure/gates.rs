@@ -471,7 +471,7 @@ impl Look<'_> {
                     .split('/')
                     .any(|part| matches!(part, "" | "." | ".." | ".git"));
             if !is_plain
-                || self.is_cached(path)
+                || self.config.clean_room.is_cached(path)
                 || !self.repo.root().join(path).is_file()
                 || self.repo.entry(&head, path)? != Entry::Nothing
             {
@@ -486,17 +486,6 @@ impl Look<'_> {
             });
         }
         Ok(hints)
-    }
-
-    /// Whether it lies in a directory that the room keeps for itself.
-    fn is_cached(&self, path: &str) -> bool {
-        let mut caches = self.config.clean_room.cache.iter();
-        caches.any(|cache| {
-            let cache = cache.trim_matches('/');
-            path == cache
-                || path.starts_with(&format!("{cache}/"))
-                || !cache.contains('/') && path.split('/').any(|part| part == cache)
-        })
     }
 
     /// Packages that a lock file lists, where no setup installs any.

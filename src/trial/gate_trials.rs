@@ -1,6 +1,6 @@
 //! The trials of one gate, and what they say of each test.
 
-use super::trial_change::{Change, Depth, End, Mix, Recipe};
+use super::trial_change::{Change, Depth, End, Mix, Recipe, stem};
 use super::trial_lines::{Teller, last_line};
 use crate::prelude::*;
 use cook_mutants::Language;
@@ -31,6 +31,8 @@ pub(super) struct GateTrials<'a> {
     printed: BTreeSet<String>,
     /// Trials that ran or were answered, and the milliseconds that those took which ran.
     pub ran: Vec<(&'static str, u64)>,
+    /// The files whose tests ran at the head; `None` if the runner does not name the file of every test.
+    pub files: Option<BTreeSet<String>>,
 }
 
 /// A trial of old or new tests, and what it ran.
@@ -158,6 +160,7 @@ impl<'a> GateTrials<'a> {
             room: TrialRoom::new(gates, Caches::Kept),
             printed: BTreeSet::new(),
             ran: Vec::new(),
+            files: None,
         }
     }
 
@@ -175,11 +178,14 @@ impl<'a> GateTrials<'a> {
             outcomes: self.gates.receipts.outcomes(receipt)?,
         });
         self.note_printed(&after.outcomes);
+        self.files = list_files(&after.outcomes);
         let touched = self.list_touched()?;
         let limit = self.limit(&after);
         let before = self.run_before(&after, &touched, limit)?;
         self.note_printed(before.outcomes());
-        let touched = self.list_touched()?;
+        let mut touched = self.list_touched()?;
+        let files = list_files(before.outcomes());
+        touched.retain(|path| !self.is_foreign(path) || !leaves_out(&files, path));
         let apart = self.change.list_apart(&self.printed);
         let (own, others): (Vec<String>, Vec<String>) = touched
             .iter()
@@ -288,6 +294,15 @@ impl<'a> GateTrials<'a> {
         };
         (paths.is_empty() || paths.iter().any(|pattern| fits_path(pattern, path)))
             && (self.gate.inside(path).is_some() || is_above())
+    }
+
+    /// Whether it is a file of tests at both ends that the runner did not run at the head. If it does not at the base
+    /// either, the file is not told to it: it belongs to a dependency or to another gate.
+    fn is_foreign(&self, path: &str) -> bool {
+        let is_at_both = |change: &TreeChange| change.before.is_some() && change.after.is_some();
+        leaves_out(&self.files, path)
+            && self.change.find(path).is_some_and(is_at_both)
+            && self.change.holds_test_at_head(path)
     }
 
     /// Whether the base does not have the folder of the gate.
@@ -406,7 +421,10 @@ impl<'a> GateTrials<'a> {
         let red = after.outcomes.tests.iter();
         let mut red = red.filter(|(_, test)| test.result == TestResult::Failed);
         let is_known = self.gates.find_asked(&base, self.gate)?.is_some();
-        let whole = is_known || !after.run.has_passed() || touched.is_empty();
+        let whole = is_known
+            || !after.run.has_passed()
+            || touched.is_empty()
+            || touched.iter().any(|path| self.is_foreign(path));
         let at_base = touched.iter().filter(|_| !whole);
         let at_base: Vec<String> = at_base.map(|path| self.path_at_base(path)).collect();
         let before = self.run("at the base", &base, (&at_base, limit), false)?;
@@ -816,6 +834,24 @@ impl<'a> GateTrials<'a> {
             _ => None,
         }
     }
+}
+
+/// The files of the tests that ran, if the runner names every test and its file.
+fn list_files(outcomes: &Outcomes) -> Option<BTreeSet<String>> {
+    if outcomes.tests.is_empty() || outcomes.is_partial || outcomes.omits_passed {
+        return None;
+    }
+    let files = outcomes.tests.values().map(|test| test.file.clone());
+    files
+        .chain(outcomes.unloaded.keys().cloned().map(Some))
+        .collect()
+}
+
+/// Whether these are all files of which tests ran, and this is not among them. A compiled test has another folder and
+/// ending than its source.
+pub(super) fn leaves_out(files: &Option<BTreeSet<String>>, path: &str) -> bool {
+    let is_it = |file: &String| stem(file) == stem(path);
+    files.as_ref().is_some_and(|files| !files.iter().any(is_it))
 }
 
 /// A gate that says less than it did: it ran no test, or names none.

@@ -16,7 +16,7 @@ pub(crate) use trial_lines::{describe_place, find_laid_out, last_line, show_red,
 
 use crate::prelude::*;
 use cook_protocol::trials::{Side, Weight, Word};
-use gate_trials::GateTrials;
+use gate_trials::{GateTrials, leaves_out};
 use trial_change::Change;
 
 /// Counts what commits of a range declare of these lines.
@@ -50,6 +50,8 @@ pub(crate) struct Tried {
     pub sides: Vec<(String, Side)>,
     /// One line for each gate: which trials there were.
     pub looked_at: Vec<String>,
+    /// Changed test files of which no gate ran a test, as far as the runners name files.
+    pub unrun: Vec<String>,
 }
 
 /// Tries a change by the gates that ran at its head.
@@ -69,10 +71,15 @@ pub(crate) fn try_change(
     let specs: Vec<GateSpec> = runs.iter().map(|run| run.gate.clone()).collect();
     let paths: Vec<String> = span.settings.tests.paths.clone();
     let change = Change::read(repo, span.base, span.head, &paths, &specs)?;
+    let mut ran = (!runs.is_empty()).then(BTreeSet::new);
     for run in runs {
         let known_red = &span.settings.check.known_red;
         let mut trials = GateTrials::new(&change, gates, &run.gate, known_red, span.tell);
         tried.lines.extend(trials.look(run)?);
+        ran = ran.zip(trials.files.take()).map(|(mut ran, files)| {
+            ran.extend(files);
+            ran
+        });
         if !trials.ran.is_empty() {
             let ran: Vec<String> = trials
                 .ran
@@ -98,6 +105,8 @@ pub(crate) fn try_change(
         .iter()
         .map(|it| (it.path().to_owned(), change.side(it, &none)))
         .collect();
+    tried.unrun = change.list_test_files();
+    tried.unrun.retain(|path| leaves_out(&ran, path));
     tried.lines.sort_by_key(|line| (line.weight, line.word));
     tried.lines.dedup();
     Ok(tried)

@@ -190,6 +190,19 @@ impl<'a> Change<'a> {
         self.changes.iter().find(is_it)
     }
 
+    /// The changed files of tests at the head that hold a test.
+    pub(super) fn list_test_files(&self) -> Vec<String> {
+        let of_tests = |change: &&TreeChange| self.side(change, &BTreeSet::new()) == Side::Test;
+        let after = self.changes.iter().filter(of_tests);
+        let paths = after.filter_map(|change| change.after.as_ref());
+        let paths = paths.map(|(path, _)| path.clone());
+        paths.filter(|path| self.holds_test_at_head(path)).collect()
+    }
+
+    pub(super) fn holds_test_at_head(&self, path: &str) -> bool {
+        self.has_tests_at(End::Head, path)
+    }
+
     /// A file that came with the head.
     pub(super) fn is_new(&self, path: &str) -> bool {
         self.find(path)
@@ -380,7 +393,8 @@ impl<'a> Change<'a> {
     }
 }
 
-fn stem(path: &str) -> &str {
+/// The name of a file without its endings, or of its folder where the file stands for it.
+pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     match stem {

@@ -62,3 +62,58 @@ fn a_gate_with_paths_runs_where_they_changed_and_is_not_asked_twice() {
     let (exit, answer) = check(&repo, &[]);
     assert_eq!((exit, &answer["lines"][0]["code"]), (3, &"no_gates".into()));
 }
+
+#[test]
+fn a_changed_test_that_no_gate_runs_is_not_known() {
+    let (repo, _) = begin_npm();
+    repo.write("py/price.py", "def price():\n    return 1\n");
+    repo.write(
+        "py/test_price.py",
+        "import price\n\ndef test_price():\n    assert price.price() == 2\n",
+    );
+    repo.commit("Add a price", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 3, "{answer:#}");
+    let line = &answer["lines"][0];
+    assert_eq!(line["code"], "nothing_ran", "{answer:#}");
+    let message = line["message"].as_str().unwrap();
+    assert!(message.contains("py/test_price.py"), "{message}");
+    // Whoever asks for one gate has said what counts.
+    let (exit, answer) = check(&repo, &["--gate", "test"]);
+    assert_eq!(exit, 0, "{answer:#}");
+}
+
+#[test]
+fn a_test_of_a_committed_dependency_is_not_told_to_the_runner() {
+    let (repo, test) = begin_npm();
+    let dependency = "node_modules/dep/test/dep.test.js";
+    repo.write(dependency, &test("dep", "true"));
+    repo.write(
+        ".agent/cook.toml",
+        "[gates.test]\nrun = \"npm run test\"\n[clean_room]\ncache = [\"node_modules\"]\n",
+    );
+    repo.commit("Commit what the project needs", None);
+    repo.write(dependency, &test("dep", "false"));
+    repo.write("lib.js", "exports.one = 2 - 1;\n");
+    repo.commit("Update what the project needs", None);
+    let answer = passes(&repo);
+    assert!(!answer.to_string().contains("dep.test.js >"), "{answer:#}");
+}
+
+/// A project with one test, and the text of a test with a name and what it expects.
+fn begin_npm() -> (Repo, fn(&str, &str) -> String) {
+    let test = |name: &str, holds: &str| {
+        format!(
+            "const test = require('node:test');\ntest('{name}', () => {{ require('node:assert').ok({holds}); }});\n"
+        )
+    };
+    let repo = Repo::unborn();
+    repo.write(
+        "package.json",
+        r#"{"name": "a", "scripts": {"test": "node --test"}}"#,
+    );
+    repo.write("lib.js", "exports.one = 1;\n");
+    repo.write("lib.test.js", &test("one", "require('./lib.js').one === 1"));
+    repo.commit("Begin", None);
+    (repo, test)
+}

@@ -342,15 +342,21 @@ impl<'a> Suite<'a> {
     fn arrow(&self, start: usize, at: usize) -> Option<Item> {
         self.is(at + 2, "=").then_some(())?;
         let mut next = at + 3 + usize::from(self.is(at + 3, "async"));
-        if self.is(next, "function") {
-            next += 1;
+        let is_function = self.is(next, "function");
+        if is_function || self.is(next, "<") {
+            let limit = (next + 12).min(self.tokens.len());
+            next = (next..limit).find(|at| self.is(*at, "("))?;
         }
         let behind = match self.is(next, "(") {
             true => close(&self.tokens, next) + 1,
             false => next + 1,
         };
         let limit = (behind + 12).min(self.tokens.len());
-        let begin = (behind..limit).find(|at| self.is(*at, "=>") || self.is(*at, "{"))?;
+        let begin = match is_function || self.is(behind, ":") {
+            true => (behind..limit).find(|at| self.is(*at, "=>") || self.is(*at, "{"))?,
+            // Anything else is a value, behind which another statement may stand.
+            false => self.is(behind, "=>").then_some(behind)?,
+        };
         let begin = begin + usize::from(self.is(begin, "=>"));
         let body = match self.is(begin, "{") {
             true => between(&self.tokens, begin),
@@ -533,12 +539,13 @@ mod tests {
             ),
             (
                 "a.test.ts",
-                "describe('calc', () => {\n  it.only(\"adds\", async () => {\n    f(`${x}`)\n  })\n  test.each([[1, 2]])('many %i', (a) => { g(a) })\n  xit('later')\n})\nconst h = (x) => { y() }\n/x/.test('no')\nDeno.test('d', () => z())\n",
+                "describe('calc', () => {\n  it.only(\"adds\", async () => {\n    f(`${x}`)\n  })\n  test.each([[1, 2]])('many %i', (a) => { g(a) })\n  xit('later')\n})\nconst h = (x) => { y() }\nconst t = require('t')\ntest('after', () => { w() })\n/x/.test('no')\nDeno.test('d', () => z())\n",
                 &[
                     "calc|adds|2-4|, async ( ) => { f ( `${x}` ) }",
                     "calc|many %i|5-5|, ( a ) => { g ( a ) }",
                     "calc|later|6-6|",
-                    "|d|10-10|, ( ) => z ( )",
+                    "|after|10-10|, ( ) => { w ( ) }",
+                    "|d|12-12|, ( ) => z ( )",
                 ],
             ),
             (

@@ -705,6 +705,16 @@ impl CleanRoom {
     /// What all rooms may take, in bytes; the oldest go first.
     pub const MAX_BYTES: u64 = 10 << 30;
 
+    /// Whether a path lies in a directory that the room keeps.
+    pub fn is_cached(&self, path: &str) -> bool {
+        self.cache.iter().any(|cache| {
+            let cache = cache.trim_matches('/');
+            path == cache
+                || path.starts_with(&format!("{cache}/"))
+                || !cache.contains('/') && path.split('/').any(|part| part == cache)
+        })
+    }
+
     /// What decides on the outcome of a command that runs there, as JSON: where the room is and
     /// how large it may grow does not.
     pub fn preparation(&self) -> String {
