@@ -1,10 +1,9 @@
 //! Decides the next step of a long job of coding agents, from documents in memory.
 //!
-//! Pure: it uses no file, process, repository, clock or random number. [`machine::dispatch`] and
-//! [`machine::apply`] decide from [`machine::Facts`]. If a fact is missing, they refuse with a
-//! [`question::Question`]; [`machine::decide`] lets the caller measure the answer and asks them again.
-//! [`report`] parses the report of a role, [`prompt`] writes the prompt of a role, and [`schema`] checks
-//! documents from outside.
+//! Pure: it uses no file, process, repository, clock or random number. [`machine::dispatch`] and [`machine::apply`]
+//! decide from [`machine::Facts`]. If a fact is missing, they refuse with a [`question::Question`]; [`machine::decide`]
+//! lets the caller measure the answer and asks them again. [`report`] parses the report of a role, [`prompt`] writes
+//! the prompt of a role, and [`schema`] checks documents from outside.
 //!
 //! Start a job and ask which role is next:
 //!

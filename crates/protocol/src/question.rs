@@ -98,8 +98,7 @@ pub struct BriefQuestion {
     pub entries: Vec<BriefEntry>,
     /// New entries: where the anchor points.
     pub lines: Vec<BriefLine>,
-    /// Ids of the user's messages, each with a quote from it: whether the message exists and contains the
-    /// quote.
+    /// Ids of the user's messages, each with a quote from it: whether the message exists and contains the quote.
     pub messages: BTreeSet<(String, Option<String>)>,
 }
 

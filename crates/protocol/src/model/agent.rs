@@ -201,8 +201,7 @@ pub struct AgentTable {
     pub continuation: Option<Continuation>,
     /// Arguments for a fresh session.
     pub start: Option<Vec<String>>,
-    /// Arguments to continue an earlier session in place. cook never uses them, because that would change the
-    /// session.
+    /// Arguments to continue an earlier session in place. cook never uses them, because that would change the session.
     pub resume: Option<Vec<String>>,
     /// Arguments to fork an earlier session.
     pub fork: Option<Vec<String>>,
@@ -355,8 +354,7 @@ impl TryFrom<Written> for StateDirectory {
 }
 
 impl StateDirectory {
-    /// Returns its path, from the user's home and the value of the variable; `None` if neither gives an absolute
-    /// path.
+    /// Returns its path, from the user's home and the value of the variable; `None` if neither gives an absolute path.
     pub fn place(
         &self,
         home: Option<&Path>,

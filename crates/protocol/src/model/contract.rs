@@ -1,5 +1,4 @@
-//! The repository contract, which is tracked in git, and the profile that says how much of the protocol it asks
-//! for.
+//! The repository contract, which is tracked in git, and the profile that says how much of the protocol it asks for.
 
 use super::scalar::{Count, SchemaVersion, Text, Texts};
 use schemars::JsonSchema;
@@ -194,9 +193,8 @@ pub struct Assured {
     pub unaudited: Count,
     /// Re-grounds that cook itself has made since the last one of an agent.
     pub by_cook: Count,
-    /// The number of remarks when an agent last re-grounded; 0 if none has and the user brought the plan.
-    /// `None` if none has and the user did not, or if that re-ground was under `strict` or named blockers or
-    /// deviations.
+    /// The number of remarks when an agent last re-grounded; 0 if none has and the user brought the plan. `None` if
+    /// none has and the user did not, or if that re-ground was under `strict` or named blockers or deviations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remarks_seen: Option<Count>,
 }

@@ -36,8 +36,7 @@ impl<'de> Deserialize<'de> for SchemaVersion {
     }
 }
 
-/// An integer from 0 to 2^53 - 1. `3.0` is read as 3, because JSON Schema calls it an integer; it is
-/// written as `3`.
+/// An integer from 0 to 2^53 - 1. `3.0` is read as 3, because JSON Schema calls it an integer; it is written as `3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(transparent)]
 pub struct Count(pub u64);
@@ -62,8 +61,7 @@ fn whole(number: &Number) -> Option<i64> {
     value.filter(|value| value.unsigned_abs() <= MAX_COUNT)
 }
 
-/// A slice's place in the order of work: any number, where 1 comes first. It keeps the form in which it was
-/// written.
+/// A slice's place in the order of work: any number, where 1 comes first. It keeps the form in which it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Priority(pub Number);

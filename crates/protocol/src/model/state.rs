@@ -221,8 +221,7 @@ pub struct State {
     pub current_stop_wave_id: Count,
 }
 
-// The mission anchor: the line by which documents and reports name the mission
-// (`protocol/completion.md#words`).
+// The mission anchor: the line by which documents and reports name the mission (`protocol/completion.md#words`).
 
 /// The maximum length of an anchor, in characters.
 pub const MAX_ANCHOR_CHARS: usize = 200;
