@@ -110,8 +110,8 @@ pub struct AccessArgs {
     pub env: BTreeMap<String, String>,
 }
 
-/// Where a program keeps its own record of a session: in the file below a directory whose name contains the
-/// session's id.
+/// Where a program keeps its own record of a session: in a file below a directory, with the session's id in the file's
+/// name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TranscriptPlace {
