@@ -39,8 +39,8 @@ pub struct ReviewNote {
     /// The session of the review, if its prompt showed the proofs that the implementer offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Whether cook added planted defects to the findings, because no gate notices them and the review does not
-    /// waive them. Such a review is a no, whatever it says.
+    /// Whether cook counts the review as a no whatever it says, because it leaves something unanswered: planted
+    /// defects that the gates do not notice, or, in a yes, changes of tests. cook added these to the findings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weak: bool,
     /// The log sequence of the record.
