@@ -1,14 +1,14 @@
-//! What the trials of a slice's change mean for its report and its review, as codes.
+//! Converts the trials of a slice's change into the codes that its report and its review must answer.
 
 use crate::digest::sha256;
 use crate::model::TestChange;
 use crate::prelude::*;
 use crate::trials::{TrialLine, Weight, Word};
 
-/// Changes that a review names one by one.
+/// The number of changes that get an entry of their own; the rest are counted in the last entry.
 const NAMED: usize = 40;
 
-/// The code of a word.
+/// Returns the code of a trial's result.
 pub fn code_of(word: Word) -> Code {
     match word {
         Word::GateRed => Code::GateRed,
@@ -30,14 +30,14 @@ pub fn code_of(word: Word) -> Code {
     }
 }
 
-/// What refuses a report: nobody declares it.
+/// Returns the lines for which a report is refused, because no commit declares the change.
 pub fn list_undeclared(lines: &[TrialLine]) -> Vec<&TrialLine> {
     let refuses = lines.iter().filter(|line| line.weight == Weight::Refuses);
     refuses.collect()
 }
 
-/// What a review has to answer for, each by an id: changes that are declared or came with a merge, and tests
-/// that could not be compared.
+/// Returns the changes of tests that a review must answer for, each with an id: changes that are declared or
+/// came with a merge, and tests that could not be compared.
 pub fn list_test_changes(lines: &[TrialLine]) -> Vec<TestChange> {
     let owed = |line: &&TrialLine| {
         line.declared.is_some()

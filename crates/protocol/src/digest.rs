@@ -1,13 +1,13 @@
-//! Digests as text.
+//! Hexadecimal SHA-256 digests.
 
 use sha2::{Digest, Sha256};
 
-/// Lowercase hexadecimal.
+/// Formats bytes as lowercase hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// SHA-256 of some parts, each with its length before it, in lowercase hexadecimal.
+/// Returns the SHA-256 of several parts, each preceded by its length, in lowercase hexadecimal.
 pub fn sha256_of_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
     let mut digest = Sha256::new();
     for part in parts {
@@ -17,7 +17,7 @@ pub fn sha256_of_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> St
     hex(&digest.finalize())
 }
 
-/// SHA-256 of some bytes, in lowercase hexadecimal.
+/// Returns the SHA-256 of bytes, in lowercase hexadecimal.
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(bytes))
 }

@@ -1,11 +1,11 @@
-//! Decides what a long job of coding agents needs next, from documents in memory.
+//! Decides the next step of a long job of coding agents, from documents in memory.
 //!
-//! Pure: no file, process, repository, clock or chance. [`machine::dispatch`] and
-//! [`machine::apply`] decide by facts, and ask a [`question::Question`] where one is missing;
-//! [`machine::decide`] has the caller measure the answer. [`report`] reads what a role hands in,
-//! [`prompt`] writes what a role is told, [`schema`] checks documents that come from outside.
+//! Pure: it uses no file, process, repository, clock or random number. [`machine::dispatch`] and [`machine::apply`]
+//! decide from [`machine::Facts`]. If a fact is missing, they refuse with a [`question::Question`]; [`machine::decide`]
+//! lets the caller measure the answer and asks them again. [`report`] parses the report of a role, [`prompt`] writes
+//! the prompt of a role, and [`schema`] checks documents from outside.
 //!
-//! A job begins, and the machine says whose turn it is:
+//! Start a job and ask which role is next:
 //!
 //! ```
 //! use cook_protocol::machine::{Facts, apply, dispatch};
@@ -23,7 +23,7 @@
 //!         }
 //!     }"#,
 //! )?;
-//! // What the caller measured in the repository.
+//! // The facts that the caller measured in the repository.
 //! let facts: Facts = serde_json::from_str(
 //!     r#"{
 //!         "now": "2026-03-02T11:00:00Z",
@@ -59,7 +59,7 @@ pub mod report;
 pub mod schema;
 pub mod trials;
 
-/// What most modules name: the documents, objections to them, and collections.
+/// Names that most modules use: documents, findings, refusals and collections.
 mod prelude {
     pub(crate) use crate::diagnostic::{
         Code, Finding, Lines, clean, count_noun, finding, short, shorten,

@@ -1,69 +1,69 @@
-//! What a rule asks of the repository. A rule that needs a fact which nobody measured is refused with
-//! the question; the caller measures the answer and asks the rule again.
+//! Questions of the rules about the repository. A rule that needs a fact which was not measured yet refuses
+//! with a question; the caller measures the answer and evaluates the rule again.
 
 use crate::model::{Basis, BriefEntry, BriefLine, Caches, EvidenceRecord, Goal, KeptProof, Slice};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// One thing that a decision asks, and its answers in [`Facts`](crate::machine::Facts).
+/// A question of a rule, with the fields of [`Facts`](crate::machine::Facts) that hold its answer.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Question {
-    /// HEAD: commit, tree, branch. Answer: `head`.
+    /// The commit, tree and branch of HEAD. Answer: `head`.
     Head,
-    /// The files of the contract in the worktree. Answers: `contract_missing`, `settings`, `contract_differs`.
+    /// The contract files in the worktree. Answers: `contract_missing`, `settings`, `contract_differs`.
     Contract,
-    /// Contract files that HEAD does not hold, and a stop verifier that is out of date. Answers:
+    /// Contract files that are not committed at HEAD, and whether the stop verifier is out of date. Answers:
     /// `contract_uncommitted`, `stop_verifier_stale`.
     ContractCommitted,
-    /// `.agent/` against the log. Answer: `outside_edits`.
+    /// Differences between `.agent/` and the log. Answer: `outside_edits`.
     View,
-    /// `git status`; at the end also files that git was told not to look at. Answer: `worktree`.
+    /// The result of `git status`. Answer: `worktree`.
     Worktree {
-        /// The project is to end.
+        /// Whether the project is about to end: then files that git was told not to look at are listed too.
         ends: bool,
     },
-    /// Whether a basis commit resolves and is an ancestor of HEAD, and which commits follow it. Answer: `ranges`.
+    /// Whether a basis commit exists and is an ancestor of HEAD, and which commits follow it. Answer: `ranges`.
     Range(String),
-    /// What followed this commit on HEAD, with paths. Answer: `since`.
+    /// The commits after this one on HEAD, with the paths that they change. Answer: `since`.
     Since(String),
-    /// Whether HEAD contains a commit. Answer: `on_head`.
+    /// Whether HEAD contains this commit. Answer: `on_head`.
     OnHead(String),
-    /// A reported commit. Answer: `commit`.
+    /// The facts of a reported commit. Answer: `commit`.
     Commit(CommitQuestion),
-    /// Gates to run at a commit. Answers: `gates`, `strength`, `trials`.
+    /// The results of gates at a commit. Answers: `gates`, `strength`, `trials`.
     Gates(GateQuestion),
-    /// What anchors are worth. Answer: `anchors`.
+    /// Whether anchors hold. Answer: `anchors`.
     Anchors {
         /// The anchors.
         asked: BTreeSet<AnchorQuestion>,
-        /// The project is to end: a run that used what earlier runs left proves nothing.
+        /// Whether the project is about to end: a run that used caches of earlier runs then proves nothing.
         ends: bool,
     },
-    /// What done slices rest on, where HEAD is not the commit that was seen; no gate is run for it. Answer:
-    /// `standing`.
+    /// Whether the proof of done slices still holds, if HEAD is no longer the commit `seen`. Runs no gate.
+    /// Answer: `standing`.
     Standing {
-        /// The commit that was seen; where it is HEAD, nothing is asked.
+        /// HEAD at the last transition. If it is still HEAD, nothing is measured.
         seen: String,
-        /// Their proof.
+        /// The proof of these slices.
         anchors: BTreeSet<AnchorQuestion>,
     },
-    /// The stop verifier at HEAD, with what earlier runs left or without. Answer: `stop_verifier`.
+    /// The stop verifier's run at HEAD, with or without the caches of earlier runs. Answer: `stop_verifier`.
     StopVerifier(Caches),
-    /// Whether this machine trusts commands. Answer: `untrusted`.
+    /// Which of these commands this machine does not trust. Answer: `untrusted`.
     Trust(BTreeSet<String>),
-    /// Limits and rules of `cook.toml`. Answer: `config`.
+    /// The limits and rules of `cook.toml`. Answer: `config`.
     Config,
-    /// What the anchors of the brief are worth; no gate is run for it. Answer: `brief`.
+    /// Whether the anchors of the brief hold. Runs no gate. Answer: `brief`.
     Brief(BriefQuestion),
-    /// The required gates at HEAD in a clean room. Answer: `room`.
+    /// The results of the required gates at HEAD in a clean room. Answer: `room`.
     Room,
-    /// A goal's checks at HEAD. Answer: `goal`.
+    /// The results of a goal's checks at HEAD. Answer: `goal`.
     Goal(Box<Goal>),
 }
 
 impl Question {
-    /// `cook.toml` must be readable for its answer.
+    /// Whether the answer needs a readable `cook.toml`.
     pub fn reads_settings(&self) -> bool {
         matches!(
             self,
@@ -78,7 +78,7 @@ impl Question {
         )
     }
 
-    /// Commands of the repository may run for its answer, and may change HEAD and the worktree.
+    /// Whether measuring the answer may run commands of the repository, which may change HEAD and the worktree.
     pub fn may_run(&self) -> bool {
         matches!(
             self,
@@ -91,78 +91,78 @@ impl Question {
     }
 }
 
-/// Ask about the brief: no gate is run for it.
+/// A question about the anchors of the brief.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BriefQuestion {
-    /// Entries that are there: does their anchor stand as it was stamped.
+    /// Entries of the brief: whether the anchor still points at the text that was stamped.
     pub entries: Vec<BriefEntry>,
-    /// Entries that come in: where does their anchor point.
+    /// New entries: where the anchor points.
     pub lines: Vec<BriefLine>,
-    /// Messages of the user's by id, each with what is quoted of it: are they there, and do they say so.
+    /// Ids of the user's messages, each with a quote from it: whether the message exists and contains the quote.
     pub messages: BTreeSet<(String, Option<String>)>,
 }
 
-/// Ask about a commit that a report names.
+/// A question about a commit that a report names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CommitQuestion {
-    /// As reported: full or abbreviated id.
+    /// The full or abbreviated id, as reported.
     pub commit: String,
     /// The slice's basis.
     pub basis: String,
-    /// HEAD when the session that reports began: what came after it and is contained in the commit
-    /// is claimed. None = nobody knows, and the commit alone is.
+    /// HEAD when the reporting session began: the commits after it that `commit` contains are claimed. `None`
+    /// if unknown; then only `commit` is claimed.
     pub since: Option<String>,
-    /// The slice, whose trailer makes a commit its own.
+    /// The slice; a commit with its trailer is its own commit.
     pub slice_id: String,
-    /// Commits that it claims already.
+    /// Commits that the slice claims already.
     pub claimed: BTreeSet<String>,
 }
 
-/// Ask for gates.
+/// A question about the results of gates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GateQuestion {
     /// The reported commit, as in [`CommitQuestion`].
     pub commit: String,
     /// The slice's basis, for gates that must fail there.
     pub basis: String,
-    /// The slice's own commands, beside those of `cook.toml`.
+    /// The slice's own gates, in addition to those of `cook.toml`.
     pub commands: Vec<String>,
 }
 
-/// Ask what an anchor is worth.
+/// A question whether an anchor holds.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AnchorQuestion {
-    /// The slice it is proof for.
+    /// The slice whose criterion it proves.
     pub slice_id: String,
     /// The criterion.
     pub criterion: String,
     /// The anchor.
     pub anchor: String,
-    /// Its basis kind.
+    /// The kind of proof.
     pub basis: Basis,
-    /// What it must show.
+    /// What must be shown about the anchor.
     pub required: Required,
 }
 
-/// What an anchor must show.
+/// What must be shown about an anchor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Required {
-    /// That it holds at HEAD.
+    /// It holds at HEAD.
     AtHead,
-    /// That it holds at HEAD, and whether it held at the basis of the slice that is to be accepted.
+    /// It holds at HEAD; the answer also says whether it already held at the basis of the slice to accept.
     Claimed {
         /// The slice's basis.
         basis: String,
         /// The slice's head.
         head: String,
     },
-    /// That what was accepted still holds at HEAD.
+    /// The accepted proof still holds at HEAD.
     Accepted(KeptProof),
 }
 
 impl AnchorQuestion {
-    /// What a stored record of a slice is asked.
+    /// Returns the question whether a stored proof of a slice still holds.
     pub fn ask_stored(slice: &Slice, record: &EvidenceRecord) -> Self {
         Self {
             slice_id: slice.slice_id.clone(),
@@ -173,7 +173,7 @@ impl AnchorQuestion {
         }
     }
 
-    /// The key under which the answer stands in `anchors` of [`Facts`](crate::machine::Facts).
+    /// The key of the answer in `anchors` and `standing` of [`Facts`](crate::machine::Facts).
     pub fn key(&self) -> String {
         let of = match &self.required {
             Required::AtHead => "",

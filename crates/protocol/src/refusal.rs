@@ -1,10 +1,10 @@
-//! A transition that is not taken, or that has to know more first.
+//! Refusals: a transition is not taken, or a fact must be measured before the rules can decide.
 
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, drop_general};
 use crate::question::Question;
 use std::fmt;
 
-/// A refusal in words that are put together: `refusal!(Code::SliceUnknown, "no slice `{id}`")`.
+/// Builds a refusal with a formatted message: `refusal!(Code::SliceUnknown, "no slice `{id}`")`.
 macro_rules! refusal {
     ($code:expr, $($words:tt)+) => {
         $crate::refusal::Refusal::new($code, format!($($words)+))
@@ -12,23 +12,23 @@ macro_rules! refusal {
 }
 pub(crate) use refusal;
 
-/// A transition that is not taken. Nothing was written.
+/// A transition that was not taken; nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which rule was broken.
+    /// The rule that was broken.
     pub code: Code,
-    /// What is wrong here.
+    /// What is wrong.
     pub message: String,
-    /// More of the same, when several things are wrong at once.
+    /// Details, if several things are wrong at once.
     pub findings: Vec<Finding>,
-    /// The exact next commands.
+    /// The exact commands to run next.
     pub hints: Vec<String>,
-    /// What the rule has to know before it can decide: nothing is wrong yet.
+    /// The question that must be answered before the rule can decide; if it is set, nothing is wrong yet.
     pub asks: Option<Box<Question>>,
 }
 
 impl Refusal {
-    /// A refusal with the catalogue's hint.
+    /// Builds a refusal with the hint of its code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -39,7 +39,7 @@ impl Refusal {
         }
     }
 
-    /// The same with one more command to run; a hint of the catalogue that is true of anything goes.
+    /// Puts a hint before the others. The code's own hint is removed if it is a general one.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         drop_general(self.code, &mut self.hints);
@@ -47,14 +47,14 @@ impl Refusal {
         self
     }
 
-    /// The same with these commands in place of the catalogue's hint.
+    /// Replaces all hints.
     #[must_use]
     pub fn replace_hints<H: Into<String>>(mut self, hints: impl IntoIterator<Item = H>) -> Self {
         self.hints = hints.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The same with the single things that are wrong.
+    /// Sets the findings.
     #[must_use]
     pub fn with(mut self, findings: Vec<Finding>) -> Self {
         self.findings = findings;

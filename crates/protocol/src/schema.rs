@@ -1,5 +1,5 @@
-//! Reading documents by their serde types, no more freely than their JSON Schemas in
-//! `protocol/schema/` say: both give the same verdict on every document (a test draws them).
+//! Reads documents as serde types, exactly as strictly as their JSON Schemas in `protocol/schema/` say. A test
+//! generates documents and compares both verdicts.
 
 use crate::diagnostic::{Code, Finding, Lines, clean, finding, shorten};
 use crate::model::{
@@ -15,18 +15,18 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
-/// Findings that one file gives at most.
+/// The maximum number of findings for one file.
 pub const MAX_FINDINGS: usize = 50;
 
-/// A type that has a schema.
+/// A document type with a JSON Schema.
 pub trait Documented: Serialize + DeserializeOwned {
-    /// Which.
+    /// The kind of document.
     const DOCUMENT: Document;
-    /// Its JSON Schema, as it is published.
+    /// The published JSON Schema.
     const SCHEMA: &str;
 }
 
-/// Types with the names of their schemas and the files in which they stand.
+/// Defines the kinds of document, each with the name of its schema and its file.
 macro_rules! documents {
     ($($kind:ident: $id:literal, $file:literal;)*) => {
         /// The kinds of document that have a schema (`protocol/completion.md#files`).
@@ -36,15 +36,15 @@ macro_rules! documents {
         }
 
         impl Document {
-            /// All of them.
+            /// All kinds.
             pub const ALL: [Document; [$($id),*].len()] = [$(Document::$kind),*];
 
-            /// The name that its schema file and its `$id` carry.
+            /// Returns the name in its schema file and in the schema's `$id`.
             pub fn id(self) -> &'static str {
                 match self { $(Document::$kind => $id,)* }
             }
 
-            /// The file under `.agent/` it stands in.
+            /// Returns its file below `.agent/`.
             pub fn file(self) -> &'static str {
                 match self { $(Document::$kind => $file,)* }
             }
@@ -71,36 +71,36 @@ documents! {
     BriefRecord: "brief-record", "brief-history.jsonl";
 }
 
-/// Reads any JSON in which no object gives a key twice.
+/// Parses any JSON in which no object has the same key twice.
 ///
 /// # Errors
-/// When it is not valid JSON, or a key stands twice.
+/// If it is not valid JSON, or an object has the same key twice.
 pub fn value(bytes: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(bytes).map(|Unique(value)| value)
 }
 
-/// Text from a document as a message shows it: one harmless line, cut.
+/// Makes text from a document safe to show in a message: one line without control characters, cut at `max`.
 fn show(text: &str, max: usize) -> String {
     shorten(&clean(text, Lines::Fold), max)
 }
 
-// Reading a document's bytes: capped, typed, never a panic, linear in its size.
+// Reading the bytes of a document: limited in size, typed, without panics, and in linear time.
 
-/// Bytes a document holds at most.
+/// The maximum size of a document, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why a document is not read: at least one finding, the first is the gravest.
+/// The reasons why a document was not read: at least one finding, the most serious one first.
 pub type Rejection = Vec<Finding>;
 
-/// Bytes up to which the schema is asked for every place that is wrong. A larger
-/// document gets the first one alone: it could hold millions.
+/// The size in bytes up to which every violation of the schema is listed. A larger document gets only the first
+/// error, because it could contain millions.
 const MAX_EXPLAINED_BYTES: usize = 1024 * 1024;
 
 /// Reads a document of at most `cap` bytes.
 ///
 /// # Errors
-/// `document_too_large`, `document_unreadable` (the bytes are not valid JSON) or
-/// `document_invalid` (JSON that breaks the schema, with every place unless it is very large, or gives a key twice).
+/// `document_too_large`, `document_unreadable` (not valid JSON) or `document_invalid` (JSON that violates the
+/// schema or has a key twice; every place is named unless the document is very large).
 pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejection> {
     let document = T::DOCUMENT;
     if bytes.len() > cap {
@@ -116,7 +116,7 @@ pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejec
     from_slice(bytes).map_err(|error| explain::<T>(bytes, &error))
 }
 
-/// Finds out what is wrong with bytes that the type did not accept, and where.
+/// Describes what is wrong with bytes that the type did not accept, and where.
 fn explain<T: Documented>(bytes: &[u8], error: &serde_json::Error) -> Rejection {
     let file = T::DOCUMENT.file();
     if let Some(what) = not_json(bytes) {
@@ -142,7 +142,7 @@ fn explain<T: Documented>(bytes: &[u8], error: &serde_json::Error) -> Rejection 
     findings
 }
 
-/// What the schema, compiled at the first call, objects to, by JSON pointers.
+/// Lists the violations of the schema, each with its JSON pointer. The schema is compiled at the first call.
 fn list_errors<T: Documented>(value: &Value) -> Vec<(String, String)> {
     static COMPILED: [OnceLock<Option<GivenSchema>>; 10] = [const { OnceLock::new() }; 10];
     let compile = || GivenSchema::of(serde_json::from_str(T::SCHEMA).ok()?).ok();
@@ -151,7 +151,7 @@ fn list_errors<T: Documented>(value: &Value) -> Vec<(String, String)> {
     errors.into_iter().flatten().collect()
 }
 
-/// Says why the bytes are not valid JSON text; the nesting depth does not matter here.
+/// Says why the bytes are not valid JSON text; `None` if they are. The nesting depth does not matter here.
 fn not_json(bytes: &[u8]) -> Option<String> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Some("the file is empty".to_owned());
@@ -166,22 +166,22 @@ fn not_json(bytes: &[u8]) -> Option<String> {
     Some(show(&error.to_string(), 200))
 }
 
-// A JSON Schema that a user gives, 2020-12: checked before anything is asked with it.
+// JSON Schemas (2020-12) of the user, which are compiled before a model is asked for an answer to them.
 
-/// Objections that one value gives at most.
+/// The maximum number of objections to one value.
 const MAX_OBJECTIONS: usize = 20;
 
-/// A schema that compiled.
+/// A compiled schema.
 pub struct GivenSchema {
     value: Value,
     validator: Validator,
 }
 
 impl GivenSchema {
-    /// Compiles a schema. References leave the document nowhere.
+    /// Compiles a schema. References cannot lead to other documents.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason why it is not a valid schema.
     pub fn of(value: Value) -> Result<Self, String> {
         if !value.is_object() && !value.is_boolean() {
             return Err("a schema is an object".to_owned());
@@ -192,18 +192,18 @@ impl GivenSchema {
         }
     }
 
-    /// The schema itself.
+    /// Returns the schema's JSON.
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// What is wrong with a value: JSON pointers, and what is wrong there.
+    /// Lists what is wrong with a value, each with its JSON pointer.
     fn errors<'a>(&'a self, value: &'a Value) -> impl Iterator<Item = (String, String)> + 'a {
         let errors = self.validator.iter_errors(value);
         errors.map(|error| (error.instance_path().as_str().to_owned(), describe(&error)))
     }
 
-    /// What it objects to in a value, each with its path.
+    /// Lists the objections to a value, each with its path.
     pub fn objections(&self, value: &Value) -> Vec<String> {
         let errors = self.errors(value).take(MAX_OBJECTIONS);
         let lines = errors.map(|(path, what)| match path.is_empty() {
@@ -222,7 +222,7 @@ impl std::fmt::Debug for GivenSchema {
     }
 }
 
-/// What is wrong, without repeating the value: it may be large or hostile.
+/// Describes an error without the value, which may be large or hostile.
 fn describe(error: &ValidationError<'_>) -> String {
     let text = match error.kind() {
         ValidationErrorKind::Required { property } => match property {
@@ -253,10 +253,10 @@ fn describe(error: &ValidationError<'_>) -> String {
     show(&text, 500)
 }
 
-// Serde reads JSON more freely than JSON Schema does: a struct also from an
-// array, an enum also from `{"word": null}`, a map with the last of two equal keys.
+// serde accepts more JSON than JSON Schema does: a list for a struct, `{"word": null}` for an enum, and the last of
+// two equal keys for a map.
 
-/// JSON in which no object gives a key twice.
+/// A JSON value in which no object has the same key twice.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -318,7 +318,8 @@ impl<'de> Visitor<'de> for UniqueVisitor {
     }
 }
 
-/// Where serde took a value of another kind for what was read of it, and how: it writes it in its own.
+/// Finds the first value that serde accepted in another form than it writes, and describes the difference. `given`
+/// is the document, and `read` the parsed document as serde writes it.
 pub(crate) fn find_misread(given: &Value, read: &Value) -> Option<(String, &'static str)> {
     let inside = |place: String, (path, what): (String, _)| (format!("{place}{path}"), what);
     match (given, read) {
@@ -348,13 +349,13 @@ fn from_slice<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> serde_json::Resu
     }
 }
 
-// The thoughts in what a model says.
+// The thoughts in a model's answer.
 
 fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A tag of thoughts: `<think>`, `</Reasoning >`, `<seed:think>`, `[THINK]`, `◁think▷`.
+/// A tag that begins or ends thoughts: `<think>`, `</Reasoning >`, `<seed:think>`, `[THINK]`, `◁think▷`.
 static TAG: LazyLock<Regex> = LazyLock::new(|| {
     const NAMES: &str =
         "thinking|think|thoughts|thought|reasoning|reason|reflection|scratchpad|analysis";
@@ -364,8 +365,8 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Where the first word of a list item or behind a label stands in a line: what comes after it is
-/// part of a sentence.
+/// Finds where the words of a list item, or the words after a label, begin in a line: a tag after the first of them
+/// is part of a sentence.
 fn find_sentence(line: &str) -> Option<usize> {
     const LABEL: usize = 120;
     let said = line.trim_start();
@@ -383,25 +384,25 @@ fn find_sentence(line: &str) -> Option<usize> {
     Some(line.len() - words.len() + word)
 }
 
-/// What an answer says besides a model's thoughts.
+/// A model's answer without its thoughts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spoken {
-    /// The words that are no thoughts.
+    /// The text without the thoughts.
     pub text: String,
-    /// The tag of thoughts that never end, with the number of its line.
+    /// The tag that begins thoughts which never end, with its line number.
     pub unended: Option<(String, usize)>,
-    /// The tag that ends thoughts which the program began, with the number of its line.
+    /// The tag that ends thoughts without a beginning (which the program began), with its line number.
     pub ended: Option<(String, usize)>,
 }
 
-/// Thoughts are no part of an answer, wherever they stand: between their tags, behind a tag that
-/// none ends, before an end that none begins. A tag in a code span or in quotes is a word, and so is
-/// one in a sentence of a list item or of a field.
+/// Removes the thoughts from an answer: between their tags, after a tag that is never closed, and before a closing
+/// tag that was never opened. A tag in a code span or in quotes is text, and so is one in a sentence of a list item
+/// or field.
 pub fn without_thoughts(text: &str) -> Spoken {
     let mut spoken = Spoken::default();
     let mut open_name = String::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        // Most lines hold no bracket, and answers have many lines.
+        // Fast path: answers have many lines, and most contain no bracket.
         if !line.contains(['<', '[', '◁']) {
             if spoken.unended.is_none() {
                 spoken.text.push_str(line);
@@ -441,7 +442,7 @@ pub fn without_thoughts(text: &str) -> Spoken {
             }
             let place = Some((tag.as_str().to_owned(), number + 1));
             if closes {
-                // The program has begun the thoughts itself.
+                // The program itself began the thoughts.
                 spoken.text.clear();
                 spoken.ended = place;
                 kept = tag.end();
@@ -458,14 +459,14 @@ pub fn without_thoughts(text: &str) -> Spoken {
     spoken
 }
 
-// JSON in what a model says: between other words, in a fence.
+// JSON in a model's answer, between other words or in a fence.
 
-/// Longest text that JSON is sought in, in bytes.
+/// The maximum length in bytes of a text that is searched for JSON.
 const MAX_BYTES: usize = 1 << 20;
-/// How much is parsed in search of it, all attempts together.
+/// The maximum number of bytes that all parse attempts of one search may read.
 const MAX_PARSED: usize = 4 << 20;
 
-/// Each object and list of a text that is JSON by itself, in order; none lies within another.
+/// Returns each object and list in a text that is valid JSON by itself, in order; none is nested in another.
 pub fn find_json(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut at, mut parsed) = (0, 0);
@@ -580,7 +581,7 @@ mod tests_of_within {
                 "[{\"a\" : [true, -1.5e3, null], \"b\":{}} , \"\\u00e9\"]",
                 vec!["[{\"a\" : [true, -1.5e3, null], \"b\":{}} , \"\\u00e9\"]"],
             ),
-            // A quote that another one ends by chance hides no value.
+            // A quote that another one closes by chance hides no value.
             ("he said [\"so] and {\"a\": \"b\"}", vec!["{\"a\": \"b\"}"]),
             ("[[1], [2] oops [3]", vec!["[1]", "[2]", "[3]"]),
             ("[01] [\"\n\"] [tru] [1]", vec!["[1]"]),

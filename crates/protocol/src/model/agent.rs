@@ -1,4 +1,5 @@
-//! Agent programs as data: how one is started and read, what it keeps for itself, and those that cook knows.
+//! Agent programs as data: how cook starts one and reads its output, which directories it uses, and the agents that
+//! cook knows.
 
 use super::hook_table::HookTable;
 use serde::{Deserialize, Serialize};
@@ -8,46 +9,46 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use toml::{Table, Value};
 
-/// What a supplier is.
+/// The kinds of supplier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
-    /// A model that answers once.
+    /// A model that answers once, without tools.
     Atom,
     /// An agent with tools.
     Repl,
 }
 
-/// How a supplier can go on from what was said before.
+/// How a supplier can continue an earlier session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Continuation {
-    /// By a fork of its own record, and by replay.
+    /// By a fork of the program's own session record; by replay otherwise.
     Native,
-    /// By being told what was said.
+    /// By a prompt that contains the earlier exchanges.
     Replay,
     /// Not at all.
     None,
 }
 
-/// How cook and a program speak with each other.
+/// The interface between cook and a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentKind {
-    /// The prompt on stdin, events or the answer on stdout.
+    /// The prompt on stdin; events or the answer on stdout.
     #[default]
     Command,
     /// The Agent Client Protocol, version 1: JSON-RPC 2.0 over stdio.
     Acp,
 }
 
-/// What a program writes to stdout.
+/// The format of a program's stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventFormat {
-    /// One JSON object a line, read by the rules.
+    /// One JSON object per line, which the rules evaluate.
     Json,
-    /// The answer itself.
+    /// The answer, as plain text.
     Text,
 }
 
@@ -55,15 +56,15 @@ pub enum EventFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionNaming {
-    /// Cook, with a UUID.
+    /// cook, with a UUID.
     Uuid,
-    /// Cook, with the path of a file that the program writes.
+    /// cook, with the path of a file that the program writes.
     Path,
-    /// The program; its events say how.
+    /// The program; its events contain the name.
     None,
 }
 
-/// The signal that a program takes as a request to end.
+/// The signal that asks a program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum EndSignal {
@@ -73,25 +74,25 @@ pub enum EndSignal {
     Term,
 }
 
-/// What a number that a program reports counts.
+/// The scope of a number that a program reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
-    /// The event it stands in: they are added up.
+    /// The event that reports it; the numbers are added up.
     Event,
-    /// This run: the last one counts.
+    /// This run; the last number counts.
     Run,
-    /// The whole thread with all earlier runs: the difference to before counts.
+    /// The whole thread with all earlier runs; the increase since the last run counts.
     Thread,
 }
 
-/// How it is made sure that a program is the one meant.
+/// How cook checks that a program is the right one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identify {
-    /// Arguments of the question.
+    /// Arguments that make the program identify itself.
     pub args: Vec<String>,
-    /// Text that the answer holds, whatever the case.
+    /// Text that the output must contain; case is ignored.
     #[serde(rename = "match")]
     pub text: String,
 }
@@ -100,29 +101,29 @@ pub struct Identify {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AccessArgs {
-    /// What `{access}` stands for.
+    /// The arguments that replace `{access}`.
     pub args: Vec<String>,
-    /// The same where an earlier session is gone on from, if that differs.
+    /// The same for a command that continues an earlier session, if it differs.
     pub continued: Option<Vec<String>>,
-    /// Variables.
+    /// Environment variables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
 }
 
-/// Where a program keeps its own record of a session: the file under a directory whose
-/// name holds the session's id.
+/// Where a program keeps its own record of a session: in a file below a directory, with the session's id in the file's
+/// name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TranscriptPlace {
-    /// The variable that names the program's home.
+    /// The environment variable that names the program's home directory.
     pub variable: String,
-    /// Its home when that is not set, below the user's.
+    /// The program's home directory if the variable is not set, relative to the user's.
     pub home: String,
-    /// The directory in it.
+    /// The directory within it to search.
     pub under: String,
 }
 
-/// What a rule takes out of an event: paths into it.
+/// The values that a rule reads from an event, as paths into it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
@@ -137,26 +138,26 @@ pub struct Taken {
     pub progress: Option<String>,
     pub compaction: Option<String>,
     pub reset_at: Option<String>,
-    /// Tokens that its model can have before it.
+    /// The size of the model's context window, in tokens.
     pub window: Option<String>,
-    /// What it says it waits for or tries again.
+    /// A notice that the program waits for something or tries again.
     pub notice: Option<String>,
-    /// A request to the model: what tells it from others.
+    /// A value that is different for each request to the model.
     pub request: Option<String>,
-    /// Tokens of that request, where `usage` comes only at the end.
+    /// The tokens of that request; needed if `usage` comes only at the end.
     pub spent: Option<String>,
-    /// What failed is tried again.
+    /// The program tries again; the earlier error no longer counts.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
-    /// What was said so far is not the answer if more comes.
+    /// Text that follows replaces the text so far as the answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub text_break: bool,
-    /// The work is done.
+    /// The program has finished its work.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
 }
 
-/// A value, or one of several; `*` = present, a leading `!` = another one.
+/// A required value, or a list of allowed ones; `*` means any value, and a leading `!` any other value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs)]
@@ -166,84 +167,84 @@ pub enum Wanted {
     Any(Vec<String>),
 }
 
-/// One rule over the event stream.
+/// A rule for the events of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Path → value; all must hold.
+    /// Path → required value; all must match.
     pub when: BTreeMap<String, Wanted>,
-    /// What is taken then.
+    /// The values to read if they do.
     pub set: Taken,
 }
 
-/// A preset, or what a user's table changes of one.
+/// The preset of an agent, or a user's changes to one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentTable {
-    /// The built-in preset that this table changes; its own name by default.
+    /// The built-in preset that this table changes; by default the one of the same name.
     pub extends: Option<String>,
-    /// How it is spoken with.
+    /// The interface to the program.
     pub kind: Option<AgentKind>,
     /// The program.
     pub bin: Option<String>,
-    /// How it is recognised.
+    /// How the program is identified.
     pub identify: Option<Identify>,
     /// Arguments that make it print its version.
     pub version: Option<Vec<String>>,
-    /// Versions that were seen to work; empty = unverified.
+    /// Versions that are known to work; empty if none was verified.
     pub verified: Option<Vec<String>>,
-    /// What it writes.
+    /// The format of the program's stdout.
     pub events: Option<EventFormat>,
-    /// What it is.
+    /// The kind of supplier.
     pub capability: Option<Capability>,
-    /// How it goes on.
+    /// How it can continue an earlier session.
     pub continuation: Option<Continuation>,
     /// Arguments for a fresh session.
     pub start: Option<Vec<String>>,
-    /// Arguments that go on in an earlier session. Cook never does: it would change it.
+    /// Arguments to continue an earlier session in place. cook never uses them, because that would change the session.
     pub resume: Option<Vec<String>>,
-    /// Arguments for a fork of an earlier session.
+    /// Arguments to fork an earlier session.
     pub fork: Option<Vec<String>>,
-    /// Arguments for the program's own interface on a fork of an earlier session.
+    /// Arguments to open the program's own interface on a fork of an earlier session.
     pub open: Option<Vec<String>>,
-    /// Who names a session.
+    /// Who names a new session.
     pub session: Option<SessionNaming>,
-    /// What `{model}` stands for.
+    /// The arguments that replace `{model}`.
     pub model: Option<Vec<String>>,
-    /// What `{schema}` stands for.
+    /// The arguments that replace `{schema}`.
     pub schema: Option<Vec<String>>,
-    /// What `{access}` stands for, by level.
+    /// The arguments that replace `{access}`, by level.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub access: BTreeMap<Access, AccessArgs>,
-    /// How it is asked to end.
+    /// The signal that asks it to end.
     pub interrupt: Option<EndSignal>,
-    /// Variables for every run.
+    /// Environment variables for every run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Directories of its own, which it may write in the sandbox too.
+    /// The agent's own directories, which are writable in the sandbox too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<StateDirectory>,
-    /// Tokens it can have before it.
+    /// The size of the context window, in tokens.
     pub window_tokens: Option<u64>,
-    /// Tokens of those that are kept for the answer.
+    /// The part of the context window that is reserved for the answer, in tokens.
     pub reserve_tokens: Option<u64>,
-    /// Where it keeps its record.
+    /// Where it keeps its own record of a session.
     pub transcript: Option<TranscriptPlace>,
-    /// What reported tokens count.
+    /// The scope of reported tokens.
     pub usage: Option<Counting>,
-    /// What a reported cost counts.
+    /// The scope of a reported cost.
     pub cost: Option<Counting>,
-    /// How events are read.
+    /// The rules for its events.
     #[serde(rename = "rule", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
 }
 
 impl AgentTable {
-    /// This table, with what `base` says where this one is silent. Levels of access and
-    /// variables are taken one by one, rules all or none; directories are added.
+    /// Merges this table over `base`. Access levels and variables are merged one by one, `writes` are added to
+    /// those of `base`, and every other value of this table, such as the list of rules, replaces that of `base`.
     ///
     /// # Errors
-    /// None: both are tables that were read.
+    /// Only if a table cannot be converted to TOML or back, which does not happen for tables that were parsed.
     pub fn over(&self, base: &Self) -> Result<Self, String> {
         let read = |table: &Self| Table::try_from(table).map_err(|error| error.to_string());
         let mut merged = read(base)?;
@@ -266,33 +267,33 @@ impl AgentTable {
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Access {
-    /// Not even read: no tools at all.
+    /// No tools at all, not even to read.
     None,
     Read,
     Write,
     Full,
 }
 
-// Directories of an agent's own: where it keeps sessions, logins, caches and settings.
+// The agent's own directories, which hold its sessions, logins, caches and settings.
 
 /// A directory that an agent writes to: `"~/.mine"`, `"/var/lib/mine"`, `"$MINE_HOME"`, or a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct StateDirectory {
-    /// Below the user's home, or from `/` on; empty where only a variable names it.
+    /// A path relative to the user's home, or an absolute one; empty if only a variable names the directory.
     pub home: String,
-    /// The variable that names another place.
+    /// The environment variable that overrides `home`.
     pub variable: Option<String>,
-    /// The directory in that place; empty = the place itself.
+    /// The directory below the variable's value; empty for the value itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub under: String,
-    /// What in it makes later sessions start programs: hooks, servers of tools, extensions. A
-    /// directory's name ends with `/`.
+    /// Paths in it that can make later sessions start programs: hooks, MCP servers, extensions. The name of a
+    /// directory ends with `/`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
 }
 
-/// As a file writes it.
+/// The forms in which a file can write it.
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Written {
@@ -353,7 +354,7 @@ impl TryFrom<Written> for StateDirectory {
 }
 
 impl StateDirectory {
-    /// Where it is, by the user's home and the value of a variable; none where neither says.
+    /// Returns its path, from the user's home and the value of the variable; `None` if neither gives an absolute path.
     pub fn place(
         &self,
         home: Option<&Path>,
@@ -370,8 +371,7 @@ impl StateDirectory {
     }
 }
 
-// The agents that cook knows: one file each in `protocol/agents/`, embedded, read when one
-// is asked for and kept from then on.
+// The agents that cook knows: one embedded file each from `protocol/agents/`, parsed on first use.
 
 macro_rules! files {
     ($($name:literal)*) => {
@@ -379,7 +379,7 @@ macro_rules! files {
     };
 }
 
-/// The files, by the name of the agent.
+/// The names of the agents, with the text of their files.
 const FILES: &[(&str, &str)] = &files! {
     "claude" "codex" "gemini" "qwen" "copilot" "cursor" "opencode" "pi" "aider" "amp"
     "cline" "gemini-acp" "goose" "kimi" "opencode-acp" "qwen-acp"
@@ -387,32 +387,33 @@ const FILES: &[(&str, &str)] = &files! {
 
 static KNOWN: [OnceLock<KnownAgent>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
-/// Variables by which an agent is seen to be around a process.
+/// How to detect that a process runs within an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Markers {
-    /// The one that holds the id of the session.
+    /// The environment variable that holds the session's id.
     pub session: Option<String>,
-    /// Those that the agent sets for its children, each seen there. What a person exports is none.
+    /// Variables that the agent sets for its child processes, each of which was observed there. Variables that a
+    /// person may export are not markers.
     pub set: Vec<String>,
-    /// The name of its process, where it sets none: its children descend from that.
+    /// The name of the agent's process if it sets no variable; its children are recognized as descendants of it.
     pub program: Option<String>,
-    /// Where it says so instead to a server of tools, which gets none of them.
+    /// How the agent names its session to an MCP server, if it gives servers none of its variables.
     pub mcp: Option<McpMarker>,
 }
 
-/// How an agent says in a call of a tool which session it is.
+/// How an agent names its session when it calls an MCP tool.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McpMarker {
-    /// The name by which it greets the server.
+    /// The client name that it sends to the server.
     pub client: String,
-    /// The field of a request's `_meta` that holds the id of the session.
+    /// The field of a request's `_meta` that holds the session's id.
     pub session: String,
 }
 
 impl Markers {
-    /// Whether a variable of that name is one.
+    /// Whether the agent sets a variable of this name.
     pub fn include(&self, variable: &str) -> bool {
         self.set.iter().any(|name| name == variable)
     }
@@ -424,10 +425,10 @@ impl Markers {
 pub struct KnownAgent {
     #[serde(skip)]
     name: &'static str,
-    /// How it is noticed.
+    /// How to detect that a process runs within it.
     #[serde(default)]
     pub markers: Markers,
-    /// How it is started and read.
+    /// How cook starts it and reads its output.
     pub preset: AgentTable,
     /// Its lifecycle hooks, if it has any.
     #[serde(default)]
@@ -435,24 +436,24 @@ pub struct KnownAgent {
 }
 
 impl KnownAgent {
-    /// All of them.
+    /// Returns all known agents.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         (0..FILES.len()).map(Self::at)
     }
 
-    /// The agent of that name.
+    /// Returns the agent of this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         let index = FILES.iter().position(|(known, _)| *known == name)?;
         Some(Self::at(index))
     }
 
-    /// The names of all.
+    /// Returns the names of all known agents.
     pub fn names() -> impl Iterator<Item = &'static str> {
         FILES.iter().map(|(name, _)| *name)
     }
 
-    /// The names of those whose file has this line. For texts that every start of the
-    /// program puts together, most of them for nothing: no file is parsed.
+    /// Returns the names of the agents whose file contains this line. It parses no file, because each start of the
+    /// program builds help texts from these names and seldom shows them.
     pub fn list_names_with(line: &str) -> impl Iterator<Item = &'static str> + use<> {
         let line = format!("\n{line}\n");
         FILES
@@ -461,8 +462,8 @@ impl KnownAgent {
             .map(|(name, _)| *name)
     }
 
-    /// Agents whose hooks may be installed: a place that `[hooks.install]` names is there, or a variable that moves
-    /// one is set. The files of the others are not parsed.
+    /// Returns the agents whose hooks may be installed: a path that `[hooks.install]` names exists, or a variable
+    /// that moves one is set. It does not parse the files of the others.
     pub fn list_with_hooks(
         is_there: impl Fn(&str) -> bool,
         is_set: impl Fn(&str) -> bool,
@@ -474,7 +475,7 @@ impl KnownAgent {
         found.map(|(index, _)| Self::at(index))
     }
 
-    /// Its name.
+    /// Returns the agent's name.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -482,7 +483,7 @@ impl KnownAgent {
     fn at(index: usize) -> &'static Self {
         KNOWN[index].get_or_init(|| {
             let (name, text) = FILES[index];
-            // The files are part of the program, and a test reads each of them.
+            // The files are embedded, and a test parses each of them.
             let known: Self = toml::from_str(text)
                 .unwrap_or_else(|error| panic!("protocol/agents/{name}.toml: {error}"));
             Self { name, ..known }
@@ -490,7 +491,8 @@ impl KnownAgent {
     }
 }
 
-/// Where an agent's file says that its hooks are installed; a test holds these lines against the parsed file.
+/// Returns the paths where an agent's hooks are installed, without parsing its file; a test compares them with the
+/// parsed file.
 fn list_hook_places(text: &str) -> impl Iterator<Item = &str> {
     let (_, part) = text.split_once("\n[hooks.install]\n").unwrap_or_default();
     let lines = part.lines().take_while(|line| !line.starts_with('['));
@@ -501,7 +503,7 @@ fn list_hook_places(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Variables that an agent's file names for its directories.
+/// Returns the environment variables that an agent's file names for its directories.
 fn list_variables(text: &str) -> impl Iterator<Item = &str> {
     let named = text.split("variable = \"").skip(1);
     let named = named.chain(text.split("\"$").skip(1));

@@ -1,5 +1,5 @@
-//! The continuation brief as the log keeps it: what agents and the user added,
-//! and what became of each entry. What cook fills in by itself is not stored.
+//! The continuation brief in the log: the entries that agents and the user added, and the outcome of each. Parts
+//! that cook fills in by itself are not stored.
 
 use super::evidence::{Basis, Stamp, Verdict};
 use super::scalar::all;
@@ -10,9 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use strum::{IntoStaticStr, VariantArray};
 
-/// Characters a field may have.
+/// The maximum length of a field, in characters.
 pub const MAX_FIELD_CHARS: usize = 4_000;
-/// Entries a slot may have.
+/// The maximum number of entries in a slot.
 pub const MAX_ENTRIES: usize = 500;
 
 /// The five lists of a brief, in the order they are rendered.
@@ -43,10 +43,10 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// All, in order.
+    /// All slots, in order.
     pub const ALL: [Slot; 5] = all();
 
-    /// The fields of an entry, the one it is known by first.
+    /// Returns the names of an entry's fields; the first one identifies it.
     pub fn fields(self) -> &'static [&'static str] {
         match self {
             Slot::Forbid => &["rule", "source"],
@@ -58,22 +58,21 @@ impl Slot {
     }
 }
 
-/// One entry of a list. In documents its fields bear the names of [`Slot::fields`].
+/// An entry in a slot. Documents use the names of [`Slot::fields`] for its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BriefLine {
-    /// Its list.
+    /// The entry's slot.
     pub slot: Slot,
-    /// What it says: rule, claim, lesson, question or action.
+    /// The first field: rule, claim, lesson, question or action.
     pub head: String,
-    /// What stands behind it: source, evidence, `verifies` or outcome.
+    /// The second field: source, evidence, `verifies` or outcome.
     pub tail: String,
-    /// Of an established entry alone: what kind of proof its evidence is, and what would make it
-    /// worth another look.
+    /// The kind of proof, and the reason to look at it again; only for an established entry.
     pub proof: Option<(Basis, String)>,
 }
 
 impl BriefLine {
-    /// An entry that claims no proof.
+    /// Builds an entry without a proof.
     pub fn new(slot: Slot, head: impl Into<String>, tail: impl Into<String>) -> Self {
         Self {
             slot,
@@ -83,7 +82,7 @@ impl BriefLine {
         }
     }
 
-    /// An established entry.
+    /// Builds an established entry.
     pub fn establish(
         claim: impl Into<String>,
         evidence: impl Into<String>,
@@ -96,10 +95,10 @@ impl BriefLine {
         }
     }
 
-    /// An entry from its fields, asked for by name in the order of [`Slot::fields`].
+    /// Builds an entry from its fields; `field` is called with each name, in the order of [`Slot::fields`].
     ///
     /// # Errors
-    /// The first of `field` or `basis`.
+    /// The first error of `field` or `basis`.
     pub fn from_fields<E>(
         slot: Slot,
         mut field: impl FnMut(&'static str) -> Result<String, E>,
@@ -114,7 +113,7 @@ impl BriefLine {
         Ok(Self { proof, ..line })
     }
 
-    /// Its fields with their names, in order.
+    /// Returns the fields with their names, in order.
     pub fn fields(&self) -> Vec<(&'static str, &str)> {
         let names = self.slot.fields();
         let mut fields = vec![(names[0], &*self.head), (names[1], &*self.tail)];
@@ -124,7 +123,7 @@ impl BriefLine {
         fields
     }
 
-    /// The free texts with their names, to be replaced one by one.
+    /// Returns the free texts with their names, so that the caller can replace them.
     pub fn texts_mut(&mut self) -> Vec<(&'static str, &mut String)> {
         let names = self.slot.fields();
         let mut texts = vec![(names[0], &mut self.head), (names[1], &mut self.tail)];
@@ -192,7 +191,7 @@ pub struct BriefEntry {
     pub stamp: Option<Stamp>,
 }
 
-/// A new text for the agent guide, as it comes in.
+/// A proposed text for the agent guide, as submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuideProposal {
@@ -235,29 +234,29 @@ pub struct BriefDocument {
     pub guide: Option<GuideUpdate>,
 }
 
-/// What becomes of an entry.
+/// The outcome of an entry that does not stay as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum BriefVerdict {
-    /// Another entry says it now.
+    /// Another entry replaces it.
     Superseded,
-    /// It is a question again.
+    /// It becomes a question again.
     Demoted,
     /// It no longer matters.
     Retired,
 }
 
-/// One line of a reconciliation: why an entry does not go on as it is.
+/// The outcome of an entry, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BriefOutcome {
     /// The entry.
     #[serde(with = "Text")]
     pub id: String,
-    /// What becomes of it.
+    /// Its outcome.
     pub verdict: BriefVerdict,
-    /// The cause: id of a live entry, or `user@ID` of a message. A demotion may leave it out.
+    /// The cause: the id of a live entry, or `user@ID` of a message. Optional for a demotion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Why, in words.
@@ -265,26 +264,26 @@ pub struct BriefOutcome {
     pub why: String,
 }
 
-/// A proposed change of the brief: what is added, and what becomes of what is there.
+/// A proposed change of the brief: new entries, and outcomes for existing ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BriefChange {
-    /// Entries; those that are there already are kept.
+    /// Entries to add; an entry that is there already is kept.
     #[serde(default)]
     pub entries: Vec<BriefLine>,
-    /// Causes of those that do not go on.
+    /// The outcomes of entries that do not stay as they are.
     #[serde(default)]
     pub reconciliation: Vec<BriefOutcome>,
-    /// True: the entries are the whole next brief, and whatever they leave out needs a cause.
+    /// Whether `entries` is the whole next brief; then each entry that it leaves out needs an outcome.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
-    /// A proposed agent guide.
+    /// A proposed text for the agent guide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guide: Option<GuideProposal>,
 }
 
 impl BriefChange {
-    /// It asks for nothing.
+    /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
             && self.reconciliation.is_empty()
@@ -293,32 +292,32 @@ impl BriefChange {
     }
 }
 
-/// An entry whose anchor does not stand as it was stamped. Entries that hold have none.
+/// The state of an anchor that no longer matches its stamp. An entry whose anchor matches has none.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BriefStanding {
-    /// What it is worth.
+    /// The result of the check.
     pub verdict: Verdict,
-    /// Why, for a reader.
+    /// The reason, for a reader.
     pub why: String,
-    /// The anchor as it should be written now (`moved`).
+    /// The corrected anchor (`moved`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
 }
 
-/// What was measured about the anchors of the brief.
+/// The measured facts about the anchors of the brief.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BriefFacts {
-    /// Entries whose anchor does not stand as it was stamped, by id.
+    /// Entries whose anchor no longer matches its stamp, by id.
     pub standings: BTreeMap<String, BriefStanding>,
-    /// Where anchors that moved point now, by entry id.
+    /// The new stamps of anchors that moved, by entry id.
     pub followed: BTreeMap<String, Stamp>,
-    /// For each line that comes in: its stamp, where there is one.
+    /// For each new line, its stamp, if it has one.
     pub stamps: Vec<Option<Stamp>>,
-    /// For each line that comes in: why its anchor does not hold now.
+    /// The new lines whose anchor does not hold now, by index, with the reason.
     pub unproved: BTreeMap<usize, BriefStanding>,
-    /// The messages that are there.
+    /// The messages that exist.
     pub messages: BTreeSet<String>,
 }
 

@@ -1,5 +1,5 @@
-//! `.agent/cook.toml`: gates, limits, rules, roles. Every key has a default;
-//! an unknown key is an error that names the nearest known one.
+//! `.agent/cook.toml`: gates, limits, rules and roles. Every key has a default; an unknown key is an error that
+//! names the nearest known key.
 
 use super::agent::{Access, AgentTable};
 use super::evidence::Place;
@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Which agent plays a role, and how.
+/// The agent that plays a role, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
 pub struct RoleConfig {
     pub agent: Option<String>,
-    /// Of its `agent` alone: another agent does not know the name.
+    /// The model of `agent`; other agents do not know the name.
     pub model: Option<String>,
-    /// Of the others, by agent.
+    /// The models of other agents, by agent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<AgentName, String>,
     pub access: Option<Access>,
@@ -30,69 +30,69 @@ pub struct RoleConfig {
     pub idle_timeout: Option<Span>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<String>,
-    /// Of the stop-judge alone: agents that take turns, so that a wave is not one model's.
+    /// Only for the stop-judge: agents that take turns, so that the votes of a wave do not all come from one model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
 }
 
-/// One gate: a command cook runs itself, without a shell.
+/// A gate: a command that cook runs itself, without a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateTable {
     /// The command.
     pub run: CommandLine,
-    /// How long it may take, `20m` by default.
+    /// The time limit; `20m` by default.
     #[serde(default = "gate_timeout")]
     pub timeout: Span,
-    /// Red is a must-fix finding; otherwise only a finding.
+    /// Whether a red result is a must-fix finding; otherwise it is only a finding.
     #[serde(default = "yes")]
     pub required: bool,
-    /// It must be red at the slice's basis commit.
+    /// Whether it must be red at the slice's basis commit.
     #[serde(default)]
     pub must_fail_at_basis: bool,
-    /// Whether it reaches the network, where a sandbox keeps it.
+    /// Whether it may use the network in a sandbox.
     #[serde(default)]
     pub network: bool,
-    /// In the worktree it stops the work when it is red, and proves nothing when it is green.
+    /// Where it runs. In the worktree, a red result stops the work, and a green one proves nothing.
     #[serde(default = "clean_room")]
     pub place: Place,
-    /// The folder that it runs in; the root where nothing is said.
+    /// The folder in which it runs; the root by default.
     #[serde(default)]
     pub dir: Option<RepoPath>,
-    /// What it says something about: `cook check` leaves it out where nothing of that changed. None = everything.
+    /// The paths that it checks: `cook check` skips it if none of them changed. If empty, it checks everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<Pattern>,
 }
 
-/// A gate with its name and its timeout as a number.
+/// A gate with its name, and with its timeout as a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateSpec {
-    /// Name in `cook.toml`, or the command itself when a plan names it.
+    /// Its name in `cook.toml`, or the command itself if a plan names it.
     pub name: String,
     /// The command.
     pub run: String,
-    /// Milliseconds it may take.
+    /// The time limit in milliseconds.
     pub timeout_ms: u64,
-    /// Red is a must-fix finding.
+    /// Whether a red result is a must-fix finding.
     pub required: bool,
-    /// It must be red at the basis.
+    /// Whether it must be red at the slice's basis commit.
     pub must_fail_at_basis: bool,
-    /// It reaches the network.
+    /// Whether it may use the network in a sandbox.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
     /// Where it runs.
     pub place: Place,
-    /// The folder that it runs in, relative to the root; nothing = the root.
+    /// The folder in which it runs, relative to the root; empty for the root.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub dir: String,
-    /// What it says something about; none = everything.
+    /// The paths that it checks; if empty, it checks everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
 }
 
 impl GateSpec {
-    /// A path relative to the folder that it runs in; none where it lies elsewhere.
+    /// Converts a path from the root to one relative to the gate's folder; `None` if it lies elsewhere.
     pub fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.dir.as_str() {
             "" => Some(path),
@@ -100,7 +100,7 @@ impl GateSpec {
         }
     }
 
-    /// The path, from the root, of one that is relative to that folder.
+    /// Converts a path relative to the gate's folder to one from the root.
     pub fn from_root(&self, path: &str) -> String {
         match self.dir.as_str() {
             "" => path.to_owned(),
@@ -123,26 +123,27 @@ fn clean_room() -> Place {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rules {
-    /// Every finding that needs a re-ground refuses.
+    /// Whether a rewritten history asks for a re-ground; otherwise it is only a finding.
     pub strict: bool,
-    /// Paths (globs) only a slice that names them may change.
+    /// Globs of paths that only a slice which names them may change.
     pub protected: Vec<Pattern>,
-    /// Read-only roles run in a throwaway worktree.
+    /// Whether read-only roles run in a throwaway worktree.
     pub isolate_readonly: bool,
-    /// Judges run side by side.
+    /// Whether judges run in parallel.
     pub parallel_judges: bool,
-    /// Under `lite` the last open slice is audited.
+    /// Whether the last open slice is audited under `lite`.
     pub audit: bool,
-    /// Under `standard` an audit is due after so many accepted slices too; without it only the last one is audited.
+    /// Under `standard`, the number of accepted slices after which an audit is due, in addition to that of the last
+    /// slice; `None` for that one alone.
     pub audit_every: Option<NonZeroU64>,
-    /// What becomes of planted defects that no gate notices.
+    /// How planted defects that no gate notices are treated.
     pub strength: StrengthRule,
-    /// The share of planted faults that whoever reviews, audits or judges in a run must have caught; 0 =
-    /// nobody is asked.
+    /// The share of planted faults that an agent must have caught to review, audit or judge in a run; 0 requires
+    /// nothing.
     pub min_catch_rate: Share,
 }
 
-/// Which issue tracker is used.
+/// The issue tracker to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -154,7 +155,7 @@ pub enum TrackerKind {
     Bd,
 }
 
-/// When `CONTINUE.md` is written without being asked for.
+/// When `CONTINUE.md` is written without a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BriefSync {
@@ -176,7 +177,7 @@ pub struct BriefSettings {
 /// The file that holds the brief, in the worktree.
 pub const BRIEF_FILE: &str = "CONTINUE.md";
 
-/// `[limits]` as the file writes it.
+/// `[limits]` as the file holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct LimitsTable {
@@ -184,9 +185,9 @@ struct LimitsTable {
     steps: NonZeroU64,
     wall: Span,
     cost_usd: Dollars,
-    /// Of calls whose cost is not known; 0 = no limit.
+    /// The tokens of all calls of unknown cost; 0 = no limit.
     tokens: u64,
-    /// To a model, of one session; 0 = no limit.
+    /// The requests to a model in one session; 0 = no limit.
     requests: u64,
 }
 
@@ -207,9 +208,9 @@ impl Default for LimitsTable {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Hooks {
-    /// False silences every hook in this repository.
+    /// If false, no hook acts in this repository.
     pub enabled: bool,
-    /// False keeps the digest of a prompt in place of its text.
+    /// If false, the digest of a prompt is kept instead of its text.
     pub keep_prompts: bool,
 }
 
@@ -226,19 +227,19 @@ impl Default for Hooks {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notify {
-    /// A command that is told each change of the policy on its standard input, as JSON.
+    /// A command that gets each change of the policy on stdin, as JSON.
     pub run: Option<CommandLine>,
 }
 
-/// `[strength]`: the budget of `cook strength`, and what is required of a slice.
+/// `[strength]`: the budget of `cook strength`, and the share that a slice requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StrengthBudget {
-    /// No defect is begun after so many minutes.
+    /// The minutes after which no further defect is started.
     pub minutes: u32,
-    /// Defects that are planted, at most.
+    /// The maximum number of planted defects.
     pub mutants: u32,
-    /// Under `[rules] strength = "require"`: the share that gates must notice.
+    /// The share of defects that gates must notice under `[rules] strength = "require"`.
     pub minimum: Share,
 }
 
@@ -252,15 +253,15 @@ impl Default for StrengthBudget {
     }
 }
 
-/// `[prices.*]`: US dollars for a million tokens, for agents that do not tell their cost.
+/// `[prices.*]`: prices in US dollars per million tokens, for agents that do not report their cost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Tokens that go in.
+    /// The price of input tokens.
     pub input: Dollars,
-    /// Tokens that come out.
+    /// The price of output tokens.
     pub output: Dollars,
-    /// Tokens that go in and were kept from before; as `input` where nothing is said.
+    /// The price of input tokens that were read from a cache; that of `input` by default.
     #[serde(default)]
     pub cached: Option<Dollars>,
 }
@@ -275,18 +276,18 @@ struct TrackerTable {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TestSettings {
-    /// Paths that hold tests, where their names do not say so: files, directories, or with `*`.
+    /// Paths that hold tests although their names do not say so: files, directories, or patterns with `*`.
     pub paths: Vec<String>,
 }
 
-/// What `cook check` says of a test that ran at the base and does not run now, though it would pass.
+/// How `cook check` treats a test that ran at the base and does not run now, although its old version would pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LostTests {
-    /// It is shown.
+    /// The test is shown.
     #[default]
     Show,
-    /// The claim is false unless it is declared.
+    /// The result is false unless a commit declares the change.
     Refuse,
 }
 
@@ -294,9 +295,9 @@ pub enum LostTests {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CheckSettings {
-    /// Names of tests that are known to be red.
+    /// The names of tests that are known to be red.
     pub known_red: Vec<String>,
-    /// What is said of tests that do not run any more.
+    /// How tests that no longer run are treated.
     pub lost: LostTests,
 }
 
@@ -304,7 +305,7 @@ pub struct CheckSettings {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Gates, by name, in file order of their names.
+    /// The gates by name.
     #[serde(deserialize_with = "gates")]
     pub gates: BTreeMap<String, GateTable>,
     /// `[clean_room]`.
@@ -322,7 +323,7 @@ pub struct Config {
     tracker: TrackerTable,
     /// `[hooks]`.
     pub hooks: Hooks,
-    /// `[agents.*]`: agents of the user's, and changes of the presets.
+    /// `[agents.*]`: the user's own agents, and changes to presets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<AgentName, AgentTable>,
     /// `[log]`.
@@ -331,16 +332,16 @@ pub struct Config {
     pub notify: Notify,
     /// `[strength]`.
     pub strength: StrengthBudget,
-    /// `[tests]`, of the base of a change.
+    /// `[tests]`; of a change, that of its base counts.
     pub tests: TestSettings,
-    /// `[check]`, of the base of a change.
+    /// `[check]`; of a change, that of its base counts.
     pub check: CheckSettings,
     /// `[prices.*]`, by agent or model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<String, Price>,
 }
 
-/// Each is looked at, trusted and run by itself.
+/// The maximum number of gates, because each is checked, trusted and run separately.
 const MOST_GATES: usize = 500;
 
 fn gates<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, GateTable>, D::Error> {
@@ -355,8 +356,8 @@ fn gates<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, GateTabl
 }
 
 impl RoleConfig {
-    /// How long a session may take in all, and how long its agent may be silent, as these say in turn.
-    /// Silence may be as long as the longest run of a tool.
+    /// Returns the time limit of a session, and how long its agent may be silent. The first of these roles that
+    /// sets a value decides. The silence may last as long as the longest run of a tool.
     pub fn clocks(of: &[&Self]) -> (Duration, Duration) {
         let first = |span: fn(&Self) -> &Option<Span>, default: &str| {
             let named = of.iter().find_map(|role| span(role).as_ref());
@@ -369,7 +370,7 @@ impl RoleConfig {
     }
 }
 
-/// Only judges take turns, and whoever does names no agent of its own beside them.
+/// Reads `[roles]`. Only the stop-judge may have `agents`, and then neither `agent` nor `model`.
 fn roles<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<RoleKey, RoleConfig>, D::Error> {
     let roles = BTreeMap::<RoleKey, RoleConfig>::deserialize(from)?;
     for (name, role) in roles.iter().filter(|(_, role)| !role.agents.is_empty()) {
@@ -393,17 +394,17 @@ fn roles<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<RoleKey, RoleCon
 }
 
 impl Config {
-    /// Reads the file's text.
+    /// Parses the text of the file.
     ///
     /// # Errors
-    /// One line: file, line and column, the key, what is wrong there, and the nearest known key.
+    /// One line with the file, line, column, key, problem, and the nearest known key.
     pub fn parse(text: &str) -> Result<Self, String> {
         let file = toml::Deserializer::parse(text).map_err(|error| describe("", &error, text))?;
         serde_path_to_error::deserialize(file)
             .map_err(|error| describe(&error.path().to_string(), error.inner(), text))
     }
 
-    /// The budgets.
+    /// Returns the budgets.
     pub fn limits(&self) -> Limits {
         Limits {
             attempts_per_slice: Some(self.limits.attempts_per_slice.get()),
@@ -413,23 +414,23 @@ impl Config {
         }
     }
 
-    /// Wall time of one run.
+    /// Returns the wall-time limit of one run.
     pub fn wall(&self) -> Duration {
         self.limits.wall.length()
     }
 
-    /// Tokens that calls of unknown cost may take in all; none = no limit.
+    /// Returns the limit on the tokens of all calls of unknown cost; `None` if there is no limit.
     pub fn tokens(&self) -> Option<u64> {
         (self.limits.tokens > 0).then_some(self.limits.tokens)
     }
 
-    /// Requests to a model that one session may make; none = no limit.
+    /// Returns the limit on the requests to a model in one session; `None` if there is no limit.
     pub fn requests(&self) -> Option<u64> {
         (self.limits.requests > 0).then_some(self.limits.requests)
     }
 
-    /// The model that an agent uses in a role. A name of a model belongs to the agent beside
-    /// which it stands: a fallback, or an agent that a run names, never inherits another's.
+    /// Returns the model that an agent uses in a role. A model belongs to the agent in the same table: a fallback,
+    /// or an agent that the command line of a run names, never inherits the model of another agent.
     pub fn model(&self, role: &str, agent: &str) -> Option<&str> {
         let default = self.roles.get("default");
         let usual = default.and_then(|set| set.agent.as_ref());
@@ -444,23 +445,23 @@ impl Config {
             })
     }
 
-    /// What a million tokens of an agent cost: by its model, else by its own name.
+    /// Returns the price of an agent's tokens: that of its model, otherwise that of the agent itself.
     pub fn price(&self, agent: &str, model: Option<&str>) -> Option<Price> {
         let of_model = model.and_then(|model| self.prices.get(model));
         of_model.or_else(|| self.prices.get(agent)).copied()
     }
 
-    /// Which tracker is used.
+    /// Returns the tracker to use.
     pub fn tracker(&self) -> TrackerKind {
         self.tracker.kind
     }
 
-    /// The share of planted defects that gates must notice; none = nothing is asked.
+    /// Returns the share of planted defects that gates must notice; `None` if nothing is required.
     pub fn find_required_strength(&self) -> Option<Share> {
         (self.rules.strength == StrengthRule::Require).then_some(self.strength.minimum)
     }
 
-    /// The configured gates.
+    /// Returns the configured gates.
     pub fn gate_specs(&self) -> Vec<GateSpec> {
         self.gates
             .iter()
@@ -483,13 +484,13 @@ impl Config {
             .collect()
     }
 
-    /// Every key with the value in force, as TOML.
+    /// Returns every key with its effective value, as TOML.
     pub fn effective(&self) -> String {
         toml::to_string_pretty(self).unwrap_or_default()
     }
 }
 
-/// Settings that an earlier cook had, with what is so without them.
+/// Settings of earlier versions, each with the behaviour that replaced it.
 const GONE: [(&str, &str); 5] = [
     ("clean_room.max", "clean rooms take at most 10 GiB"),
     ("brief.path", "the brief is written to `CONTINUE.md`"),
@@ -525,7 +526,7 @@ fn describe(key: &str, error: &toml::de::Error, text: &str) -> String {
     format!(".agent/cook.toml:{line}:{column}: {key}{message}{hint}")
 }
 
-/// Takes the key and the known keys out of serde's `unknown field` message.
+/// Extracts the key and the known keys from serde's `unknown field` message.
 fn unknown_key(message: &str) -> Option<(String, Vec<&str>)> {
     let mut quoted = message
         .strip_prefix("unknown field ")?
@@ -536,43 +537,43 @@ fn unknown_key(message: &str) -> Option<(String, Vec<&str>)> {
     Some((key, quoted.collect()))
 }
 
-/// Budgets. In `cook.toml` a value replaces the default; in a `Resume` it is added.
+/// Budgets. In `cook.toml` a value replaces the default; in a `Resume` it is added to the budget.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Red gates or refused reports a slice may cost.
+    /// Attempts per slice; a red gate or a refused report costs one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts_per_slice: Option<u64>,
-    /// Role events a workflow may take.
+    /// Role events of a workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Wall time of one `cook run`.
+    /// The wall time of one `cook run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall: Option<String>,
-    /// Money, in millionths of a dollar (`cost_usd` in the file).
+    /// The cost in millionths of a dollar (`cost_usd` in the file).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micro_usd: Option<u64>,
 }
 
-/// Attempts a slice has by default.
+/// The default number of attempts per slice.
 pub const ATTEMPTS_PER_SLICE: NonZeroU64 = NonZeroU64::MIN.saturating_add(3);
 
-/// Steps a workflow has by default.
+/// The default number of role events of a workflow.
 pub const STEPS: NonZeroU64 = NonZeroU64::MIN.saturating_add(59);
 
 impl Limits {
-    /// Attempts a slice may cost.
+    /// Returns the number of attempts per slice.
     pub fn attempts(&self) -> u64 {
         self.attempts_per_slice.unwrap_or(ATTEMPTS_PER_SLICE.get())
     }
 
-    /// The same with what the user granted besides.
+    /// Returns the number of attempts per slice, with those that the user granted in addition.
     pub fn add_attempts(&self, granted: &Limits) -> u64 {
         self.attempts()
             .saturating_add(granted.attempts_per_slice.unwrap_or(0))
     }
 
-    /// Role events a workflow may take.
+    /// Returns the number of role events of a workflow.
     pub fn steps(&self) -> u64 {
         self.steps.unwrap_or(STEPS.get())
     }
@@ -582,12 +583,12 @@ impl Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMode {
-    /// Where it works.
+    /// If the sandbox works on this machine.
     #[default]
     Auto,
-    /// Never: what a session changed is measured afterwards.
+    /// Never; the changes of a session are measured afterwards.
     Off,
-    /// Always: nothing starts where it does not work.
+    /// Always; nothing starts if the sandbox does not work.
     Required,
 }
 
@@ -597,25 +598,25 @@ pub enum SandboxMode {
 pub struct Sandbox {
     /// When it is used.
     pub mode: SandboxMode,
-    /// Sockets of the machine that agents reach inside, with all that answers there.
+    /// Sockets of the machine that agents can reach in the sandbox, with every service behind them.
     pub sockets: Vec<SocketPath>,
 }
 
-/// What is recorded of the session that a report came out of.
+/// The exchanges with an agent that the log keeps for a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exchanges {
-    /// Nothing: the report alone.
+    /// None; only the report is kept.
     None,
-    /// The exchange that holds the report.
+    /// The exchange that contains the report.
     #[default]
     Cited,
-    /// Those before it in its window too.
+    /// That exchange and those before it in the same context window.
     All,
 }
 
 impl Exchanges {
-    /// What somebody who gets the log can read of sessions.
+    /// Describes the exchanges that a reader of the log can see.
     pub fn describe(self) -> &'static str {
         match self {
             Self::None => "the log keeps reports and nothing of the sessions they came out of",
@@ -629,16 +630,16 @@ impl Exchanges {
     }
 }
 
-/// When transitions reach the remote.
+/// When transitions are pushed to the remote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sync {
-    /// By `cook push` alone.
+    /// Only by `cook push`.
     #[default]
     Manual,
-    /// After each transition, as far as the remote takes them.
+    /// After each transition, if the remote accepts it.
     Push,
-    /// With each transition, which counts only when the remote took it.
+    /// With each transition, which counts only if the remote accepted it.
     Each,
 }
 
@@ -646,24 +647,24 @@ pub enum Sync {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogSettings {
-    /// What is recorded of sessions.
+    /// The exchanges to keep.
     pub exchanges: Exchanges,
-    /// When transitions reach the remote.
+    /// When transitions are pushed to the remote.
     pub sync: Sync,
-    /// The remote; that of the branch where none is named.
+    /// The remote; that of the branch by default.
     pub remote: Option<String>,
-    /// What a log's ref is called there.
+    /// The names of the log's refs on the remote.
     pub remote_ref: LogRefs,
 }
 
-/// What of git a gate sees.
+/// The git data that a gate sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GitShown {
-    /// A `.git` with that commit as HEAD, its history and tags.
+    /// A `.git` with the gate's commit as HEAD, and with its history and tags.
     #[default]
     History,
-    /// None: a huge tree saves its index.
+    /// No `.git`, which saves the index of a huge tree.
     None,
 }
 
@@ -671,19 +672,19 @@ pub enum GitShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CleanRoom {
-    /// Where rooms are; the user's cache directory when nothing is said.
+    /// The directory for rooms; by default one in the user's cache directory.
     pub dir: Option<String>,
-    /// Directories that stay from run to run.
+    /// Directories that are kept from run to run.
     pub cache: Vec<CachePath>,
-    /// Commands that come before the gates.
+    /// Commands that run before the gates.
     pub setup: Commands,
-    /// Files whose change makes them run again; none = every commit does.
+    /// Files whose change makes the setup run again; if empty, it runs at every commit.
     pub setup_inputs: Vec<RepoPath>,
-    /// Whether setup reaches the network.
+    /// Whether the setup may use the network.
     pub network: bool,
-    /// Variables that are passed on.
+    /// Environment variables that are passed on.
     pub env: Vec<VariableName>,
-    /// What of git is there.
+    /// The git data in a room.
     pub git: GitShown,
 }
 
@@ -702,7 +703,7 @@ impl Default for CleanRoom {
 }
 
 impl CleanRoom {
-    /// What all rooms may take, in bytes; the oldest go first.
+    /// The maximum size of all rooms, in bytes; the oldest are removed first.
     pub const MAX_BYTES: u64 = 10 << 30;
 
     /// Whether a path lies in a directory that the room keeps.
@@ -715,8 +716,8 @@ impl CleanRoom {
         })
     }
 
-    /// What decides on the outcome of a command that runs there, as JSON: where the room is and
-    /// how large it may grow does not.
+    /// Returns the settings that can change the outcome of a command in the room, as JSON. The place and the size
+    /// limit of rooms are not among them.
     pub fn preparation(&self) -> String {
         let all = (
             &self.cache,
@@ -729,7 +730,7 @@ impl CleanRoom {
         serde_json::to_string(&all).unwrap_or_default()
     }
 
-    /// The setup commands.
+    /// Returns the setup commands.
     pub fn setup(&self) -> impl Iterator<Item = &Command> {
         self.setup.iter()
     }
@@ -771,7 +772,7 @@ mod tests {
         ] {
             assert_eq!(config.model(role, agent), model, "{role} {agent}");
         }
-        // Where no agent is named, the model is that of whichever a run names.
+        // Without a named agent, the model is that of any agent that a run names.
         let config = Config::parse("[roles.default]\nmodel = \"opus\"")
             .unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(config.model("reviewer", "pi"), Some("opus"));

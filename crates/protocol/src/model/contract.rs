@@ -1,12 +1,10 @@
-//! The tracked repository contract, and how much of the protocol it asks for.
+//! The repository contract, which is tracked in git, and the profile that says how much of the protocol it asks for.
 
 use super::scalar::{Count, SchemaVersion, Text, Texts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use strum::IntoStaticStr;
-
-// The tracked repository contract.
 
 /// The files that `cook init` puts under version control, relative to the worktree.
 pub const CONTRACT_FILES: [&str; 5] = [
@@ -17,18 +15,18 @@ pub const CONTRACT_FILES: [&str; 5] = [
     ".agent/verify_completion_stop.sh",
 ];
 
-/// The contract files whose content the user answers for: what runs, how long, and what
-/// must pass at the end. A change of theirs that the user did not make stops the work.
+/// The contract files that the user is responsible for: they say which commands run, how long, and which must
+/// pass at the end. A change that the user did not make stops the work.
 pub const SETTINGS_FILES: [&str; 3] = [
     ".agent/cook.toml",
     ".agent/verify_completion_control_plane.sh",
     ".agent/verify_completion_stop.sh",
 ];
 
-/// The command that a project's end rests on.
+/// The command that must pass before a project ends.
 pub const STOP_VERIFIER: &str = "bash .agent/verify_completion_stop.sh";
 
-/// What that command runs of the contract.
+/// The contract files that this command runs.
 pub const STOP_VERIFIER_SCRIPTS: [&str; 2] = [
     ".agent/verify_completion_stop.sh",
     ".agent/verify_completion_control_plane.sh",
@@ -104,7 +102,7 @@ pub(super) fn evaluation_profile() -> String {
 }
 
 impl Profile {
-    /// A profile whose every step is a session of its role. `cook init` lowers it to what the user chose.
+    /// Returns a profile with `strict` assurance. `cook init` lowers it if the user chose less.
     pub fn new(project_name: &str) -> Self {
         Self {
             schema_version: SchemaVersion,
@@ -122,8 +120,8 @@ impl Profile {
     }
 }
 
-// How much of the protocol a project asks for: the field `assurance` of `profile.json`, and what
-// the log keeps of it (`docs/assurance.md`).
+// How much of the protocol a project asks for: the field `assurance` of `profile.json`, and its record in the
+// log (`docs/assurance.md`).
 
 /// A profile, the least first.
 #[derive(
@@ -155,10 +153,10 @@ pub enum Assurance {
 }
 
 impl Assurance {
-    /// Every one that `cook init` takes, the most first.
+    /// The profiles that `cook init` accepts, from the strictest to the most lenient.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Standard, Self::Lite];
 
-    /// The default: left out where it is written.
+    /// Whether it is the default, which documents leave out.
     pub fn is_strict(&self) -> bool {
         *self == Self::Strict
     }
@@ -170,33 +168,33 @@ impl fmt::Display for Assurance {
     }
 }
 
-/// A profile that still binds after the user chose a lower one.
+/// A profile that stays in force for a while after the user chose a lower one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
     /// The profile.
     pub assurance: Assurance,
-    /// Until this slice is no longer in work; none = until the wave ends.
+    /// The profile stays in force while this slice is in work; `None` if it stays until the wave ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_id: Option<String>,
 }
 
-/// What the log keeps where a profile below `strict` is or was in force.
+/// What the ledger keeps if a profile below `strict` is or was in force.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Assured {
-    /// A higher profile than `profile.json` has, for as long as it binds.
+    /// A higher profile than that of `profile.json`, while it stays in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
-    /// The lowest under which a slice was accepted or a vote taken.
+    /// The lowest profile under which a slice was accepted or a vote was taken.
     #[serde(skip_serializing_if = "Assurance::is_strict")]
     pub lowest: Assurance,
     /// Slices accepted since the last audit.
     pub unaudited: Count,
-    /// Re-grounds of cook's own since the last one of a model.
+    /// Re-grounds that cook itself has made since the last one of an agent.
     pub by_cook: Count,
-    /// Remarks that the last re-ground of a model has seen; 0 where the plan is one that the user
-    /// brought and none was held yet; none = neither, or it was under `strict`.
+    /// The number of remarks when an agent last re-grounded; 0 if none has and the user brought the plan. `None` if
+    /// none has and the user did not, or if that re-ground was under `strict` or named blockers or deviations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remarks_seen: Option<Count>,
 }
@@ -207,17 +205,17 @@ impl Assured {
     }
 }
 
-/// What an implementer says proves a criterion.
+/// A proof of a criterion that an implementer offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
     /// The criterion.
     pub criterion: String,
-    /// Where the proof stands.
+    /// The anchor of the proof.
     pub anchor: String,
 }
 
-/// What cook may re-ground itself.
+/// The kinds of re-ground that cook may make itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -231,6 +229,6 @@ pub enum ByCook {
 }
 
 impl ByCook {
-    /// Who a history record of it names, and by which rules.
+    /// The author that history records name for such a re-ground: cook, and the version of the rules.
     pub const BY: &str = "cook/mechanical-v1";
 }

@@ -1,4 +1,4 @@
-//! What can happen to a workflow: one event, one transition, one log commit.
+//! The events of a workflow: each is one transition and one commit of the log.
 
 use super::Profile;
 use super::brief_document::BriefChange;
@@ -33,64 +33,64 @@ pub enum Actor {
     Runner,
 }
 
-/// What a report says that cook can measure, and where the report came from.
+/// A report, its statements that cook can measure, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
     /// The parsed report.
     pub report: ReportRecord,
-    /// SHA-256 of its text, hex.
+    /// SHA-256 of the report's text, in hexadecimal.
     pub report_sha256: String,
-    /// The session it came from, when known.
+    /// The session that wrote it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The ticket handed out at dispatch, when the report came with one.
+    /// The ticket from dispatch, if the report carries one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
-    /// HEAD when a driver began the session that it came from; none when it was handed in by hand.
+    /// HEAD when a driver began the session that wrote it; `None` if it was handed in by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_at: Option<String>,
-    /// The header's mission anchor.
+    /// The mission anchor in its header.
     pub mission_anchor: String,
-    /// The header's remaining contract ids; empty = none.
+    /// The remaining contract ids in its header; empty for `none`.
     pub remaining_contract_ids: Vec<String>,
-    /// What it says of the worktree, where its role is asked.
+    /// Whether it calls the worktree clean, if its role must say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_clean: Option<bool>,
 }
 
-/// What a verdict-giving report concludes. Fields that a role is not asked for are empty.
+/// The conclusions of a review, an audit or a vote. Fields that a role does not report are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdicts {
-    /// Reviewer: acceptable as-is. Auditor: nothing open, 0 blockers, 0 gaps. Judge: can stop.
+    /// Reviewer: acceptable as-is. Auditor: nothing open, 0 blockers, 0 gaps. Judge: the project can stop.
     pub positive: bool,
     /// Rubric dimensions with a `fail`.
     pub fails: Vec<String>,
-    /// What its rubric says of each dimension that it does not pass: `KEY (concern): why`.
+    /// The rubric dimensions that it does not pass: `KEY (concern): why`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub concerns: Vec<String>,
     /// Findings, blockers or the reason, one text each.
     pub findings: Vec<String>,
-    /// The follow-up or next slice it names.
+    /// The follow-up or the next slice that it names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow_up: Option<String>,
-    /// Open top-level contract ids it names.
+    /// The top-level contracts that it calls open, by id.
     pub open_contract_ids: Vec<String>,
-    /// Blockers it counts.
+    /// The number of blockers.
     pub blocker_count: Count,
-    /// High-value gaps it counts.
+    /// The number of high-value gaps.
     pub high_value_gap_count: Count,
-    /// The commit it names, where its role is asked for one.
+    /// The commit that it names, if its role must name one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Auditor: contracts that an open slice of the plan is to fulfil are in order although they are
-    /// open. Absent in the logs of earlier builds, where only those of the audited slice are.
+    /// Auditor: whether an open contract is in order if an open slice of the plan serves it. False in logs of
+    /// earlier builds, where only the contracts of the audited slice are in order.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weighs_plan: bool,
 }
 
-/// accepted or reopened.
+/// Whether a committed slice is accepted or reopened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -99,31 +99,31 @@ pub enum Decision {
     Reopened,
 }
 
-/// What becomes of a slice after review and audit.
+/// The decision on a slice after its review and audit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reconcile {
     /// The slice.
     #[serde(with = "Text")]
     pub slice_id: String,
-    /// accepted or reopened.
+    /// Accepted or reopened.
     pub decision: Decision,
-    /// More findings that the next attempt must fix.
+    /// Additional findings that the next attempt must fix.
     #[serde(default, with = "Texts")]
     pub findings: Vec<String>,
 }
 
-/// A slice whose work is to be looked at again.
+/// A slice to take up again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reopen {
     /// The slice.
     #[serde(with = "Text", alias = "slice")]
     pub slice_id: String,
-    /// What is wrong with it; a list is one text a line.
+    /// What is wrong with it; a list is joined by line breaks.
     #[serde(deserialize_with = "Lines::deserialize")]
     pub why: String,
-    /// A commit on HEAD that holds its work: it can be reported as it is.
+    /// A commit on HEAD that holds the slice's work, so that it can be reported as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }
@@ -135,15 +135,15 @@ pub struct Reopen {
 pub enum Conclude {
     /// The project is done.
     Stop,
-    /// It is not: new or reopened slices, or a reason for another wave.
+    /// It is not done: slices are new or reopened, or there is a reason for another wave.
     GoOn {
-        /// What becomes of each no, and why the judges should be heard again where no slice is new.
+        /// The answer to each no, and the reason to ask the judges again if no slice is new.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
-/// A regrounder may stop the work and say what for.
+/// A re-ground's decision to stop the work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "to", rename_all = "snake_case", deny_unknown_fields)]
 #[serde(expecting = "an object with `to`")]
@@ -154,216 +154,216 @@ pub enum PolicyChange {
         #[serde(with = "Text")]
         question: String,
     },
-    /// Name what blocks and the command that leaves it.
+    /// Name the obstacle and the command that resumes the work.
     Blocked {
-        /// What blocks.
+        /// The obstacle.
         #[serde(with = "Text")]
         why: String,
-        /// The command to run when it no longer does.
+        /// The command to run when the obstacle is gone.
         #[serde(with = "Text")]
         exit: String,
     },
 }
 
-/// A regrounder's JSON block. Applied in the order reconcile, plan, conclude, select, policy.
+/// A regrounder's JSON block, applied in the order reopen, reconcile, plan, conclude, select, policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reground {
-    /// Accept or reopen the committed slice, or reopen a done one.
+    /// Accepts or reopens the committed slice, or reopens a done one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconcile: Option<Reconcile>,
     /// Slices to take up again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reopen: Vec<Reopen>,
-    /// The whole new plan.
+    /// The changes of the plan, or the whole new plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanBlock>,
     /// Proof of criteria.
     #[serde(default)]
     pub evidence: Vec<EvidenceClaim>,
-    /// End of the stop wave.
+    /// The end of the stop wave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conclude: Option<Conclude>,
-    /// Answers to the blockers of a voided wave.
+    /// Answers to rejections, and to words of the user that no slice carries.
     #[serde(default)]
     pub answers: Vec<AnswerTo>,
-    /// Which slices an answer of the user's concerns.
+    /// The slices that answers of the user concern.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers_to: Vec<PlaceAnswer>,
     /// The slice to work on next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
-    /// Stop and say what for.
+    /// Stops the work and says why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyChange>,
-    /// Ids of release blockers; left out = those of before.
+    /// Ids of release blockers; `None` keeps the earlier ones.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub release_blocker_ids: Option<Vec<String>>,
-    /// High-value gaps, one text each; left out = those of before.
+    /// High-value gaps, one text each; `None` keeps the earlier ones.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub high_value_gaps: Option<Vec<String>>,
-    /// What changes in the brief.
+    /// Changes of the brief.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefChange>,
 }
 
 impl Reground {
-    /// The slice that it accepts.
+    /// Returns the slice that it accepts.
     pub fn find_accepted(&self) -> Option<&str> {
         let made = self.reconcile.as_ref()?;
         (made.decision == Decision::Accepted).then_some(&*made.slice_id)
     }
 }
 
-/// What a user's `resume` brings.
+/// The content of a user's `resume`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resume {
-    /// Answer to the question that is waited on.
+    /// The answer to the open question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Commands that are now trusted (`cook trust`).
     #[serde(default)]
     pub trust: Vec<String>,
-    /// The settings files are the user's as they stand.
+    /// Whether the user approves the settings files as they are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settings: bool,
-    /// More budget.
+    /// Additional budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Limits>,
-    /// Start a new stop wave.
+    /// Whether to start a new stop wave.
     #[serde(default)]
     pub new_wave: bool,
-    /// Void the review of the active slice, so that it is reviewed again.
+    /// Whether to void the review of the active slice, so that it is reviewed again.
     #[serde(default)]
     pub review_again: bool,
 }
 
-/// An edited `plan.json` that the user wants taken in.
+/// A `plan.json` that the user edited and adopts.
 pub type AdoptedPlan = Plan;
 
-/// One thing that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(clippy::large_enum_variant)]
 pub enum Event {
-    /// `cook init`: the first one starts the log, later ones repair the contract.
+    /// `cook init` ran: the first time it starts the log, later it repairs the contract.
     Bootstrapped {
-        /// The whole mission; none = the user is asked.
+        /// The whole mission; `None` if the user must be asked for it.
         mission: Option<String>,
-        /// The profile as it stands in the worktree.
+        /// The profile in the worktree.
         profile: Profile,
-        /// The branch the workflow runs on; none = detached.
+        /// The branch of the work; `None` if HEAD is detached.
         branch: Option<String>,
-        /// Digests of the settings files as the user leaves them; none = as they were.
+        /// Digests of the settings files that the user approves; `None` keeps the earlier ones.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         settings: Option<BTreeMap<String, String>>,
-        /// Older state that was found.
+        /// Older state that `cook init` found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         import: Option<Box<Import>>,
     },
     /// The user sets a goal: the first transition of its log.
     GoalSet {
-        /// What is frozen.
+        /// The frozen goal.
         goal: Box<Goal>,
-        /// The branch that it is for.
+        /// The branch of the work.
         branch: String,
     },
-    /// cook asked the goal's checks of HEAD.
+    /// cook ran the goal's checks at HEAD.
     GoalAsked,
-    /// A regrounder's report.
+    /// A regrounder reported.
     Regrounded {
-        /// Its block.
+        /// The JSON block of the report.
         block: Reground,
-        /// Its report.
+        /// The report.
         submission: Submission,
     },
-    /// A re-ground that cook derived itself, under a profile below `strict`.
+    /// cook re-grounded by its own rules, under a profile below `strict`.
     RegroundedByCook {
-        /// Which.
+        /// The kind of re-ground.
         kind: ByCook,
-        /// The block, as it was derived.
+        /// The derived block.
         block: Reground,
     },
-    /// An implementer's report of a commit.
+    /// An implementer reported a commit.
     Implemented {
         /// The slice.
         slice_id: String,
-        /// The commit, full or abbreviated as reported; the facts hold the full id.
+        /// The full or abbreviated id, as reported; the facts hold the full id.
         commit: String,
-        /// What it says proves each criterion; heard below `strict`.
+        /// The proofs of criteria that it offers; used only below `strict`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         evidence: Vec<Offer>,
-        /// Its report.
+        /// The report.
         submission: Submission,
     },
-    /// An implementer came back without a commit: the plan has to change.
+    /// An implementer returned without a commit: the plan must change.
     Returned {
         /// The slice.
         slice_id: String,
-        /// Why.
+        /// The reason.
         why: String,
-        /// Its report.
+        /// The report.
         submission: Submission,
     },
-    /// A reviewer's report.
+    /// A reviewer reported.
     Reviewed {
-        /// What it concludes.
+        /// The conclusions of the report.
         verdicts: Verdicts,
-        /// Its report.
+        /// The report.
         submission: Submission,
     },
-    /// An auditor's report.
+    /// An auditor reported.
     Audited {
-        /// What it concludes.
+        /// The conclusions of the report.
         verdicts: Verdicts,
-        /// Its report.
+        /// The report.
         submission: Submission,
     },
-    /// A judge's report.
+    /// A judge voted.
     Judged {
-        /// What it concludes.
+        /// The conclusions of the report.
         verdicts: Verdicts,
-        /// Its report.
+        /// The report.
         submission: Submission,
     },
-    /// A role needs something only the user has.
+    /// A role needs something that only the user has.
     Asked {
-        /// Who asks.
+        /// The role that asks.
         role: Role,
-        /// What exactly.
+        /// The exact question.
         question: String,
-        /// Its report.
+        /// The report.
         submission: Submission,
     },
-    /// A driven session's report was refused; kept so that attempts count.
+    /// The report of a driven session was refused; recorded so that attempts are counted.
     Refused {
-        /// Whose.
+        /// The role of the session.
         role: Role,
-        /// Which rules it broke.
+        /// The codes of the rules that the report broke.
         codes: Vec<String>,
         /// The same in words, for the next session of the role.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
-    /// The user pauses.
+    /// The user pauses the work.
     Paused {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The user leaves a stopped state.
+    /// The user resumes stopped work.
     Resumed(Resume),
     /// The user ends the workflow.
     Cancelled {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The runner, or a spent budget, stops the work.
+    /// The runner or an exhausted budget stops the work.
     Blocked {
-        /// Why.
+        /// The reason.
         why: String,
-        /// The command that leaves it.
+        /// The command that resumes the work.
         exit: String,
     },
     /// The user changes the mission.
@@ -371,67 +371,67 @@ pub enum Event {
         /// The whole new mission.
         mission: String,
     },
-    /// The user takes in an edited `plan.json`.
+    /// The user adopts an edited `plan.json`.
     Adopted {
-        /// The plan as edited.
+        /// The edited plan.
         plan: AdoptedPlan,
     },
-    /// The user moves the workflow to the branch that is checked out.
+    /// The user moves the work to the branch that is checked out.
     BranchAdopted,
-    /// The user puts back the log's version of edited files.
+    /// The user restores the log's version of edited files.
     Restored,
-    /// The gates were run at HEAD in a clean room, because it moved without a transition.
+    /// The gates ran at HEAD in a clean room, because HEAD moved without a transition.
     Verified,
-    /// The user takes back transitions.
+    /// The user undoes transitions.
     Undone {
-        /// The documents as they were.
+        /// The documents before these transitions.
         to: Box<Snapshot>,
-        /// The log sequence they are from.
+        /// The log sequence of these documents.
         to_seq: Count,
-        /// Record sequences that no longer count.
+        /// The log sequences of the records that become void.
         undone: Vec<u64>,
-        /// The log commits that are taken back.
+        /// The log commits that are undone.
         operations: Vec<String>,
     },
     /// The user corrects a criterion that proved false.
     CriterionAmended {
         /// The slice.
         slice_id: String,
-        /// Which criterion, from 1.
+        /// The number of the criterion, from 1.
         number: u64,
         /// The new text.
         text: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The user gives up the proof of a criterion of a closed slice.
     ProofRetired {
         /// The slice.
         slice_id: String,
-        /// Which criterion, from 1.
+        /// The number of the criterion, from 1.
         number: u64,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The brief changes: a note, an import, a checkpoint.
+    /// The brief changes by a note, an import or a checkpoint.
     Briefed {
-        /// How.
+        /// The change.
         change: BriefChange,
-        /// Who, as they call themselves.
+        /// The name that the author gives.
         by: String,
-        /// The session, when known.
+        /// The session, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
-    /// The user said something that `user@` anchors may point to.
+    /// The user says something that `user@` anchors may cite.
     Said {
-        /// What.
+        /// The words.
         text: String,
-        /// The session, when known.
+        /// The session, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
-    /// The user vouches for what the log records: the commit of this transition bears a signature.
+    /// The user vouches for the content of the log by signing the commit of this transition.
     Signed,
 }
 
@@ -452,15 +452,15 @@ pub const USER_COMMANDS: [&str; 12] = [
 ];
 
 impl Event {
-    /// Every name.
+    /// The names of all events.
     pub const NAMES: &[&str] = <Self as VariantNames>::VARIANTS;
 
-    /// The name in `Cook-Event` trailers and `event.json`.
+    /// Returns the name in `Cook-Event` trailers and in `event.json`.
     pub fn name(&self) -> &'static str {
         self.into()
     }
 
-    /// What a re-ground decides.
+    /// Returns the block of a re-ground.
     pub fn block(&self) -> Option<&Reground> {
         match self {
             Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => Some(block),
@@ -468,7 +468,7 @@ impl Event {
         }
     }
 
-    /// The role whose report this is.
+    /// Returns the role whose report caused the event.
     pub fn role(&self) -> Option<Role> {
         match self {
             Event::Regrounded { .. } => Some(Role::Regrounder),
@@ -481,7 +481,7 @@ impl Event {
         }
     }
 
-    /// The report behind it.
+    /// Returns the report that caused the event.
     pub fn submission(&self) -> Option<&Submission> {
         match self {
             Event::Regrounded { submission, .. }
@@ -495,17 +495,17 @@ impl Event {
         }
     }
 
-    /// cook alone causes it, by its own rules.
+    /// Whether only cook causes it, by its own rules.
     pub fn is_cooks_own(&self) -> bool {
         matches!(self, Event::RegroundedByCook { .. } | Event::GoalAsked)
     }
 
-    /// One of [`USER_COMMANDS`].
+    /// Whether it is one of [`USER_COMMANDS`].
     pub fn is_user_only(&self) -> bool {
         USER_COMMANDS.contains(&self.name())
     }
 
-    /// Events that leave the work where it stands.
+    /// Whether it leaves the state of the work unchanged.
     pub fn is_aside(&self) -> bool {
         matches!(self, Event::Briefed { .. } | Event::Signed)
     }

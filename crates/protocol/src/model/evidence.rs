@@ -37,10 +37,10 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Basis; 5] = all();
 
-    /// The basis of that word.
+    /// Returns the kind with this name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|basis| basis.id() == word)
     }
@@ -81,7 +81,7 @@ pub struct EvidenceRecord {
 }
 
 impl EvidenceRecord {
-    /// What it showed when it was accepted.
+    /// Returns the record's proof as it was when it was accepted.
     pub fn copy_kept(&self) -> KeptProof {
         KeptProof {
             head_sha: self.head_sha.clone(),
@@ -93,7 +93,7 @@ impl EvidenceRecord {
     }
 }
 
-/// What a proof showed when it was accepted.
+/// A proof as it was when it was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptProof {
@@ -108,8 +108,8 @@ pub struct KeptProof {
     /// See [`EvidenceRecord::held_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_at: Option<String>,
-    /// The head of the slice that is to be accepted, where its commits declare that the test changed: the version
-    /// that its review saw may take the place of this one.
+    /// The head of the slice to accept, if its commits declare that the test changed. The version of the test
+    /// there, which its review saw, may then replace the accepted version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<String>,
 }
@@ -126,7 +126,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// The stamped record, if this is one.
+    /// Returns the record, if it is one.
     pub fn record(&self) -> Option<&EvidenceRecord> {
         match self {
             Evidence::Record(record) => Some(record),
@@ -263,17 +263,17 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// Exit 0, in time.
+    /// Whether it exited with 0 before its timeout.
     pub fn has_passed(&self) -> bool {
         self.exit_code == Some(0) && !self.timed_out
     }
 
-    /// It says something about its commit: it ran in a clean room.
+    /// Whether it can prove something about its commit: it ran in a clean room.
     pub fn proves(&self) -> bool {
         self.place == Place::CleanRoom
     }
 
-    /// How the command came to its end, in words.
+    /// Describes how the command ended.
     pub fn ending(&self) -> String {
         match (self.timed_out, self.exit_code) {
             (true, _) => "ran out of time".to_owned(),
@@ -354,15 +354,15 @@ pub struct VerificationEvidence {
     pub runs: Vec<Receipt>,
 }
 
-// The anchor grammar, what an anchor is worth, and how its place is stamped.
+// The grammar of anchors, the results of checking one, and the stamp of its place.
 
-/// Characters an anchor may have.
+/// The maximum length of an anchor, in characters.
 pub const MAX_ANCHOR: usize = 4000;
 
-/// A place where a proof is.
+/// The place of a proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Anchor {
-    /// `path:line` or `path:line-line`, from 1.
+    /// `path:line` or `path:line-line`; lines count from 1.
     #[allow(missing_docs)]
     Lines {
         path: String,
@@ -386,10 +386,10 @@ pub enum Anchor {
     /// `user@ID` or `user@ID: 'QUOTE'`.
     #[allow(missing_docs)]
     User { id: String, quote: Option<String> },
-    /// `gone:PATH` or `gone:PATH#LINE`: a file, or a line of it, that is not there any more.
+    /// `gone:PATH` or `gone:PATH#LINE`: a file, or a line of it, that no longer exists.
     #[allow(missing_docs)]
     Gone { path: String, line: Option<String> },
-    /// `entry:PATH`: a file's mode and content as a whole.
+    /// `entry:PATH`: the mode and the content of a whole file.
     Entry(String),
     /// `commit:SHA`.
     Commit(String),
@@ -397,7 +397,7 @@ pub enum Anchor {
     Receipt(String),
 }
 
-/// Why a text is not an anchor: a lowercase fragment.
+/// The reason why a text is not an anchor, as a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);
@@ -407,7 +407,7 @@ fn refuse_form<T>(why: impl Into<String>) -> Result<T, Malformed> {
 }
 
 impl Anchor {
-    /// The file of the repository that it names a part of.
+    /// Returns the file of the repository that it refers to.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Lines { path, .. }
@@ -419,7 +419,7 @@ impl Anchor {
         }
     }
 
-    /// The kind of proof that its form has by itself.
+    /// Returns the kind of proof that its form implies.
     pub fn basis(&self) -> Basis {
         match self {
             Self::Lines { .. }
@@ -434,10 +434,10 @@ impl Anchor {
         }
     }
 
-    /// Reads an anchor.
+    /// Parses an anchor.
     ///
     /// # Errors
-    /// When the text follows no form of the grammar.
+    /// If the text matches no form of the grammar.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         if text.chars().count() > MAX_ANCHOR {
             return refuse_form(format!("an anchor is longer than {MAX_ANCHOR} characters"));
@@ -547,7 +547,7 @@ fn user(rest: &str) -> Result<Anchor, Malformed> {
     Ok(Anchor::User { id, quote })
 }
 
-/// `path:line[-line]` or `path:symbol`.
+/// Parses `path:line[-line]` or `path:symbol`.
 fn place(text: &str) -> Result<Anchor, Malformed> {
     if let Some((path, lines)) = text.rsplit_once(':')
         && lines.starts_with(|c: char| c.is_ascii_digit())
@@ -666,19 +666,19 @@ pub struct Stamp {
     pub lines: Option<Count>,
 }
 
-/// Whether a kind of proof may have that form.
+/// Whether an anchor of this form may be a proof of this kind.
 pub fn fits(basis: Basis, anchor: &Anchor) -> bool {
     let is_place = matches!(anchor, Anchor::Lines { .. } | Anchor::Symbol { .. });
     anchor.basis() == basis || basis == Basis::Test && is_place
 }
 
-// What a re-ground says proves a criterion.
+// Claims of a re-ground that a criterion is proved.
 
-/// A claim that a criterion holds, with where to look.
+/// A claim that an anchor proves a criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "GivenClaim")]
 pub struct EvidenceClaim {
-    /// The slice; left out = the slice that is reconciled or active.
+    /// The slice; by default the one that is reconciled or active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_id: Option<String>,
     /// The criterion's text.
@@ -687,11 +687,11 @@ pub struct EvidenceClaim {
     /// Where the proof is.
     #[serde(with = "Text")]
     pub anchor: String,
-    /// What kind of proof; where a claim leaves it out, the one that its anchor's form has.
+    /// The kind of proof; by default the one that the form of the anchor implies.
     pub basis: Basis,
 }
 
-/// An evidence claim as it is written.
+/// An evidence claim in its written form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GivenClaim {
@@ -707,7 +707,7 @@ struct GivenClaim {
 
 impl From<GivenClaim> for EvidenceClaim {
     fn from(given: GivenClaim) -> Self {
-        // An anchor that breaks its grammar is refused where it is looked at.
+        // A malformed anchor is refused later, when the anchor is checked.
         let natural = || Anchor::parse(&given.anchor).map_or(Basis::Observed, |a| a.basis());
         Self {
             basis: given.basis.unwrap_or_else(natural),
@@ -719,7 +719,7 @@ impl From<GivenClaim> for EvidenceClaim {
 }
 
 impl EvidenceClaim {
-    /// What an implementer says proves a criterion, as a re-ground claims it.
+    /// Converts the proof that an implementer offers into the claim of a re-ground.
     pub fn of_offer(slice_id: &str, offer: &Offer) -> Self {
         Self::from(GivenClaim {
             slice_id: Some(slice_id.to_owned()),

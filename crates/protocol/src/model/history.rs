@@ -1,4 +1,4 @@
-//! Append-only records: histories of slices and votes, and the checkpoint trail.
+//! Append-only records: the histories of slices and votes, and the checkpoint trail.
 
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use super::state::Role;
@@ -165,7 +165,7 @@ pub struct ReportRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Said {
-    /// The exchange's content hash, as sessions write it.
+    /// The content hash of the exchange, as in session files.
     pub hash: String,
     /// `say`, `act`, `recap` or `repair`.
     pub kind: String,
@@ -175,26 +175,26 @@ pub struct Said {
     pub output: String,
 }
 
-/// The exchange that a report was taken from, and what stood before it in its window.
+/// The exchange that contained a report, and the exchanges before it in the same context window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitedExchange {
-    /// Its ref, `ex_…`, as the record names it.
+    /// The id of the exchange, `ex_…`, as in the history record.
     pub exchange: String,
-    /// Oldest first; the last one is the report's.
+    /// The exchanges, oldest first; the last one contained the report.
     pub said: Vec<Said>,
 }
 
-/// Which exchanges a citation is made of, by hash: the file that bears the ref's name.
+/// The hashes of the exchanges of a citation; kept in a file that is named after the cited exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Citation {
-    /// The ref.
+    /// The id of the cited exchange.
     pub exchange: String,
-    /// Oldest first; the last one is the report's.
+    /// The hashes, oldest first; the last one is that of the exchange with the report.
     pub said: Vec<String>,
 }
 
-// One line of `checkpoints.jsonl`: what a session did, kept outside the documents.
+// The checkpoint trail: one line of `checkpoints.jsonl` for each entry, outside the documents.
 
 /// What made an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, JsonSchema)]
@@ -247,13 +247,13 @@ pub struct Checkpoint {
     pub commit: Option<String>,
 }
 
-/// How the id of a prompt begins: as the word behind `user@`, and never that of a
-/// message that was said to cook itself.
+/// Prefix of the id of a prompt, which can follow `user@` in an anchor. Ids of messages that the user gave to
+/// cook itself never begin so.
 pub const PROMPT_ID: &str = "prompt-";
 
-/// What stands in the place of a prompt's text where settings keep its digest only;
-/// hexadecimal SHA-256 of the prompt with single blanks follows.
+/// Prefix of the text that replaces a prompt if the settings keep only its digest. The hexadecimal SHA-256 of
+/// the prompt, with white space collapsed to single spaces, follows.
 pub const PROMPT_DIGEST: &str = "sha256:";
 
-/// Bytes of text that one entry holds.
+/// The maximum length of an entry's text, in bytes.
 pub const MAX_CHECKPOINT_TEXT: usize = 4096;

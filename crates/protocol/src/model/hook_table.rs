@@ -1,6 +1,5 @@
-//! The lifecycle hooks of an agent, as data: the shape of `[hooks]` in
-//! `protocol/agents/*.toml`. Reading, answering, installing and the documentation go by
-//! this one table, so none of them knows an event that another does not.
+//! The lifecycle hooks of an agent, as data: the form of `[hooks]` in `protocol/agents/*.toml`. Reading events,
+//! answering, installing and the documentation all use this table, so they know the same events.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -9,44 +8,44 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A session began, was resumed or cleared, or goes on after a compaction.
+    /// A session began, was resumed or cleared, or continues after a compaction.
     SessionStart,
-    /// A prompt was handed in.
+    /// A prompt was submitted.
     Prompt,
     /// A tool is about to run.
     BeforeTool,
-    /// A tool ran, or failed.
+    /// A tool has run or failed.
     AfterTool,
-    /// One model response with its tools is over.
+    /// One model response and its tool calls are complete.
     TurnEnd,
-    /// How full the context is.
+    /// The agent reports how full the context is.
     Usage,
     /// The context is about to be compacted.
     BeforeCompact,
-    /// It was.
+    /// The context was compacted.
     AfterCompact,
     /// The agent wants to stop.
     Stop,
-    /// A sub-agent did.
+    /// A sub-agent stopped.
     SubagentStop,
-    /// The session is over.
+    /// The session ended.
     SessionEnd,
 }
 
-/// How an agent can be kept from doing something at an event.
+/// What an answer to an event can refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// It cannot.
+    /// Nothing.
     #[default]
     None,
-    /// The tool call can be refused.
+    /// The tool call.
     Deny,
-    /// The stop can be refused, or answered with what is to be done.
+    /// The stop; instead of a refusal, the answer may name the next work.
     Block,
 }
 
-/// A tool call that an event stands for by its own fields, without naming a tool.
+/// A tool call that an event describes in its own fields, without the name of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnCall {
@@ -56,41 +55,41 @@ pub enum OwnCall {
     Edit,
 }
 
-/// A tool call that ends the agent's own goal loop, after which no stop comes.
+/// A tool call that ends the agent's own goal loop; no stop event follows it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndingCall {
     /// The tool.
     pub tool: String,
-    /// Arguments that it has then.
+    /// The arguments of such a call.
     pub arguments: BTreeMap<String, String>,
 }
 
-/// One event of one agent.
+/// An event of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// Its name with the agent.
+    /// The agent's name for it.
     #[serde(rename = "name")]
     pub native: String,
-    /// What it is.
+    /// The lifecycle event that it is.
     pub kind: Kind,
-    /// An answer may add to the agent's context.
+    /// Whether an answer may add to the agent's context.
     #[serde(default)]
     pub context: bool,
-    /// An answer may tell the user something.
+    /// Whether an answer may show a notice to the user.
     #[serde(default)]
     pub notice: bool,
     /// What an answer may refuse.
     #[serde(default)]
     pub gate: Gate,
-    /// The tool call that it stands for by itself.
+    /// The tool call that the event itself describes.
     #[serde(default)]
     pub call: Option<OwnCall>,
-    /// The tool failed.
+    /// Whether the tool failed.
     #[serde(default)]
     pub failed: bool,
-    /// It announces no more than an attempt, whose outcome the size of the context shows.
+    /// Whether it announces only an attempt to compact; the size of the context then shows the outcome.
     #[serde(default)]
     pub attempt: bool,
     /// The tool call that ends the agent's own goal loop.
@@ -99,7 +98,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The agent stops here, or ends its own goal loop, and can be told what is to be done first.
+    /// Whether the agent stops here or ends its own goal loop, and can be told what to do first.
     pub fn is_stop_gate(&self) -> bool {
         match self.kind {
             Kind::Stop => self.gate == Gate::Block,
@@ -109,98 +108,98 @@ impl Row {
     }
 }
 
-/// How an answer is written.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerShape {
-    /// `hookSpecificOutput`, with a permission decision; a stop is blocked.
+    /// `hookSpecificOutput` with the context or a permission decision; a refused stop is the decision `block`.
     Claude,
-    /// The same, but whatever is refused is denied.
+    /// The same, but any refusal is the decision `deny`.
     Gemini,
-    /// All fields beside each other; nothing for the user.
+    /// Separate fields at the top level; no notice for the user.
     Copilot,
-    /// Permissions and messages; a stop is answered with a follow-up message.
+    /// Permissions and messages; a stop is refused by a follow-up message.
     Cursor,
-    /// A message, or a permission decision, which refuses a stop too; nothing for the user.
+    /// A message, or a permission decision for tool calls and stops; no notice for the user.
     Kimi,
-    /// The effects by their names, for cook's own shims.
+    /// The effects by name, for cook's own shims.
     Shim,
 }
 
-/// Whether an agent's prompts are a person's.
+/// Whether the prompts of an agent come from a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptOrigin {
-    /// They are.
+    /// They do.
     Typed,
-    /// The event says so in its field `typed`.
+    /// The event's field `typed` says whether they do.
     Reported,
-    /// The same event comes for tool results and for repetitions of the agent's own.
+    /// Unknown: the same event reports tool results and the agent's own repetitions.
     Unknown,
 }
 
-/// Where a session is sent on to the next work.
+/// When an answer sends a session on to the next work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SendOn {
-    /// By refusing its stop, where it can be refused at all.
+    /// At its stop, by a refusal, if the stop can be refused.
     #[default]
     AtStop,
-    /// Beside a tool result.
+    /// After a tool call, with the tool's result.
     AfterTool,
 }
 
-/// How full the context is, of an agent that sends a number of tokens alone.
+/// How full the context is, for an agent that reports only a number of tokens.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextTokens {
-    /// Where the event holds it, as a JSON pointer.
+    /// A JSON pointer to the number in the event.
     pub tokens: String,
-    /// How many fit.
+    /// The size of the context window, in tokens.
     pub window: f64,
 }
 
-/// The agent's own tools, by name. Others are judged by words in their names.
+/// The agent's own tools, by name. Other tools are classified by words in their names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tools {
-    /// Run a command line.
+    /// Tools that run a command line.
     pub shell: Vec<String>,
-    /// Write the files they name.
+    /// Tools that write the files that they name.
     pub edit: Vec<String>,
-    /// Apply a patch.
+    /// Tools that apply a patch.
     pub patch: Vec<String>,
     /// Arguments that name a file.
     pub paths: Vec<String>,
 }
 
-/// A file, for oneself or for everybody: below the home with `~/`, else in the worktree.
+/// A user's own file and a shared one: below the home directory if the path begins with `~/`, else in the worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Places {
-    /// One's own.
+    /// The user's own file.
     pub personal: String,
-    /// The one that everybody gets with the repository.
+    /// The file that everybody gets with the repository.
     pub shared: String,
 }
 
-/// What hooks look like in an agent's settings.
+/// The form of hooks in an agent's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingsForm {
     /// Groups of hooks with a matcher, merged into a file that others write too.
     Groups,
-    /// Hooks one by one, merged into such a file, which has a version.
+    /// Single hooks, merged into such a file, which has a version.
     Flat,
-    /// A file of cook's own, with a version, and a command for each of two shells.
+    /// A file of its own, with a version, and with a command for each of two shells.
     File,
-    /// TOML tables one by one, behind what others write in the file.
+    /// Single TOML tables, appended to the content that others write to the file.
     Tables,
-    /// A program of cook's own, by its name in `templates/hooks/`.
+    /// A program of cook, by its name in `templates/hooks/`.
     Shim(String),
 }
 
-/// What an agent reads in its settings although it is not JSON; the rest makes it drop the file.
+/// Deviations from JSON that an agent accepts in its settings. Any other makes it ignore the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -219,61 +218,61 @@ pub enum TimeUnit {
     Milliseconds,
 }
 
-/// How an agent's own `/cook` is written.
+/// The form of the agent's own `/cook` command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandForm {
     /// Markdown.
     Plain,
-    /// Markdown, with a description before it.
+    /// Markdown, after a description.
     Described,
-    /// Markdown, with a name and a description before it.
+    /// Markdown, after a name and a description.
     Skill,
     /// TOML.
     Toml,
 }
 
-/// An agent's own `/cook`.
+/// The file that defines the agent's own `/cook` command.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandFile {
-    /// How it is written.
+    /// Its form.
     pub form: CommandForm,
-    /// One's own.
+    /// The user's own file.
     pub personal: String,
-    /// The one that everybody gets with the repository.
+    /// The file that everybody gets with the repository.
     pub shared: String,
 }
 
-/// Where an agent's hooks are installed, and in which form.
+/// Where the hooks of an agent are installed, and in which form.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Install {
-    /// What they look like.
+    /// The form of the hooks.
     pub form: SettingsForm,
-    /// One's own settings.
+    /// The user's own settings.
     pub personal: String,
-    /// Those that everybody gets with the repository; none = the agent reads hooks of one's own alone.
+    /// The settings that everybody gets with the repository; `None` if the agent reads only the user's own hooks.
     #[serde(default)]
     pub shared: Option<String>,
-    /// What is read in them beside JSON.
+    /// The deviations from JSON that the agent accepts in them.
     #[serde(default)]
     pub reads: Vec<Lenience>,
     /// The unit of a hook's time limit.
     #[serde(default)]
     pub timeout: TimeUnit,
-    /// What stands in each hook beside its command.
+    /// The fields of each hook in addition to its command.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
-    /// The settings hold a status line, whose input says how full the context is.
+    /// Whether the settings hold a status line; its input says how full the context is.
     #[serde(default)]
     pub statusline: bool,
-    /// Its own `/cook`.
+    /// The file that defines its own `/cook` command.
     pub command: CommandFile,
-    /// Instructions for the model, which get a block of cook's.
+    /// The instructions for the model, to which cook adds a block.
     #[serde(default)]
     pub instructions: Option<Places>,
-    /// What the user still has to do.
+    /// The steps that the user still has to take.
     pub advice: Vec<String>,
 }
 
@@ -281,17 +280,17 @@ pub struct Install {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HookTable {
-    /// How it takes an answer.
+    /// The form of the answers.
     pub answer: AnswerShape,
-    /// Whether its prompts are a person's.
+    /// Whether its prompts come from a person.
     pub prompts: PromptOrigin,
-    /// Agents whose hooks it runs beside its own.
+    /// Other agents whose hooks it runs too.
     #[serde(default)]
     pub also_runs: Vec<String>,
-    /// Where it is sent on to the next work.
+    /// When an answer sends it on to the next work.
     #[serde(default)]
     pub send_on: SendOn,
-    /// How full its context is, where it sends tokens alone.
+    /// How full its context is, if it reports only a number of tokens.
     #[serde(default)]
     pub context: Option<ContextTokens>,
     /// Its own tools.

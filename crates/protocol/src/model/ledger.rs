@@ -1,6 +1,5 @@
-//! What the histories add up to, kept beside the documents so that no decision
-//! has to read a history: bounded by the plan's size, derived by `apply` alone,
-//! recomputed by `cook verify`.
+//! The summary of the histories, kept with the documents so that no decision has to read a history. Its size is
+//! bounded by that of the plan; only `apply` derives it, and `cook verify` computes it again.
 
 use super::config::Limits;
 use super::contract::{Assured, Offer};
@@ -16,77 +15,77 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The review of one key.
+/// A review. Its key is the slice, the slice head and the digest of the criteria.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewNote {
-    /// Slice head that was reviewed.
+    /// The slice head that was reviewed.
     pub commit: String,
-    /// Digest of the criteria it was reviewed against.
+    /// The digest of the criteria that were reviewed.
     pub criteria_sha256: String,
-    /// Acceptable as-is.
+    /// Whether the work is acceptable as it is.
     pub acceptable: bool,
-    /// Dimensions with a `fail`.
+    /// The rubric dimensions with a `fail`.
     pub fails: Vec<String>,
-    /// What its rubric says of each dimension that it does not pass: `KEY (concern): why`.
+    /// The rubric dimensions that it does not pass: `KEY (concern): why`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub concerns: Vec<String>,
-    /// What it found.
+    /// The findings.
     pub findings: Vec<String>,
-    /// Smallest follow-up, when it named one.
+    /// The smallest follow-up, if it named one.
     pub follow_up: Option<String>,
-    /// Digest of the report.
+    /// The digest of the report.
     pub report_sha256: String,
-    /// Its session, where it was shown what the implementer says proves each criterion.
+    /// The session of the review, if its prompt showed the proofs that the implementer offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Planted defects that no gate notices and that it does not answer for are among its findings: cook
-    /// put them there, and takes no yes.
+    /// Whether cook counts the review as a no whatever it says, because it leaves something unanswered: planted
+    /// defects that the gates do not notice, or, in a yes, changes of tests. cook added these to the findings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weak: bool,
-    /// Log sequence of the record.
+    /// The log sequence of the record.
     pub seq: Count,
 }
 
 impl ReviewNote {
-    /// It does not accept the work, or cook does not on its word.
+    /// Whether the work is not accepted on this review.
     pub fn rejects(&self) -> bool {
         !self.acceptable || !self.fails.is_empty() || self.weak
     }
 }
 
-/// The audit of one key.
+/// An audit, with the same key as a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuditNote {
-    /// Slice head that was audited.
+    /// The slice head that was audited.
     pub commit: String,
-    /// Digest of the criteria it was audited against.
+    /// The digest of the criteria that were audited.
     pub criteria_sha256: String,
-    /// Open contracts, blockers and gaps it named, one text each.
+    /// The open contracts, blockers and gaps that it named, one text each.
     pub findings: Vec<String>,
-    /// What its rubric says of each dimension that it does not pass: `KEY (concern): why`.
+    /// The rubric dimensions that it does not pass: `KEY (concern): why`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub concerns: Vec<String>,
-    /// The slice it wants next.
+    /// The slice that it proposes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_slice: Option<String>,
-    /// It finds the project not in order: something is open, a dimension fails, or plan and state are
-    /// not what they say.
+    /// Whether the project is not in order: something is open, a dimension fails, the worktree is dirty, or the
+    /// plan or the state is untrue.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rejects: bool,
-    /// Contracts that it calls open and that a slice of the plan was to fulfil. It rejects as soon as
-    /// no slice that is open or done has one of them.
+    /// Contracts that it calls open and that another slice of the plan serves. The audit rejects as soon as one of
+    /// them has neither an open nor a done slice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planned: Vec<String>,
-    /// Digest of the report.
+    /// The digest of the report.
     pub report_sha256: String,
-    /// Log sequence of the record.
+    /// The log sequence of the record.
     pub seq: Count,
 }
 
 impl AuditNote {
-    /// Something that it names has to be answered, as the plan is now.
+    /// Whether it must be answered, given the current plan.
     pub fn rejects_with(&self, plan: &Plan) -> bool {
         let is_held = |contract: &String| {
             let mut slices = plan.candidate_slices.iter();
@@ -98,108 +97,109 @@ impl AuditNote {
         self.rejects || !self.planned.iter().all(is_held)
     }
 
-    /// It names something.
+    /// Whether it names anything.
     pub fn names_something(&self) -> bool {
         !self.findings.is_empty() || !self.concerns.is_empty() || self.next_slice.is_some()
     }
 }
 
-/// What an implementer says that it did about something that it had to fix.
+/// An implementer's statement about one required fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FixNote {
-    /// What had to be fixed; none = the report does not say which.
+    /// The required fix; `None` if the report does not say which.
     pub what: Option<String>,
-    /// What it did, or why nothing.
+    /// What was done, or why nothing was.
     pub did: String,
 }
 
-/// What is known of one slice beyond its plan entry.
+/// What the ledger holds about a slice in addition to its plan entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SliceLedger {
-    /// HEAD at selection, kept until the slice closes.
+    /// HEAD when it was selected; kept until the slice closes.
     pub basis: Option<String>,
-    /// The newest commit an accepted or red `implemented` report named.
+    /// The newest reported commit, whether its gates were green or red.
     pub reported: Option<String>,
-    /// Slice head: the newest `implemented` commit since the last `reopened`.
+    /// The slice head: the newest accepted commit since the slice was last reopened.
     pub head: Option<String>,
-    /// The slice head it had when it was last closed or reopened.
+    /// The slice head when it was last closed or reopened.
     pub last_head: Option<String>,
-    /// Tree of the slice head.
+    /// The tree of the slice head.
     pub head_tree: Option<String>,
-    /// Receipts of the gates at the slice head.
+    /// The receipts of the gates at the slice head.
     pub receipts: Vec<String>,
-    /// Commits it claims since the basis.
+    /// The commits that it claims since its basis.
     pub claimed: Vec<String>,
-    /// Review of the current key.
+    /// The review for the current key.
     pub review: Option<Box<ReviewNote>>,
-    /// Audit of the current key.
+    /// The audit for the current key.
     pub audit: Option<Box<AuditNote>>,
-    /// The audit before the one of the current key, while what it names was not answered.
+    /// The audit before the current one, while its findings are unanswered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier_audit: Option<Box<AuditNote>>,
-    /// The review that sent it back, or that said no to what is another now, until it is accepted.
+    /// The review that sent the slice back, or that rejected an earlier version of it; kept until the slice is
+    /// accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_back: Option<Box<ReviewNote>>,
-    /// What the commit that was reported last had to fix.
+    /// The fixes that were required of the newest reported commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixed: Vec<String>,
-    /// What its implementer says that was done about it.
+    /// The implementer's statements about these fixes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<FixNote>,
-    /// What attempts before said that was done about what they had to fix, until it is accepted.
+    /// The statements of earlier attempts about their required fixes; kept until the slice is accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes_before: Vec<FixNote>,
-    /// What its checks came to, as its implementer says in the last report.
+    /// The results of its checks, as the implementer's last report states them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<String>,
-    /// What red gates put among what must be fixed.
+    /// The required fixes that come from red gates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub red_gates: Vec<String>,
-    /// What its implementer says proves each criterion, below `strict`.
+    /// The proofs that its implementer offers, below `strict`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<Offer>,
-    /// The session of that report.
+    /// The session that offered them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_by: Option<String>,
-    /// What its implementers say of the plan and of risks, in all reports until it is accepted.
+    /// The words of its implementers on the plan and on risks, from all reports; kept until the slice is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remarked: Option<String>,
-    /// The commit on HEAD that holds the work of a reopened slice: it may be reported as it is.
+    /// The commit on HEAD that holds the work of a reopened slice; it may be reported as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
-    /// Where it stood in the plan that was taken in.
+    /// Its task in the imported plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<TaskSource>,
-    /// Why it is blocked, as the plan says.
+    /// The reason in the plan why it is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
-    /// Where it was accepted, while the slice is done.
+    /// The accepted span, while the slice is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
-    /// What planted defects say of its gates, at the commit that was reported last.
+    /// The results of planted defects at the newest reported commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Box<StrengthNote>>,
-    /// Changes of tests in the commit that was reported last, which its review answers for.
+    /// The changes of tests in the newest reported commit, for which its review must answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub test_changes: Vec<TestChange>,
 }
 
 impl SliceLedger {
-    /// A re-ground named this commit as one that holds the work; it may have shortened the id.
+    /// Whether a re-ground named this commit, perhaps by a shortened id, as one that holds the work.
     pub fn is_held_by(&self, commit: &str) -> bool {
         self.holds.as_ref().is_some_and(|at| commit.starts_with(at))
     }
 
-    /// A review's no to what it was before, which no re-ground sent it back for.
+    /// Returns a review's no to an earlier version of the slice, if no re-ground sent the slice back for it.
     pub fn find_unheard_no(&self) -> Option<&ReviewNote> {
         let no = self.sent_back.as_deref().filter(|review| review.rejects());
         no.filter(|no| self.last_head.as_ref() != Some(&no.commit))
     }
 }
 
-/// The span of a done slice.
+/// The commits of a done slice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accepted {
@@ -207,34 +207,34 @@ pub struct Accepted {
     pub basis: String,
     /// The accepted commit.
     pub head: String,
-    /// Log sequence of the record.
+    /// The log sequence of the record.
     pub seq: Count,
 }
 
-/// One vote of the current wave.
+/// A vote in the current wave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vote {
-    /// HEAD that was judged.
+    /// The HEAD that was judged.
     pub head: String,
-    /// Yes or no.
+    /// Whether the project can stop.
     pub can_stop: bool,
-    /// Blockers counted.
+    /// The number of blockers.
     pub blocker_count: Count,
-    /// High-value gaps counted.
+    /// The number of high-value gaps.
     pub high_value_gap_count: Count,
-    /// What it names, one text each.
+    /// What the judge names, one text each.
     pub blockers: Vec<String>,
-    /// What its rubric does not pass; kept below `strict`.
+    /// The rubric dimensions that the vote does not pass; kept below `strict`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub concerns: Vec<String>,
-    /// The session, when known.
+    /// The session, if known.
     pub session: Option<String>,
-    /// The ticket, when it came with one.
+    /// The ticket, if the report carried one.
     pub ticket: Option<String>,
-    /// Digest of the report.
+    /// The digest of the report.
     pub report_sha256: String,
-    /// Log sequence of the record.
+    /// The log sequence of the record.
     pub seq: Count,
 }
 
@@ -242,25 +242,25 @@ pub struct Vote {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wave {
-    /// Votes of the current wave id; only those at HEAD count.
+    /// The votes of the current wave; only those at HEAD count.
     pub votes: Vec<Vote>,
-    /// HEAD at which the waves below were opened.
+    /// HEAD when the waves that `opened` counts were opened.
     pub opened_at: Option<String>,
-    /// Waves opened at that HEAD.
+    /// The number of waves that were opened at that HEAD.
     pub opened: Count,
-    /// The wave is under way: a pause and a resume at the same HEAD go on in it.
+    /// Whether the wave is running; a pause and a resume at the same HEAD continue it.
     pub running: bool,
 }
 
-/// What gates said of a commit in a clean room.
+/// The results of the required gates at a commit in a clean room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoomCheck {
     /// The commit's tree.
     pub tree: String,
-    /// Required gates that are red, one text each; empty = all are green.
+    /// The red gates, one text each; empty if all are green.
     pub red: Vec<String>,
-    /// What else there is to say of their runs; none in the ledger, whose remarks take it in.
+    /// Other remarks on these runs. Empty in the ledger, because its own `remarks` receive them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
@@ -314,14 +314,14 @@ pub struct Amendment {
     pub reason: String,
 }
 
-/// Something that made the work smaller or touched what it should not: reviewers, auditors
-/// and judges are told for as long as the mission lasts.
+/// An event that reduced the work or touched something that it should not. Reviewers, auditors and judges see it as
+/// long as the mission lasts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remark {
-    /// The slice; empty = of no slice.
+    /// The slice; empty if none is concerned.
     pub slice_id: String,
-    /// Id of the finding it was.
+    /// The id of the finding.
     pub code: String,
     /// What happened.
     pub what: String,
@@ -331,86 +331,85 @@ pub struct Remark {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
-    /// Log sequence: number of transitions so far.
+    /// The log sequence: the number of transitions so far.
     pub seq: Count,
-    /// The branch the workflow runs on; none = detached.
+    /// The branch of the work; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// When the last transition was made; the next one never carries an earlier moment.
+    /// The time of the last transition; the time of the next one is never earlier.
     #[serde(default)]
     pub last_at: Option<String>,
     /// HEAD at the last transition.
     pub head_seen: Option<String>,
-    /// HEAD up to which every commit is accounted for: by a re-ground, by an implementation, or as the
-    /// slice's own. What came since is named, whatever the user did in between.
+    /// HEAD up to which every commit is accounted for: by a re-ground, by an implementation, or as an own commit of
+    /// the slice. Later commits are named, whatever the user did in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// Digest of `git status` at the last transition, when it was measured.
+    /// The digest of `git status` at the last transition, if it was measured.
     pub status_seen: Option<String>,
-    /// A re-ground of this mission is recorded.
+    /// Whether this mission was ever re-grounded.
     pub regrounded: bool,
-    /// By slice id.
+    /// The slices by id.
     pub slices: BTreeMap<String, Shared<SliceLedger>>,
-    /// The file that the plan was taken from.
+    /// The file that the plan was imported from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_source: Option<PlanSource>,
     /// The stop wave.
     pub wave: Wave,
-    /// The last check of HEAD in a clean room: judges are asked only of a tree that is green.
+    /// The last check of HEAD in a clean room; judges are asked only if its tree is green.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub room: Option<RoomCheck>,
-    /// Rejections that no re-ground has answered.
+    /// Rejections without an answer of a re-ground.
     pub unanswered: Vec<Blocker>,
-    /// What the audit of the slice that was closed last names, until another audit takes its place or
-    /// a re-ground answers it.
+    /// The last audit of the slice that was closed last, until another audit replaces it or a re-ground answers it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_audit: Option<Box<AuditNote>>,
-    /// Why the implementer gave the slice back, for the next regrounder.
+    /// Why the implementer gave the slice back; for the next regrounder.
     pub returned: Option<String>,
     /// The user's last answer, for the next regrounder.
     pub answered: Option<String>,
-    /// What the work was stopped for, for the next regrounder.
+    /// Why the work was stopped; for the next regrounder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_for: Option<String>,
-    /// What brought about that a re-ground is due, for the next regrounder.
+    /// Why a re-ground is due; for the next regrounder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub due_for: Vec<String>,
-    /// What the user answered under this mission.
+    /// The user's answers and unasked words under this mission.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<UserAnswer>,
-    /// What the last re-ground wants the next role to know.
+    /// The last re-ground's message to the next role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// Rejections of this mission that re-grounds answered, newest last.
+    /// Rejections that re-grounds of this mission answered, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answered_rejections: Vec<AnsweredRejection>,
-    /// What a stopped workflow waits for.
+    /// The open question or obstacle of stopped work.
     pub waiting: Option<Waiting>,
-    /// Amended criteria of this mission.
+    /// The amended criteria of this mission.
     pub amendments: Vec<Amendment>,
-    /// Digests of the newest judgments and reviews that came without session and
-    /// ticket: the same words are taken once. Newest last, at most 256.
+    /// The digests of the newest votes and reviews without session and ticket, so that the same words are accepted
+    /// only once. Newest last, at most 256.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken_digests: Vec<String>,
-    /// What reviewers and judges must know of this mission.
+    /// The facts about this mission that reviewers and judges must see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
-    /// Digests of the settings files as the user left them; empty in logs of before.
+    /// The digests of the settings files that the user approved; empty in older logs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// High-value gaps the last re-ground named.
+    /// The high-value gaps that the last re-ground named.
     pub high_value_gaps: Vec<String>,
-    /// Left out where `strict` is and was in force.
+    /// The record of profiles below `strict`; default if only `strict` was in force.
     #[serde(default, skip_serializing_if = "Assured::is_default")]
     pub assured: Assured,
-    /// The goal, where the mission is one.
+    /// The goal, if the mission is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Box<GoalLedger>>,
-    /// Times a user-only command was run with `--as-user`.
+    /// The number of user-only commands that were run with `--as-user`.
     pub scripted_commands: Count,
-    /// Never lowered; a writer with a lower one is refused.
+    /// The epoch of the lease. It never falls; a writer with a lower one is refused.
     pub lease_epoch: Count,
-    /// Transitions since the last one that moved the work: changes of the brief and
-    /// messages leave tickets and "as before" as they were.
+    /// The number of transitions since the last one that moved the work. Changes of the brief and messages leave
+    /// tickets and "as before" valid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub aside: Count,
 }
@@ -419,25 +418,25 @@ fn is_zero(count: &Count) -> bool {
     count.0 == 0
 }
 
-/// `counters.json` in the log: no event lowers a value.
+/// `counters.json` in the log. No event lowers a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counters {
-    /// Role events that were applied.
+    /// The number of applied role events.
     pub steps: Count,
-    /// Attempts spent, by slice id.
+    /// The attempts spent, by slice id.
     pub attempts: BTreeMap<String, Count>,
-    /// Refused reports of driven sessions.
+    /// The number of refused reports of driven sessions.
     pub refused: Count,
-    /// Stop waves opened.
+    /// The number of opened stop waves.
     pub waves: Count,
-    /// Times the user extended a budget, with what was added.
+    /// The budget that the user granted in addition, in total.
     pub granted: Limits,
-    /// Money spent by driven sessions, millionths of a dollar.
+    /// The cost of driven sessions, in millionths of a dollar.
     pub cost_micro_usd: Count,
 }
 
-/// `undone.json` in the log: records that no longer count.
+/// `undone.json` in the log: the records that `cook undo` made void.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Undone {
@@ -445,65 +444,65 @@ pub struct Undone {
     pub seqs: Vec<u64>,
 }
 
-/// A change of a test that commits declare, or that could not be compared.
+/// A change of a test that commits declare or a merge brought, or a test that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestChange {
-    /// By which a review names it.
+    /// The id by which a review names it.
     pub id: String,
-    /// The code of what it is.
+    /// The code of the kind of change.
     pub code: String,
-    /// The test, as its runner names it; other changes have none.
+    /// The test, as its runner names it; `None` if the change is not one of a test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What was seen.
+    /// What was observed.
     pub what: String,
-    /// The reason that a commit's message gives.
+    /// The reason in a commit's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared: Option<String>,
-    /// What the review says of it.
+    /// The review's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,
 }
 
 impl TestChange {
-    /// A commit declares that the test of this name, or of one that ends in it, was changed.
+    /// Whether a commit declares that the test of this name, or of a name that ends in it, changed.
     pub fn is_declared_of(&self, test: &str) -> bool {
         let is_named = |name: &String| name == test || crate::trials::outcomes::names(name, test);
         self.declared.is_some() && self.name.as_ref().is_some_and(is_named)
     }
 }
 
-// Answers: the user's to questions, re-grounds' to judges.
+// Answers: of the user to questions, and of re-grounds to rejections.
 
-/// What the user answered, or said unasked: a condition of every slice that it concerns, and no plan removes it.
+/// An answer or an unasked message of the user: a condition of every slice that it concerns, which no plan removes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UserAnswer {
-    /// Log sequence of the answer; its id is `answer-<seq>`.
+    /// The log sequence of the answer; its id is `answer-<seq>`.
     pub seq: Count,
-    /// What was asked; empty = the user said it unasked.
+    /// The question; empty if the user was not asked.
     pub question: String,
-    /// What the user said.
+    /// The user's words.
     pub answer: String,
-    /// The slices that it concerns; empty = every one.
+    /// The slices that it concerns; empty for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<String>,
 }
 
 impl UserAnswer {
-    /// The id under which it is named; `user@` stands before it in anchors and notes.
+    /// Returns its id; in anchors and notes, `user@` precedes it.
     pub fn id(&self) -> String {
         format!("answer-{}", self.seq.0)
     }
 
-    /// As it stands among the notes of a slice.
+    /// Returns the note that slices carry.
     pub fn note(&self) -> String {
         format!("{ANSWER_NOTE}{}: {}", self.seq.0, self.words())
     }
 
-    /// What was asked and said. The question is a role's: it is one line, and no quote in it ends it, so
-    /// that nothing of it reads as said by the user.
+    /// Returns the question and the answer as one text. The question comes from a role, so it is folded to one line
+    /// and its quotes are replaced: nothing in it can pass for words of the user.
     pub fn words(&self) -> String {
         if self.question.is_empty() {
             return format!("the user said: {}", self.answer);
@@ -516,29 +515,29 @@ impl UserAnswer {
     }
 }
 
-/// How a note begins that holds the user's answer.
+/// The prefix of a note with a user's answer.
 pub const ANSWER_NOTE: &str = "user@answer-";
 
-/// What stands for the reason of a pause that the user gave none for.
+/// The reason of a pause for which the user gave none.
 pub const PAUSED_BY_HAND: &str = "paused by hand";
-/// The same of an end.
+/// The reason of a cancellation for which the user gave none.
 pub const CANCELLED_BY_HAND: &str = "cancelled by hand";
 
-/// A rejection and what a re-ground did about it.
+/// A rejection and a re-ground's answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnsweredRejection {
-    /// What was named.
+    /// The rejection.
     pub no: Blocker,
     /// The answer.
     pub answer: String,
-    /// The slices that take it up: once one of them is cancelled, the rejection is owed again.
+    /// The slices that take it up. Once one of them is cancelled, the rejection is unanswered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<String>,
 }
 
 impl AnsweredRejection {
-    /// One that no slice takes up.
+    /// Builds an answer without a slice.
     pub fn new(no: Blocker, answer: String) -> Self {
         Self {
             no,
@@ -562,18 +561,18 @@ pub struct Blocker {
 }
 
 impl Blocker {
-    /// How the id of a review's no begins; a judge's begins with `no-`.
+    /// The prefix of the id of a review's no; that of a judge's is `no-`.
     pub const REVIEW: &str = "review-";
 
-    /// How the id of what an audit leaves open begins.
+    /// The prefix of the id of an audit's rejection.
     pub const AUDIT: &str = "audit-";
 
-    /// Words of the user's, which say what holds and reject nothing.
+    /// Whether it holds words of the user, which reject nothing.
     pub fn is_users(&self) -> bool {
         self.id.starts_with("answer-")
     }
 
-    /// Who said it.
+    /// Returns who said it.
     pub fn by(&self) -> &'static str {
         match &self.id {
             id if id.starts_with(Self::REVIEW) => "a review",
@@ -584,11 +583,11 @@ impl Blocker {
     }
 }
 
-/// An answer to a blocker that a voided wave's `no` named.
+/// A re-ground's answer to a rejection, or to words of the user that no slice carries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerTo {
-    /// Id of the unanswered `no`, as `cook next` prints it.
+    /// The id of the unanswered no, as `cook next` prints it.
     #[serde(with = "Text")]
     pub no: String,
     /// Why it no longer holds, or the slice that takes it up.
@@ -596,80 +595,81 @@ pub struct AnswerTo {
     pub reason: String,
 }
 
-/// The slices that an answer of the user's concerns.
+/// The slices that an answer of the user concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceAnswer {
-    /// The answer, as the prompt names it: `answer-12`.
+    /// The answer's id in the prompt: `answer-12`.
     #[serde(with = "Text")]
     pub answer: String,
-    /// The slices; none = every one.
+    /// The slices; empty for all.
     #[serde(with = "Texts")]
     pub slices: Vec<String>,
 }
 
-// A goal: words of the user's, and the commands that say whether they are reached.
+// Goals: words of the user, and the commands that decide whether they are reached.
 
-/// The slice that a goal is.
+/// The id of the one slice of a goal.
 pub const GOAL_SLICE: &str = "goal";
-/// The directory in a worktree's git dir that shows the documents of a goal, in place of `.agent/`.
+/// The directory in a worktree's git directory that shows the documents of a goal, instead of `.agent/`.
 pub const GOAL_VIEW: &str = "cook-goal";
 
-/// What was frozen when the user set it. Nothing of it changes.
+/// A goal as it was frozen when the user set it. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// The words.
+    /// The user's words.
     pub words: String,
-    /// HEAD then.
+    /// HEAD when it was set.
     pub base: String,
-    /// What must be green.
+    /// The commands that must be green.
     pub checks: Vec<GoalCheck>,
-    /// How long each of them may take, in milliseconds.
+    /// The time limit of each check, in milliseconds.
     pub time_ms: Count,
-    /// `.agent/cook.toml` as it stood then; empty = there was none.
+    /// `.agent/cook.toml` when it was set; empty if there was none.
     pub settings: String,
-    /// The files that the checks name, which are laid over each later commit with the set-up beside them.
+    /// The frozen files that the checks name. They, and the set-up files beside them, replace those of each later
+    /// commit.
     pub frozen: Vec<String>,
-    /// The bundle that holds them; the log keeps it.
+    /// The bundle that holds these files; the log keeps it.
     pub tests: String,
-    /// Files that whoever works on it does not see.
+    /// Files that the agent does not see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<HiddenFile>,
 }
 
-/// One command that must be green.
+/// A command that must be green.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoalCheck {
     /// The command.
     pub run: String,
-    /// It needs the hidden files.
+    /// Whether it needs the hidden files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// It was green at the base already, which the user allows.
+    /// Whether it was already green at the base, which the user allowed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub green_at_base: bool,
 }
 
-/// A file outside of the repository, known by its digest.
+/// A file outside the repository, identified by its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HiddenFile {
-    /// Where it is laid down in the room.
+    /// The path in the room to which it is copied.
     pub path: String,
-    /// What it holds.
+    /// The digest of its content.
     pub sha256: String,
 }
 
 impl Goal {
-    /// What names all of it.
+    /// Returns a digest of the whole goal.
     pub fn digest(&self) -> String {
-        // Strings, numbers and lists: nothing that JSON cannot hold.
+        // JSON can represent all of it, so this does not fail.
         sha256(serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// What its slice must show, one text each.
+    /// Returns the criteria of its slice, one text each.
     pub fn list_criteria(&self) -> Vec<String> {
         let checks = self.checks.iter();
         checks
@@ -692,36 +692,36 @@ pub enum CheckVerdict {
     Green,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckRun {
-    /// What it came to.
+    /// The verdict.
     pub verdict: CheckVerdict,
-    /// Why, for a reader.
+    /// The reason, for a reader.
     pub why: String,
-    /// The command that shows more, or mends it; empty = there is none.
+    /// The command that shows more or fixes it; empty if there is none.
     pub next: String,
-    /// Its run; none of a check that needs hidden files, and in the ledger.
+    /// The receipt of its run; `None` for a hidden check, and in the ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
 }
 
-/// What is known of a goal at one commit.
+/// The results of a goal's checks at one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoalFound {
     /// The commit.
     pub commit: String,
-    /// In the order of the checks.
+    /// The results in the order of the checks.
     pub checks: Vec<CheckRun>,
-    /// What the tests of the base say of its code, once every check is green.
+    /// The results of the base's tests on the commit's code; measured once every check is green.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<TrialLine>,
 }
 
 impl GoalFound {
-    /// Red where one is, then not known where one is.
+    /// Returns the worst verdict: red, then not known, then green.
     pub fn verdict(&self) -> CheckVerdict {
         let lines = self.lines.iter().filter_map(|line| match line.weight {
             Weight::Refuses => Some(CheckVerdict::Red),
@@ -732,8 +732,8 @@ impl GoalFound {
         checks.chain(lines).min().unwrap_or(CheckVerdict::NotKnown)
     }
 
-    /// What is not green, for whoever works on it, with the command that shows more and whether it could not be
-    /// asked; of hidden checks a count.
+    /// Lists the checks that are not green, as the agent may see them: the text, the command that shows more, and
+    /// whether the result is unknown. Hidden checks are only counted.
     pub fn list_open(&self, goal: &Goal) -> Vec<(String, String, bool)> {
         let runs = goal.checks.iter().zip(&self.checks);
         let open = runs.filter(|(_, run)| run.verdict != CheckVerdict::Green);
@@ -756,21 +756,22 @@ impl GoalFound {
         shown.chain(count).collect()
     }
 
-    /// What the base's tests object to; a change that a commit declares is a person's to judge.
+    /// Lists the objections of the base's tests. A change that a commit declares is not one; a person judges it.
     pub fn list_objections(&self) -> impl Iterator<Item = &TrialLine> {
         self.lines
             .iter()
             .filter(|line| line.weight != Weight::Shown)
     }
 
-    /// What keeps the goal from being reached.
+    /// Lists the reasons why the goal is not reached.
     pub(crate) fn list_reasons(&self, goal: &Goal) -> Vec<String> {
         let checks = self.list_open(goal).into_iter().map(|(what, ..)| what);
         let lines = self.list_objections().map(|line| line.what.clone());
         checks.chain(lines).collect()
     }
 
-    /// A green check is one whose receipt says so, on the goal's own command.
+    /// Whether each check that is called green has a receipt that proves it for the goal's own command. Hidden
+    /// checks have no receipt.
     pub(crate) fn is_borne_out(&self, goal: &Goal) -> bool {
         let is_so = |(check, run): (&GoalCheck, &CheckRun)| {
             let receipt = run.receipt.as_ref();
@@ -782,7 +783,7 @@ impl GoalFound {
         goal.checks.len() == self.checks.len() && goal.checks.iter().zip(&self.checks).all(is_so)
     }
 
-    /// The same without receipts, for the ledger.
+    /// Returns a copy without receipts, for the ledger.
     pub(crate) fn without_receipts(&self) -> Self {
         let mut found = self.clone();
         for run in &mut found.checks {
@@ -792,13 +793,13 @@ impl GoalFound {
     }
 }
 
-/// A goal, and what was last found of it.
+/// A goal and its last results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoalLedger {
     /// The goal.
     pub goal: Goal,
-    /// At the commit that was asked last.
+    /// The results at the commit that was checked last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<GoalFound>,
 }

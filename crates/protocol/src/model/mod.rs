@@ -1,9 +1,8 @@
-//! The documents of the completion protocol as types: what stands in `.agent/`
-//! and in the log, and nothing about how it got there.
+//! The documents of the completion protocol as types: the content of `.agent/` and of the log, without any rule
+//! for changing it.
 //!
-//! Pure: serde only. Field names and enum values are the protocol's; a document
-//! that a type here accepts is one that its schema in `protocol/schema/` accepts,
-//! and the other way round (a test draws documents from both sides).
+//! Field names and enum values are those of the protocol. A type accepts exactly the documents that its schema
+//! in `protocol/schema/` accepts; a test generates documents from both sides.
 
 mod agent;
 mod brief_document;
@@ -84,11 +83,11 @@ pub use strength_note::{
     Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver, read_waivers,
 };
 
-/// Values that documents write as a word.
+/// Implements `id` for enums that documents write as a word.
 macro_rules! words {
     ($($value:ident)*) => {$(
         impl $value {
-            /// The word in documents.
+            /// The word that documents use.
             pub fn id(self) -> &'static str {
                 self.into()
             }

@@ -1,5 +1,5 @@
-//! Slices: the backlog in `plan.json`, the one in work in `active-slice.json`, as a regrounder plans them, and
-//! where an import had them.
+//! Slices: in the plan (`plan.json`), in work (`active-slice.json`), as a regrounder plans them, and in an imported
+//! plan.
 
 use super::evidence::Evidence;
 use super::scalar::{
@@ -35,12 +35,12 @@ pub enum SliceStatus {
 }
 
 impl SliceStatus {
-    /// Neither done nor cancelled.
+    /// Whether it is neither done nor cancelled.
     pub fn is_open(self) -> bool {
         !matches!(self, SliceStatus::Done | SliceStatus::Cancelled)
     }
 
-    /// It is the slice that is worked on.
+    /// Whether it is the slice in work.
     pub fn is_selected(self) -> bool {
         matches!(self, SliceStatus::Selected | SliceStatus::InProgress)
     }
@@ -99,19 +99,19 @@ pub struct Slice {
     pub high_value_gap_count_before: Option<Count>,
 }
 
-/// What proves the criteria of done slices.
+/// The number of criteria of done slices, by kind of proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProofTally {
-    /// A test, a line that a command printed, or its exit code.
+    /// Proved by a test, a printed line or the exit code of a command.
     pub by_command: usize,
-    /// A text of the repository.
+    /// Proved by a text in the repository.
     pub by_text: usize,
-    /// Nothing that can be checked, or that the user gave up.
+    /// Not proved by anything that can be checked, or given up by the user.
     pub by_nothing: usize,
 }
 
 impl ProofTally {
-    /// In words.
+    /// Describes the numbers.
     pub fn describe(self) -> String {
         let all = self.by_command + self.by_text + self.by_nothing;
         match all {
@@ -125,7 +125,7 @@ impl ProofTally {
 }
 
 impl Plan {
-    /// What proves the criteria of done slices.
+    /// Counts the criteria of done slices by their kind of proof.
     pub fn tally_proofs(&self) -> ProofTally {
         let mut tally = ProofTally::default();
         let slices = self.candidate_slices.iter();
@@ -143,13 +143,13 @@ impl Plan {
         tally
     }
 
-    /// The slice of that name.
+    /// Returns the slice with this id.
     pub fn slice(&self, id: &str) -> Option<&Slice> {
         let mut slices = self.candidate_slices.iter();
         slices.find(|slice| slice.slice_id == id).map(Deref::deref)
     }
 
-    /// The slice of that name, to change.
+    /// Returns the slice with this id, to change it.
     pub fn slice_mut(&mut self, id: &str) -> Option<&mut Slice> {
         let mut slices = self.candidate_slices.iter_mut();
         slices
@@ -157,32 +157,32 @@ impl Plan {
             .map(DerefMut::deref_mut)
     }
 
-    /// A slice of that name is neither done nor cancelled.
+    /// Whether the slice with this id is neither done nor cancelled.
     pub fn is_open(&self, id: &str) -> bool {
         self.slice(id).is_some_and(|slice| slice.status.is_open())
     }
 
-    /// A slice of that name is done.
+    /// Whether the slice with this id is done.
     pub fn is_done(&self, id: &str) -> bool {
         self.slice(id)
             .is_some_and(|slice| slice.status == SliceStatus::Done)
     }
 
-    /// The paths that a slice is expected to change.
+    /// Returns the paths that the slice is expected to change.
     pub fn surfaces(&self, id: &str) -> &[String] {
         let slice = self.slice(id);
         let surfaces = slice.and_then(|slice| slice.implementation_surfaces.as_deref());
         surfaces.unwrap_or_default()
     }
 
-    /// The contracts that open slices serve, each once, in plan order.
+    /// Returns the contracts that open slices serve, each once, in plan order.
     pub fn list_open_contracts(&self) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let ids = self.open_slices().flat_map(|slice| &slice.contract_ids);
         ids.filter(|id| seen.insert(*id)).cloned().collect()
     }
 
-    /// Slices that are neither done nor cancelled.
+    /// Returns the slices that are neither done nor cancelled.
     pub fn open_slices(&self) -> impl Iterator<Item = &Slice> {
         let slices = self.candidate_slices.iter().map(Deref::deref);
         slices.filter(|slice| slice.status.is_open())
@@ -190,7 +190,7 @@ impl Plan {
 }
 
 impl Slice {
-    /// It as it would be planned again; what is left out stays.
+    /// Returns the slice as a regrounder would plan it. Fields that are left out stay as they are.
     pub(crate) fn restate(&self) -> PlannedSlice {
         PlannedSlice {
             slice_id: self.slice_id.clone(),
@@ -204,12 +204,12 @@ impl Slice {
         }
     }
 
-    /// What shows it to be there is measured to the end.
+    /// Whether the slice counts as done, so that its proof is checked until the project ends.
     pub fn rests_on_proof(&self) -> bool {
         self.status == SliceStatus::Done || self.is_satisfied()
     }
 
-    /// Nobody has to build it: it was cancelled with proof of each criterion.
+    /// Whether nobody has to build it: it was cancelled with proof of each criterion.
     pub fn is_satisfied(&self) -> bool {
         let is_proven = |criterion: &String| {
             let mut records = self.evidence.iter().filter_map(Evidence::record);
@@ -325,19 +325,19 @@ pub struct Handoff {
 }
 
 impl Handoff {
-    /// The handoff of a slice in work: all of it, and nothing else.
+    /// Reads the handoff of a slice in work. Every field must be there, and no other.
     fn read_whole(fields: Map<String, Value>) -> serde_json::Result<Self> {
         Self::deserialize(Value::Object(fields))
     }
 
-    /// What is left of a handoff in an idle document: as much as there is, each field with its type.
+    /// Checks the rest of a handoff in an idle document: fields may be missing, but each must have its type.
     fn check_rest(fields: Map<String, Value>) -> serde_json::Result<()> {
         let mut whole = serde_json::to_value(Self {
             basis_commit: "none".to_owned(),
             ..Self::default()
         })?;
         for (name, value) in fields {
-            // Null is as good as nothing, of a field that there is.
+            // Null in a known field counts as missing.
             if !value.is_null() || whole.get(&name).is_none() {
                 whole[&name] = value;
             }
@@ -346,7 +346,7 @@ impl Handoff {
     }
 }
 
-/// The document as it stands in the file.
+/// The document as the file holds it.
 #[derive(Deserialize)]
 struct Raw {
     schema_version: SchemaVersion,
@@ -400,7 +400,7 @@ impl TryFrom<Raw> for ActiveSlice {
 }
 
 impl ActiveSlice {
-    /// No slice in work.
+    /// Returns the document without a slice in work.
     pub fn idle(mission_anchor: &str) -> Self {
         Self {
             mission_anchor: mission_anchor.to_owned(),
@@ -409,198 +409,198 @@ impl ActiveSlice {
     }
 }
 
-// The plan as a regrounder hands it in.
+// The plan as a regrounder submits it.
 
-/// One slice as a regrounder plans it. cook sets the rest; of a slice that is in the plan, what is
-/// left out stays.
+/// A slice as a regrounder plans it; cook sets the other fields. Fields that are left out of a known slice stay as
+/// they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedSlice {
-    /// Its name.
+    /// Its id.
     #[serde(with = "Text")]
     pub slice_id: String,
-    /// What it is for.
+    /// The purpose of the slice.
     #[serde(with = "Text")]
     pub goal: String,
-    /// What must hold.
+    /// The criteria that must hold for it to be done.
     #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
-    /// Contracts it serves.
+    /// The contracts that it serves.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub contract_ids: Option<Vec<String>>,
-    /// 1 = first.
+    /// Its place in the order of work; 1 comes first.
     pub priority: Priority,
-    /// Where it stands; left out = as it is (`planned` when new).
+    /// Its status; if left out, it stays as it is (`planned` for a new slice).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SliceStatus>,
-    /// Why it comes when it comes.
+    /// The reason for its place in the order.
     #[serde(default)]
     pub why_now: String,
-    /// What must be done first.
+    /// The slices that must be done first.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub blocked_on: Option<Vec<String>>,
-    /// Paths it will change.
+    /// The paths that it will change.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
-    /// Gates of its own.
+    /// Its own gates.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
-    /// What must be respected.
+    /// Notes that the implementer must respect.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub locked_notes: Option<Vec<String>>,
-    /// Why it is cancelled or blocked.
+    /// The reason why it is cancelled or blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The plan as a regrounder wants it: what changes, or every slice in order.
+/// A plan as a regrounder submits it: its changes, or every slice in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanBlock {
-    /// What the plan was made from.
+    /// The basis from which the plan was made.
     #[serde(default, alias = "basis")]
     pub plan_basis: String,
-    /// Every slice; empty where the changes stand below.
+    /// Every slice in order; empty if the fields below hold the changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidate_slices: Vec<PlannedSlice>,
     /// New slices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<PlannedSlice>,
-    /// Slices that change.
+    /// Changes of known slices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub change: Vec<ChangedSlice>,
-    /// Slices that nobody is to build.
+    /// Slices to cancel.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancel: Vec<CancelledSlice>,
-    /// Open slices, first to last; the others keep their order behind them.
+    /// Open slices, first to last; the others follow in their old order.
     #[serde(default, with = "Texts", skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<String>,
 }
 
 impl PlanBlock {
-    /// It says what changes, and leaves the rest as it is; one that names nothing changes nothing.
+    /// Whether it lists changes and leaves the other slices as they are, as an empty block does.
     pub fn is_delta(&self) -> bool {
         let changes = self.add.len() + self.change.len() + self.cancel.len();
         changes + self.order.len() > 0 || self.candidate_slices.is_empty()
     }
 }
 
-/// What changes of a slice; what is left out stays.
+/// Changes of a slice; fields that are left out stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangedSlice {
     /// The slice.
     #[serde(with = "Text")]
     pub slice_id: String,
-    /// What it is for; not once it is selected.
+    /// The purpose of the slice; it cannot change once the slice is selected.
     #[serde(default, with = "MaybeText", skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
-    /// Criteria that were missing.
+    /// Criteria to add.
     #[serde(default, with = "Texts", skip_serializing_if = "Vec::is_empty")]
     pub add_criteria: Vec<String>,
-    /// Numbers of criteria, from 1, that hold already; each with evidence in the same report.
+    /// Numbers of criteria, from 1, that hold already; each needs evidence in the same report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drop_criteria: Vec<Count>,
-    /// Contracts it serves.
+    /// The contracts that it serves.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub contract_ids: Option<Vec<String>>,
-    /// 1 = first.
+    /// Its place in the order of work; 1 comes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
-    /// planned or blocked.
+    /// `planned` or `blocked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SliceStatus>,
-    /// Why it comes when it comes.
+    /// The reason for its place in the order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_now: Option<String>,
-    /// What must be done first.
+    /// The slices that must be done first.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub blocked_on: Option<Vec<String>>,
-    /// Paths it will change.
+    /// The paths that it will change.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
-    /// Gates of its own.
+    /// Its own gates.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
-    /// What must be respected.
+    /// Notes that the implementer must respect.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub locked_notes: Option<Vec<String>>,
-    /// Why it is blocked.
+    /// The reason why it is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A slice that nobody is to build.
+/// A slice to cancel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CancelledSlice {
     /// The slice.
     #[serde(with = "Text")]
     pub slice_id: String,
-    /// Why.
+    /// The reason.
     #[serde(with = "Text")]
     pub reason: String,
 }
 
-// State and plans that `cook init` takes in, and where they stood before.
+// State and plans that `cook init` imports.
 
-/// A task of the plan that `cook init --from` took in.
+/// The origin of a slice in the plan that `cook init --from` imported.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSource {
-    /// What finds it in its file: its id there, or its words.
+    /// The task's id in its file, or its words, by which it can be found again.
     pub item: String,
     /// `FILE:LINE`, or the file alone.
     pub at: String,
-    /// The file calls it done: a claim.
+    /// Whether the file calls it done, which is only a claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ticked: bool,
 }
 
-/// The file that `cook init --from` took the plan from.
+/// The file from which `cook init --from` imported the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanSource {
     /// The tool: `spec-kit`, `openspec`, `kiro`, `task-master`, `prd`, `check-list`, `github-issues`, `beads`.
     pub kind: String,
-    /// Relative to the worktree.
+    /// The path, relative to the worktree.
     pub path: String,
 }
 
-/// State that `cook init` found and takes in.
+/// State that `cook init` found and imports.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Import {
-    /// The layout it came from: `agent-0.1.26`, `agent-current`, or the tool whose plan it is.
+    /// The layout of the state: `agent-0.1.26`, `agent-current`, or the tool that wrote the plan.
     pub layout: String,
-    /// The file of a tool's plan, relative to the worktree.
+    /// The file of the tool's plan, relative to the worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Where each slice stands in that file.
+    /// The task of each slice in that file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<String, TaskSource>,
     /// The old plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
-    /// The old slice cursor.
+    /// The old active slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<ActiveSlice>,
-    /// The old policy, when it was a stopped one that still binds (`paused`, `blocked`, `await_user_input`).
+    /// The old policy, if it stopped the work and is still in force (`paused`, `blocked`, `await_user_input`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
-    /// Why that policy stood.
+    /// The reason for that policy.
     #[serde(default)]
     pub reason: String,
-    /// Old slice history.
+    /// The old slice history.
     #[serde(default)]
     pub slice_history: Vec<SliceRecord>,
-    /// Old stop history.
+    /// The old history of votes.
     #[serde(default)]
     pub stop_history: Vec<StopRecord>,
 }
 
 impl Import {
-    /// The newest record of a slice.
+    /// Returns the newest record of a slice.
     pub fn find_newest(&self, slice_id: &str) -> Option<&SliceRecord> {
         let mut records = self.slice_history.iter().rev();
         records.find(|record| record.slice_id == slice_id)

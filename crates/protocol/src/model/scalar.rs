@@ -1,11 +1,11 @@
-//! Small values that JSON writes in more than one way.
+//! Small values that have more than one JSON form, or that are checked when they are read.
 
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Number;
 use strum::VariantArray;
 
-/// Every value of an enum, in its order.
+/// Returns every variant of an enum, in declaration order.
 pub(crate) const fn all<T: VariantArray + Copy, const N: usize>() -> [T; N] {
     match T::VARIANTS.split_first_chunk() {
         Some((all, [])) => *all,
@@ -36,8 +36,7 @@ impl<'de> Deserialize<'de> for SchemaVersion {
     }
 }
 
-/// A number that counts something: an integer of at least 0. JSON Schema calls
-/// `3.0` an integer, so it is read as 3; it is written as `3`.
+/// An integer from 0 to 2^53 - 1. `3.0` is read as 3, because JSON Schema calls it an integer; it is written as `3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(transparent)]
 pub struct Count(pub u64);
@@ -55,14 +54,14 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
-/// The number as an integer that every JSON reader holds exactly.
+/// Converts the number to an integer that every JSON reader holds exactly.
 fn whole(number: &Number) -> Option<i64> {
     let exact = number.as_f64().filter(|value| value.fract() == 0.0);
     let value = number.as_i64().or(exact.map(|value| value as i64));
     value.filter(|value| value.unsigned_abs() <= MAX_COUNT)
 }
 
-/// A slice's place in the order of work: any number, 1 = first. Kept as it was written.
+/// A slice's place in the order of work: any number, where 1 comes first. It keeps the form in which it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Priority(pub Number);
@@ -86,19 +85,19 @@ impl From<u64> for Priority {
     }
 }
 
-/// A moment: RFC 3339 in UTC when cook wrote it; a non-empty string or a number
-/// (epoch seconds or milliseconds) when something older did.
+/// A point in time. cook writes RFC 3339 in UTC; older writers left any non-empty string or a number (epoch
+/// seconds or milliseconds).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged, expecting = "neither a moment as RFC 3339 text nor a number")]
 pub enum Timestamp {
-    /// RFC 3339, or whatever an older writer put there.
+    /// RFC 3339, or any text of an older writer.
     Text(#[serde(with = "Text")] String),
     /// Epoch seconds or milliseconds.
     Number(Number),
 }
 
 impl Timestamp {
-    /// The text that is shown.
+    /// Returns the text to show.
     pub fn display(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -113,7 +112,8 @@ impl From<&str> for Timestamp {
     }
 }
 
-/// Types for `with` attributes: a value is written as it is, and read when the condition holds.
+/// Defines types for serde's `with` attribute: a value is serialized as it is, and deserialized only if it
+/// meets the condition.
 macro_rules! checked {
     ($($(#[$doc:meta])* $shape:ident($of:ty): $holds:expr, $why:literal;)*) => {$(
         $(#[$doc])*
@@ -136,7 +136,7 @@ macro_rules! checked {
 checked! {
     /// Non-empty text.
     Text(String): |text| !text.is_empty(), "an empty text";
-    /// A list whose members are non-empty texts.
+    /// A list of non-empty texts.
     Texts(Vec<String>): |texts| !texts.iter().any(String::is_empty), "an empty text in a list";
     /// A non-empty text or null.
     MaybeText(Option<String>): |text| text.as_deref() != Some(""), "an empty text";
@@ -145,7 +145,7 @@ checked! {
         "an empty text in a list";
 }
 
-/// A text, or a list of texts, one a line; none of them empty.
+/// A non-empty text, or a list of them that is joined by line breaks.
 pub(super) struct Lines;
 
 impl Lines {
@@ -167,7 +167,7 @@ impl Lines {
     }
 }
 
-/// A whole number of 32 bits or null; `3.0` is read as 3, as in [`Count`].
+/// A 32-bit integer or null; `3.0` is read as 3, as in [`Count`].
 pub(super) struct OptionalI32;
 
 impl OptionalI32 {

@@ -1,4 +1,4 @@
-//! Values of `cook.toml` that are more than their text: read once, and right from there on.
+//! Types for values of `cook.toml` that are validated when they are read.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::time::Duration;
 
-/// A length of time above 0, as it was written.
+/// A duration above 0, with the text in which it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Span {
@@ -15,12 +15,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// How long it is.
+    /// Returns the duration.
     pub fn length(&self) -> Duration {
         self.length
     }
 
-    /// A default.
+    /// Parses a default.
     pub(super) fn of(text: &str) -> Self {
         Self::try_from(text.to_owned()).unwrap_or_else(|why| panic!("{why}"))
     }
@@ -60,7 +60,7 @@ impl TryFrom<f64> for Dollars {
     }
 }
 
-/// Texts that only some words may be: what refuses a word stands beside its type.
+/// Defines text types that accept only valid values; the check stands beside each name.
 macro_rules! checked_texts {
     ($($(#[$doc:meta])* $name:ident: $check:expr;)*) => {$(
         $(#[$doc])*
@@ -100,17 +100,17 @@ macro_rules! checked_texts {
 }
 
 checked_texts! {
-    /// A command: words as a shell splits them, run without one.
+    /// A command, split into words as a shell would, but run without one.
     CommandLine: check_command;
     /// Paths from the root of the worktree, with `*` and `**`.
     Pattern: check_pattern;
-    /// Whom a table of `[roles]` is for.
+    /// The role of a table of `[roles]`, or `default`.
     RoleKey: check_role;
     /// The name of a table of `[agents]`.
     AgentName: check_agent;
-    /// Where a socket is: a whole path, or `$NAME` of the variable that holds it.
+    /// The place of a socket: an absolute path, or `$NAME` for the environment variable that holds one.
     SocketPath: check_socket;
-    /// A directory that stays from run to run: a path from the root, or a name at any depth.
+    /// A directory that is kept from run to run: a path from the root, or a name at any depth.
     CachePath: check_repo_path;
     /// A path from the root of the repository, without patterns.
     RepoPath: check_repo_path;
@@ -118,8 +118,7 @@ checked_texts! {
     VariableName: check_variable;
 }
 
-/// A command, and the folder that it runs in where that is not the root: `"npm ci"`, or
-/// `{ run = "npm ci", dir = "web" }`.
+/// A command, with its folder if that is not the root: `"npm ci"`, or `{ run = "npm ci", dir = "web" }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -143,7 +142,7 @@ pub struct CommandIn {
 }
 
 impl Command {
-    /// The folder; nothing = the root.
+    /// Returns the folder; empty for the root.
     pub fn dir(&self) -> &str {
         match self {
             Self::AtRoot(_) => "",
@@ -169,7 +168,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// One command, or several.
+/// A command, or a list of commands.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "OneOrMore", into = "Vec<Command>")]
 pub struct Commands(pub Vec<Command>);
@@ -177,7 +176,8 @@ pub struct Commands(pub Vec<Command>);
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a command, or a list of commands")]
 enum OneOrMore {
-    // First: a table may be written as a list of its fields, and two commands are none.
+    // This variant comes first, because serde also reads a table from a list of its values: two commands would
+    // become one.
     More(Vec<Command>),
     One(Command),
 }
@@ -205,7 +205,7 @@ impl Deref for Commands {
     }
 }
 
-/// Whether a program can be started by these words: no shell runs them.
+/// Checks that these words can start a program without a shell.
 ///
 /// # Errors
 /// What is wrong with them, and what to write instead.
@@ -221,8 +221,8 @@ pub fn check_command(text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether an operator of a shell (`&&`, a pipe, a redirection) begins a word outside of quotes, or `;` ends one. Inside a
-/// word it may be meant as it stands: `go test -run TestA|TestB`.
+/// Whether a shell operator (`&&`, a pipe, a redirection) begins a word outside of quotes, or `;` ends one. Within
+/// a word it may be meant literally: `go test -run TestA|TestB`.
 fn needs_shell(command: &str) -> bool {
     let (mut quote, mut is_escaped, mut before) = (None, false, ' ');
     let mut rest = command.chars().peekable();
@@ -323,7 +323,7 @@ fn check_socket(text: &str) -> Result<(), String> {
     }
 }
 
-/// The known word that was probably meant.
+/// Returns a hint with the known word that was probably meant; empty if none is similar enough.
 pub fn nearest(key: &str, known: &[&str]) -> String {
     known
         .iter()
@@ -334,15 +334,15 @@ pub fn nearest(key: &str, known: &[&str]) -> String {
         .unwrap_or_default()
 }
 
-// What the refs of a log are called on a remote.
+// The names of a log's refs on a remote.
 
-/// Where a branch stands for itself in a pattern.
+/// The part of a pattern that the branch replaces.
 const BRANCH: &str = "{branch}";
 const USUAL: &str = "refs/cook/log/{branch}";
-/// Bytes of a pattern.
+/// The maximum length of a pattern, in bytes.
 const MAX_PATTERN: usize = 200;
 
-/// Whether git takes a name for a branch's.
+/// Whether git accepts this name for a branch.
 pub fn is_branch_name(name: &str) -> bool {
     let is_refused = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
     let is_part =
@@ -357,7 +357,7 @@ pub fn is_branch_name(name: &str) -> bool {
         && !name.contains(is_refused)
 }
 
-/// What the refs of a log are called on a remote.
+/// The names of a log's refs on a remote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LogRefs {
@@ -387,7 +387,7 @@ impl Default for LogRefs {
 }
 
 impl LogRefs {
-    /// By a pattern that holds `{branch}` once.
+    /// Parses a pattern that contains `{branch}` once.
     ///
     /// # Errors
     /// What is wrong with the pattern.
@@ -422,7 +422,8 @@ impl LogRefs {
         self.pattern.replace(BRANCH, name)
     }
 
-    /// Of a kind beside the logs. No branch is escaped to a name that begins so.
+    /// Returns the ref of another kind than a log. No escaped branch begins with `%` and a kind, so it differs from
+    /// all logs.
     fn beside(&self, kind: &str, name: &str) -> String {
         match self.pattern == USUAL {
             true => format!("refs/cook/{kind}/{name}"),
@@ -430,60 +431,56 @@ impl LogRefs {
         }
     }
 
-    /// The log of a branch.
+    /// Returns the ref of a branch's log.
     pub fn log(&self, branch: &str) -> String {
         self.of(&escape_branch(branch))
     }
 
-    /// The log by which a commit was found done; `*` for all of them.
+    /// Returns the ref of the log by which a commit was found done; `*` stands for all commits.
     pub fn name_done(&self, commit: &str) -> String {
         self.beside("done", commit)
     }
 
-    /// Commits that the log of a branch cites.
+    /// Returns the ref of the commits that a branch's log cites.
     pub fn keep(&self, branch: &str) -> String {
         self.beside("keep", &escape_branch(branch))
     }
 
-    /// A log that ended without being done, by its first transition; `*` for all of them.
+    /// Returns the ref of a log that ended without being done, by its first transition; `*` stands for all of them.
     pub fn old(&self, first: &str) -> String {
         self.beside("old", first)
     }
 }
 
-/// A branch as one part of a ref's name.
+/// Escapes a branch to one part of a ref's name.
 pub fn escape_branch(branch: &str) -> String {
     branch.replace('%', "%25").replace('/', "%2F")
 }
 
-/// The branch of such a name.
+/// Returns the branch of an escaped name.
 pub fn unescape_branch(name: &str) -> String {
     name.replace("%2F", "/").replace("%25", "%")
 }
 
-// Whether a path lies within a surface: a file, a directory, or a glob, as
-// `implementation_surfaces` and `protected` write them.
+// Matching of paths with surfaces: files, directories or globs in `implementation_surfaces` and `protected`.
 //
-// Pure, and linear enough for hostile input: no pattern makes it backtrack
-// over more than (pattern segments x path segments) steps.
+// It is fast enough for hostile input: no pattern takes more than (pattern segments × path segments) steps.
 
-/// True when `pattern` names `path` or a directory above it.
+/// Whether `pattern` names `path` or a directory above it.
 ///
-/// Both are relative to the worktree's root and use `/`; a leading `/` or `./`
-/// of the pattern means that root. Within a segment `*` stands for any text, a
-/// segment `**` for any number of segments, also none; every other character
-/// stands for itself (`[id].tsx` is a file name). Whatever a pattern names it
-/// names with everything below, so `src`, `src/`, `src/*` and `src/**` all hold
-/// `src/a/b.rs`. Patterns are anchored: `*.lock` is the root's, `**/*.lock` is
-/// any directory's. `.` is the whole worktree. An empty pattern, and one with a
-/// `..` segment, hold nothing.
+/// Both are relative to the worktree's root and use `/`; a leading `/` or `./` of the pattern means that root.
+/// Within a segment, `*` stands for any text. A segment `**` stands for any number of segments, including none.
+/// Every other character stands for itself (`[id].tsx` is a file name). A pattern includes everything below what it
+/// names, so `src`, `src/`, `src/*` and `src/**` all match `src/a/b.rs`. Patterns are anchored: `*.lock` matches at
+/// the root only, `**/*.lock` in any directory. `.` is the whole worktree. An empty pattern and one with a `..`
+/// segment match nothing.
 pub fn surface_matches(pattern: &str, path: &str) -> bool {
     let wanted: Vec<&str> = segments(pattern).collect();
     let found: Vec<&str> = segments(path).collect();
     if pattern.is_empty() || wanted.contains(&"..") {
         return false;
     }
-    // reached[i]: the pattern's first `taken` segments can end before found[i].
+    // reached[i]: the pattern's segments so far can match all segments before found[i].
     let mut reached = vec![false; found.len() + 1];
     reached[0] = true;
     for segment in wanted {
@@ -505,13 +502,13 @@ pub fn surface_matches(pattern: &str, path: &str) -> bool {
     reached.contains(&true)
 }
 
-/// False for a pattern that can hold no path at all.
+/// Whether the pattern can match any path at all.
 fn is_pattern(pattern: &str) -> bool {
     !pattern.trim().is_empty() && !segments(pattern).any(|segment| segment == "..")
 }
 
-/// True when `pattern` matches `path` and says so: its first segment is the path's own, so
-/// neither `.` nor `**` names a protected path.
+/// Whether `pattern` matches `path` and begins with the same segment, so that neither `.` nor `**` names a
+/// protected path.
 pub fn surface_names(pattern: &str, path: &str) -> bool {
     segments(pattern).next() == segments(path).next() && surface_matches(pattern, path)
 }
@@ -521,7 +518,7 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
         .filter(|segment| !segment.is_empty() && *segment != ".")
 }
 
-/// `*` against one segment: the last star is the only one worth going back to.
+/// Matches one segment against a pattern with `*`. It backtracks only to the last star, which is sufficient.
 fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut p, mut n) = (0, 0);

@@ -1,5 +1,4 @@
-//! Schemas of the values that JSON writes in more than one way; types without an entry here
-//! describe themselves.
+//! JSON Schemas of types whose JSON form schemars cannot derive. Types without an entry here derive theirs.
 
 use super::brief_document::{BriefLine, Slot};
 use super::evidence::Basis;
@@ -40,7 +39,7 @@ shapes! {
     RoleSlot {"enum": Role::ALL.iter().map(|role| json!(role)).chain([json!("null"), json!(null)]).collect::<Vec<_>>()}
 }
 
-/// An entry of a list of the brief.
+/// Returns the schema of a brief entry in this slot.
 fn describe_line(slot: Slot) -> Value {
     let mut properties = Map::new();
     properties.insert("slot".to_owned(), json!({"const": slot.id()}));

@@ -1,10 +1,11 @@
-//! What documents of one time and the next have in common, and hold once.
+//! Parts of documents that successive snapshots share.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A part of a document. Copies of it are one until one of them changes, and so are compared without being read.
+/// A part of a document, copied on write: clones share one allocation until one of them changes. Comparing
+/// clones that still share it is cheap, because `Arc` compares pointers first.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "T", bound(deserialize = "T: Deserialize<'de>"))]
 pub struct Shared<T>(Arc<T>);

@@ -1,4 +1,4 @@
-//! Everything a decision may look at, and what a transition appends.
+//! The documents on which decisions rest, and the records that a transition appends.
 
 use super::brief_document::{BriefDocument, BriefRecord};
 use super::contract::{Assurance, Profile};
@@ -10,13 +10,13 @@ use super::state::{Policy, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The documents at one point of the log.
+/// All documents at one point of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
-    /// The whole mission text; empty when the user has yet to say it.
+    /// The whole mission text; empty if the user has not given it yet.
     pub mission: String,
-    /// `profile.json` as the log knows it.
+    /// `profile.json` as the log holds it.
     pub profile: Profile,
     /// `state.json`.
     pub state: State,
@@ -26,19 +26,19 @@ pub struct Snapshot {
     pub active: ActiveSlice,
     /// `verification-evidence.json`.
     pub evidence: VerificationEvidence,
-    /// What the histories add up to.
+    /// The summary of the histories.
     pub ledger: Ledger,
-    /// What was spent.
+    /// Spent and granted budgets.
     pub counters: Counters,
-    /// What was taken back.
+    /// The records that `cook undo` made void.
     pub undone: Undone,
-    /// `brief.json`; none until somebody adds to the brief.
+    /// `brief.json`; `None` until something is added to the brief.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefDocument>,
 }
 
 impl Snapshot {
-    /// The slice that is selected, in progress or committed.
+    /// Returns the id of the active slice if it is selected, in progress or committed.
     pub fn find_slice_in_work(&self) -> Option<&str> {
         let is_in_work = matches!(
             self.active.status,
@@ -47,22 +47,22 @@ impl Snapshot {
         self.active.slice_id.as_deref().filter(|_| is_in_work)
     }
 
-    /// What is known of a slice beyond its plan entry.
+    /// Returns what the ledger holds about a slice.
     pub fn find_ledger(&self, slice_id: &str) -> Option<&SliceLedger> {
         self.ledger.slices.get(slice_id).map(|slice| &**slice)
     }
 
-    /// A slice is selected, in progress or committed.
+    /// Whether a slice is selected, in progress or committed.
     pub fn is_in_work(&self) -> bool {
         self.find_slice_in_work().is_some()
     }
 
-    /// The goal, where the mission is one.
+    /// Returns the goal, if the mission is one.
     pub fn goal(&self) -> Option<&Goal> {
         self.ledger.goal.as_ref().map(|pursued| &pursued.goal)
     }
 
-    /// The work stops, and waits for something that no report asks for.
+    /// Stops the work with this policy, to wait for something that no role asked for.
     pub fn wait(
         &mut self,
         policy: Policy,
@@ -79,21 +79,21 @@ impl Snapshot {
         });
     }
 
-    /// The slice is committed, and waits to be reviewed or reconciled.
+    /// Whether the slice is the active one and committed, and so waits for its review, audit or reconciliation.
     pub fn is_committed(&self, id: &str) -> bool {
         self.active.status == ActiveStatus::Committed && self.active.slice_id.as_deref() == Some(id)
     }
 
-    /// The profile in force.
+    /// Returns the profile in force.
     pub fn assurance(&self) -> Assurance {
         let chosen = self.profile.assurance;
         let bound = self.ledger.assured.bound.as_ref();
         bound.map_or(chosen, |bound| chosen.max(bound.assurance))
     }
 
-    /// Judges that must agree before the project ends. Without one, nobody but the reviewers has read anything: only under
-    /// `lite`, and only if the user brought the plan, no slice of it was cancelled, and no remark waits for a judge, such as
-    /// a proof that is not new.
+    /// Returns the number of judges that must agree before the project ends. 0 means that only reviewers have
+    /// read the work. It is possible only under `lite`, and only if the user brought the plan, no slice was
+    /// cancelled, and there is no remark that a judge should see, such as a proof that is not new.
     pub fn count_required_judges(&self) -> u64 {
         let slices = &self.plan.candidate_slices;
         let is_users_plan = self.ledger.plan_source.is_some()
@@ -108,12 +108,12 @@ impl Snapshot {
         }
     }
 
-    /// The lowest profile under which a slice of this mission was accepted or a vote taken.
+    /// Returns the lowest profile under which a slice of this mission was accepted or a vote was taken.
     pub fn lowest_assurance(&self) -> Assurance {
         self.ledger.assured.lowest
     }
 
-    /// Both in words; nothing where both are `strict`.
+    /// Describes the profile in force and the lowest one; `None` if both are `strict`.
     pub fn describe_assurance(&self) -> Option<String> {
         let (now, lowest) = (self.assurance(), self.lowest_assurance());
         let judged = match self.count_required_judges() {

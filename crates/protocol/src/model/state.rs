@@ -1,12 +1,10 @@
-//! `state.json`, the authoritative summary, and the anchor by which every document names the mission.
+//! `state.json`, the authoritative summary, and the mission anchor, by which every document names the mission.
 
 use super::scalar::all;
 use super::scalar::{Count, SchemaVersion, Text, Texts, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
-
-// `state.json`: the authoritative summary.
 
 /// Whether work goes on, and if not, what it waits for.
 #[derive(
@@ -97,24 +95,24 @@ impl Role {
     /// All six, in the order of the protocol.
     pub const ALL: [Role; 6] = all();
 
-    /// It judges work, and must not be who did it.
+    /// Whether the role judges work, and so must not be played by the session that did it.
     pub fn is_independent(self) -> bool {
         matches!(self, Role::Reviewer | Role::Auditor | Role::StopJudge)
     }
 
-    /// The name on the command line: `reviewer`.
+    /// The short name for the command line, such as `reviewer`.
     pub fn short(self) -> &'static str {
         &self.id()["completion-".len()..]
     }
 
-    /// Reads either name.
+    /// Parses the full or the short name.
     pub fn parse(name: &str) -> Option<Role> {
         Role::ALL
             .into_iter()
             .find(|role| role.id() == name || role.short() == name)
     }
 
-    /// Roles that must leave every tracked file as they found it.
+    /// Whether the role must leave every tracked file unchanged.
     pub fn is_read_only(self) -> bool {
         matches!(
             self,
@@ -123,8 +121,7 @@ impl Role {
     }
 }
 
-/// `next_mandatory_role`: a role or none. None is JSON `null`; the text `"null"`,
-/// which older writers left, is read as none too.
+/// `next_mandatory_role`. `None` is JSON `null`; the text `"null"` of older writers is read as `None` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(transparent)]
 pub struct RoleSlot(pub Option<Role>);
@@ -224,18 +221,16 @@ pub struct State {
     pub current_stop_wave_id: Count,
 }
 
-// The mission anchor: the one line by which every document and every report
-// names the mission (`protocol/completion.md#words`).
+// The mission anchor: the line by which documents and reports name the mission (`protocol/completion.md#words`).
 
-/// Characters an anchor holds at most.
+/// The maximum length of an anchor, in characters.
 pub const MAX_ANCHOR_CHARS: usize = 200;
 
-/// The anchor of a mission text: its first line that says something, without
-/// heading marks, with white space collapsed, cut at [`MAX_ANCHOR_CHARS`].
-/// Control characters and characters that turn the reading direction or have no
-/// width are left out, since an anchor is shown on terminals and in prompts.
+/// Returns the anchor of a mission text: its first line with any text, without heading marks, with white space
+/// collapsed, cut at [`MAX_ANCHOR_CHARS`]. Control characters, zero-width characters and characters that change
+/// the text direction are removed, because anchors are shown on terminals and in prompts.
 ///
-/// None when no line says anything.
+/// `None` if no line has any text.
 pub fn mission_anchor(mission: &str) -> Option<String> {
     mission
         .split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
@@ -256,8 +251,8 @@ fn find_anchor(line: &str) -> Option<String> {
     (!anchor.is_empty()).then(|| anchor.to_owned())
 }
 
-/// Takes Markdown heading marks off both ends: `## Title ##` is `Title`, while
-/// `#hashtag` and `C#` keep theirs. Repeated, so that the anchor of an anchor is itself.
+/// Strips Markdown heading marks from both ends: `## Title ##` becomes `Title`, but `#hashtag` and `C#` stay.
+/// It repeats until nothing changes, so that the anchor of an anchor is the anchor itself.
 fn without_heading_marks(line: &str) -> &str {
     let mut line = line.trim();
     loop {
@@ -273,7 +268,7 @@ fn without_heading_marks(line: &str) -> &str {
     }
 }
 
-/// C0, DEL and C1; marks that change direction; characters that take no room.
+/// Whether the character is a control character (C0, DEL or C1), changes the text direction, or has zero width.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(

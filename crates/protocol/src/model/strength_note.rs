@@ -1,11 +1,11 @@
-//! What planted defects say of the gates of a slice, and who answers for those that none notices.
+//! The results of planted defects at a slice's commit, and the reviewer's waivers for those that no gate notices.
 
 use super::scalar::Count;
 use serde::{Deserialize, Serialize};
 
-/// The id of the whole change, taken back.
+/// The id of the defect that reverts the whole change.
 pub const WHOLE: &str = "whole";
-/// How a finding of a review waives one.
+/// The word with which a finding waives a defect.
 const WAIVE: &str = "WAIVE";
 const THOUSAND: u64 = 1_000;
 
@@ -13,12 +13,12 @@ const THOUSAND: u64 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StrengthRule {
-    /// Nothing is planted.
+    /// No defects are planted.
     #[default]
     Off,
-    /// What no gate notices is shown to whoever reviews and judges.
+    /// Reviewers and judges see the defects that no gate notices.
     Report,
-    /// The same, and a slice is accepted when enough is noticed or waived.
+    /// The same, and a slice is accepted only if enough defects are noticed or waived.
     Require,
 }
 
@@ -28,7 +28,7 @@ pub enum StrengthRule {
 pub struct Share(u64);
 
 impl Share {
-    /// Of so many thousandths.
+    /// Builds a share from thousandths.
     pub const fn of_thousandths(thousandths: u64) -> Self {
         Self(thousandths)
     }
@@ -55,66 +55,66 @@ impl From<Share> for f64 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnnoticedDefect {
-    /// The same for the same defect in the same words, wherever its lines stand.
+    /// The id; the same for the same defect in the same code, wherever its lines stand.
     pub id: String,
     /// The file.
     pub path: String,
-    /// From 1, at the slice's commit.
+    /// The line in the slice's commit, from 1.
     pub line: Count,
-    /// What it does, in words.
+    /// A description of the defect.
     pub what: String,
-    /// The defect as a unified diff, its beginning where it is long.
+    /// The defect as a unified diff; only the beginning if it is long.
     pub diff: String,
 }
 
-/// What a reviewer answers for.
+/// A reviewer's reason to accept a defect that no gate notices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiver {
-    /// The defect, or [`WHOLE`].
+    /// The id of the defect, or [`WHOLE`].
     pub id: String,
     /// Why no gate has to notice it.
     pub why: String,
 }
 
-/// What planted defects say of the gates at a slice's commit.
+/// The results of planted defects at a slice's commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StrengthNote {
     /// The commit.
     pub commit: String,
-    /// The share that has to be noticed; none = nothing has to be.
+    /// The share of defects that gates must notice; `None` if there is no requirement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<Share>,
-    /// Why there is nothing to plant in, where that is so.
+    /// Why no defects can be planted, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_applicable: Option<String>,
-    /// Why it is not known, where that is so.
+    /// Why the result is unknown, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// Every gate passes with the whole change taken back.
+    /// Whether every gate passes with the whole change reverted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub proves_nothing: bool,
-    /// Files of code in which nothing is planted: a gate's command names them, or their language is not known.
+    /// Code files without planted defects, because a gate's command names them or their language is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untried: Vec<String>,
     /// Defects that a gate noticed.
     pub noticed: Count,
-    /// Defects that none did; the first of them are named.
+    /// Defects that no gate noticed.
     pub unnoticed: Count,
-    /// Their names.
+    /// The first of the unnoticed defects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<UnnoticedDefect>,
-    /// Defects that do not build, by what the gates print; they count as neither.
+    /// Defects that do not build, according to the output of the gates; they count neither as noticed nor as unnoticed.
     pub unbuildable: Count,
-    /// Defects for which there was no time or no number.
+    /// Defects that the limits on time or number left out.
     pub left_out: Count,
-    /// What the review answers for.
+    /// The waivers of the review.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waived: Vec<Waiver>,
 }
 
-/// The waivers among the findings of a review, and what names nothing that `is_there`.
+/// Returns the waivers among the findings of a review, and those without a known id (`is_there`) or a reason.
 pub fn read_waivers<'f>(
     findings: impl IntoIterator<Item = &'f str>,
     is_there: impl Fn(&str) -> bool,
@@ -139,7 +139,7 @@ pub fn read_waivers<'f>(
 }
 
 impl StrengthNote {
-    /// A waiver of that id names something of it.
+    /// Whether a waiver with this id refers to something in this note.
     pub fn has(&self, id: &str) -> bool {
         match id {
             WHOLE => self.proves_nothing || self.problem.is_some(),
@@ -147,8 +147,8 @@ impl StrengthNote {
         }
     }
 
-    /// What keeps the slice from being accepted: too few defects are noticed, or the change as a whole is
-    /// not, or nobody knows, and nobody answers for it.
+    /// Lists the reasons why the slice cannot be accepted: too few defects are noticed, the reverted change is not
+    /// noticed, or the result is unknown, without a waiver.
     pub fn list_short(&self) -> Vec<String> {
         let Some(required) = self.required.filter(|_| self.not_applicable.is_none()) else {
             return Vec::new();
@@ -182,7 +182,7 @@ impl StrengthNote {
         short
     }
 
-    /// One line.
+    /// Describes the result in one line.
     pub fn tell(&self) -> String {
         if let Some(why) = &self.not_applicable {
             return format!("nothing to plant a defect in: {why}");
@@ -221,7 +221,7 @@ impl StrengthNote {
     }
 }
 
-/// What stands behind the word in a finding that waives, however it is written.
+/// Returns the text after the word `WAIVE` in a finding; list marks, back-quotes and case do not matter.
 fn strip_waiver(finding: &str) -> Option<&str> {
     let bare = finding.trim_start_matches(['-', '*', '`', ' ']);
     let word = bare.get(..WAIVE.len())?;
@@ -229,7 +229,7 @@ fn strip_waiver(finding: &str) -> Option<&str> {
     word.eq_ignore_ascii_case(WAIVE).then(|| rest.trim())
 }
 
-/// A reason has words.
+/// Whether the reason has at least two words.
 fn is_reason(why: &str) -> bool {
     let words = why
         .split(|c: char| !c.is_alphanumeric())
@@ -237,7 +237,7 @@ fn is_reason(why: &str) -> bool {
     words.count() > 1
 }
 
-/// It waives and asks for nothing.
+/// Whether the finding is a waiver and so requires no fix.
 pub fn is_waiver(finding: &str) -> bool {
     strip_waiver(finding).is_some()
 }
