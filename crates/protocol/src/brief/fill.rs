@@ -527,7 +527,7 @@ pub(super) fn cut(text: &str) -> String {
 
 // The material of a whole brief, and its entries.
 
-/// A slice's evidence and its present worth.
+/// A piece of a slice's evidence, with its present verdict.
 #[derive(Debug, Clone)]
 pub struct Proof {
     /// The slice.

@@ -409,7 +409,7 @@ impl Walk<'_> {
         Ok(self.fire(Rule::Reconcile, Policy::Continue, answer))
     }
 
-    /// Rule S.
+    /// Asks rule S; `None` if it does not fire.
     fn decide_stopped(&mut self, snapshot: &Snapshot) -> Result<Option<Dispatch>, Refusal> {
         let head = self.facts.head()?;
         let policy = snapshot.state.continuation_policy;

@@ -217,7 +217,7 @@ fn go_on(work: &mut Work, head: &str, found: &GoalFound) {
     work.next.evidence = VerificationEvidence::default();
 }
 
-/// Refuses the profile `goal` for anything but a goal, and no judges unless the assurance is `lite`.
+/// Refuses the profile `goal` for a mission, and `standard` or `strict` without judges.
 pub(super) fn check_profile(profile: &Profile, is_goal: bool) -> Result<(), Refusal> {
     let what = match profile.assurance {
         Assurance::Goal if !is_goal => "the profile `goal` is a goal's, which `cook goal` sets",

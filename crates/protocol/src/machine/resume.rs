@@ -91,7 +91,7 @@ fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> 
                 .is_empty()))
 }
 
-/// Requires what the stopped state waits for.
+/// Leaves the stopped state, or refuses if the command does not bring what it waits for.
 fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     let kind = work
         .before

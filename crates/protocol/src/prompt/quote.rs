@@ -16,7 +16,7 @@ const MAX_ITEM_CHARS: usize = 20_000;
 /// The commands that show everything that a prompt may hold.
 const SHOWS: &str = "`cook log` lists the reports and `cook log N` shows one, `cat` what is under `.agent/`, `git show` the rest";
 
-/// Text that may stand in a prompt: cook's own, or quoted.
+/// Text that may be put in a prompt: cook's own, or quoted.
 pub(super) struct Quoted(String);
 
 impl Quoted {

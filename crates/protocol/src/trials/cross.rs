@@ -305,7 +305,7 @@ impl Crossed<'_> {
             {
                 add(Word::SetAside, None);
             }
-            // Its result on the new code is unknown, and its new version does not tell.
+            // Its result on the new code is unknown, and its new version does not show it.
             (Some(TestResult::Passed), Old::Unknown | Old::Skipped)
                 if became == Became::Gone && self.names_all()
                     || became == Became::Green && self.runs_all() =>
