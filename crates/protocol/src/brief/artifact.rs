@@ -1,4 +1,4 @@
-//! The artifact envelope, `pi-continue-artifacts/v4`: found in what a model wrote, read field by field, and back;
+//! The artifact envelope, `pi-continue-artifacts/v4`: found in a model's answer, read field by field, and written;
 //! and the anchors that its texts mention.
 
 use super::entry::{Brief, FieldError, normalise};
@@ -10,18 +10,17 @@ use crate::schema::{find_json, without_thoughts};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-// The artifact envelope, `pi-continue-artifacts/v4`: from a JSON value, field by
-// field, and back.
+// The artifact envelope: from a JSON value, field by field, and back.
 
-/// The version this build reads and writes.
+/// The version that this build reads and writes.
 pub const VERSION: &str = "pi-continue-artifacts/v4";
 
-/// What an artifact proposes for the agent guide.
+/// The proposal of an artifact for the agent guide.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Guide {
-    /// The whole new text, as it came; none = leave the guide alone.
+    /// The whole new text, without hidden characters; `None` leaves the guide as it is.
     pub content: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -32,12 +31,12 @@ pub struct Artifact {
     pub brief: Brief,
     /// The proposed agent guide.
     pub guide: Guide,
-    /// What becomes of earlier entries.
+    /// The outcomes of earlier entries.
     pub reconciliation: Vec<BriefOutcome>,
 }
 
 impl Artifact {
-    /// The envelope.
+    /// Writes the envelope.
     pub fn to_json(&self) -> Value {
         let mut brief = Map::new();
         brief.insert("task".to_owned(), json!(self.brief.task));
@@ -63,7 +62,7 @@ impl Artifact {
         envelope
     }
 
-    /// Reads a value; what is merely unknown goes into `ignored` as paths.
+    /// Reads a value. The paths of unknown keys are added to `ignored`.
     pub(super) fn from_value(value: &Value, ignored: &mut Vec<String>) -> Result<Self, FieldError> {
         let envelope = object(value, "")?;
         unknown(
@@ -105,7 +104,7 @@ impl Artifact {
     }
 }
 
-/// A list of entries of one slot.
+/// Reads a list of entries of one slot.
 ///
 /// # Errors
 /// The first field that breaks a rule, at its path below `path`.
@@ -124,7 +123,7 @@ pub fn read_lines_from_value(
         .collect()
 }
 
-/// One entry of one slot.
+/// Reads one entry of one slot.
 ///
 /// # Errors
 /// The first field that breaks a rule, at its path below `path`.
@@ -147,7 +146,7 @@ pub fn read_line_from_value(
     Ok(line)
 }
 
-/// The evidence is an anchor, and of a form that its basis may have.
+/// Requires that the evidence is an anchor, of a form that its basis allows.
 fn proves(evidence: &str, basis: Basis, path: &str) -> Result<(), FieldError> {
     let anchor = Anchor::parse(evidence)
         .map_err(|why| FieldError::new(format!("{path}.evidence"), why.to_string()))?;
@@ -168,7 +167,7 @@ fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Gui
         Some(Value::String(text)) if text.trim().is_empty() => {
             return Err(FieldError::new(format!("{path}.content"), "holds no text"));
         }
-        // What a diff would not show must not be written either.
+        // Characters that a diff would not show must not be written either.
         Some(Value::String(text)) => Some(clean(text, Lines::Keep)),
         Some(_) => {
             let rule = "is neither text nor null";
@@ -182,7 +181,7 @@ fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Gui
     })
 }
 
-/// A list of causes.
+/// Reads a list of outcomes.
 pub(super) fn outcomes(
     value: &Value,
     path: &str,
@@ -257,15 +256,15 @@ fn text<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a
         .ok_or_else(|| FieldError::new(below(path, key), "is not text"))
 }
 
-/// A normalised text field.
+/// Reads a text field and normalises it.
 fn field(object: &Map<String, Value>, key: &str, path: &str) -> Result<String, FieldError> {
     normalise(text(object, key, path)?)
         .map_err(|breach| FieldError::new(below(path, key), breach.rule))
 }
 
-/// Notes keys that mean nothing here.
+/// Adds the paths of unknown keys to `ignored`.
 fn unknown(object: &Map<String, Value>, known: &[&str], path: &str, ignored: &mut Vec<String>) {
-    /// Names that are listed; a hostile artifact has thousands.
+    /// Maximum number of paths listed; a hostile artifact has thousands.
     const LISTED: usize = 20;
     for key in object.keys().filter(|key| !known.contains(&key.as_str())) {
         if ignored.len() < LISTED {
@@ -275,18 +274,18 @@ fn unknown(object: &Map<String, Value>, known: &[&str], path: &str, ignored: &mu
     }
 }
 
-// Finding an artifact in what a model wrote: alone, in a fence, after its
-// reasoning, in the middle of prose. Nothing is repaired by inventing content.
+// Finding an artifact in a model's answer: alone, in a fence, after its reasoning, within prose. Nothing is
+// repaired by inventing content.
 
-/// Bytes an artifact may have, with everything around it.
+/// Maximum size of an artifact with the text around it, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// A valid artifact and what was passed over on the way.
+/// A valid artifact, and the warnings about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// The artifact.
     pub artifact: Artifact,
-    /// `artifact_key_unknown` for keys that mean nothing here.
+    /// `artifact_key_unknown` for each key that is unknown here.
     pub warnings: Vec<Finding>,
 }
 
@@ -299,13 +298,13 @@ pub struct Reading {
 pub fn read(bytes: &[u8]) -> Result<Reading, Failure> {
     let text = decode(bytes)?;
     let spoken = match without_thoughts(text) {
-        // A tag that none ends is prose.
+        // A tag that is never closed is prose.
         thoughts if thoughts.unended.is_some() => text.to_owned(),
         thoughts => thoughts.text,
     };
     let mut found = Vec::new();
     collect_artifacts(&spoken, MAX_DEPTH, &mut found);
-    // An object that stands alone says which key it lacks.
+    // Of an object that stands alone, the missing key is reported.
     let whole = spoken.trim();
     if found.is_empty() && whole.starts_with('{') && find_json(whole) == [whole] {
         found.push(whole);
@@ -322,7 +321,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Failure> {
                 artifact,
                 warnings: ignored.into_iter().map(note_passed_over).collect(),
             }),
-            // The last word of a model is the one it means.
+            // The last version is the one that the model means.
             Err(found) => breach = Some(found),
         }
     }
@@ -382,7 +381,7 @@ fn unreadable(what: String) -> Failure {
     Failure::new(FailureKind::Check, Code::ArtifactUnreadable, what)
 }
 
-/// The failure that a breach amounts to.
+/// The failure that a breach becomes.
 fn invalid(breach: &FieldError) -> Failure {
     let message = match breach.path.is_empty() {
         true => format!("the artifact {}", breach.rule),
@@ -408,7 +407,7 @@ fn note_passed_over(path: String) -> Finding {
     .at(path)
 }
 
-/// How deep lists and objects around an artifact are looked into.
+/// Maximum depth to which lists and objects around an artifact are searched.
 const MAX_DEPTH: usize = 4;
 
 /// Adds the objects of a text that could be artifacts, outermost first.
@@ -422,7 +421,7 @@ fn collect_artifacts<'a>(text: &'a str, depth: usize, found: &mut Vec<&'a str>) 
     }
 }
 
-/// It has the key of the slots, or of the version.
+/// Whether the object has the key of the slots or of the version.
 fn is_artifact_like(object: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Keys {
@@ -432,16 +431,15 @@ fn is_artifact_like(object: &str) -> bool {
         brief: Option<IgnoredAny>,
     }
     let keys = serde_json::from_str::<Keys>(object);
-    // A key twice: it says so when it is read.
+    // A duplicated key is reported when the object is read.
     let has_key = keys.map_or(true, |keys| keys.version.is_some() || keys.brief.is_some());
     object.starts_with('{') && has_key
 }
 
 // Anchors inside free text: sources, what a question verifies, outcomes.
 
-/// The anchors that a free text mentions: the whole text when it is one, else
-/// single words that can be nothing else. `path:word` counts only as the whole
-/// text, because prose is full of colons.
+/// The anchors that a free text mentions: the whole text if it is one, otherwise single words that can be nothing
+/// else. `path:word` counts only as the whole text, because prose is full of colons.
 pub fn mentions(text: &str) -> Vec<String> {
     let text = text.trim();
     if let Ok(anchor) = Anchor::parse(text)
@@ -463,17 +461,16 @@ pub fn mentions(text: &str) -> Vec<String> {
     found
 }
 
-/// A message that a source names, with what stands beside its id.
+/// A message that a source names, with the text beside its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quoted {
     /// The message's id.
     pub id: String,
-    /// What the source so has it say; empty = nothing.
+    /// The words that the source thereby attributes to it; may be empty.
     pub words: Vec<String>,
 }
 
-/// The messages that a source names. Whatever stands beside an id, in quotes or not, reads as
-/// the message's own words.
+/// The messages that a source names. Any text beside an id, in quotes or not, reads as the message's own words.
 pub fn quotes(source: &str) -> Vec<Quoted> {
     let is_around = |c: char| c.is_whitespace() || ".,;:()[]{}<>\"'`“”„‘’‚«»‹›*_-–—…".contains(c);
     let words = |text: &str| text.trim_matches(is_around).to_owned();

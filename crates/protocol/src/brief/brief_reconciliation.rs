@@ -1,6 +1,5 @@
-//! The one way into the brief: a change is laid against what is there, and every
-//! earlier entry is kept, followed, superseded, demoted or retired, each with a
-//! cause. Anything else is a `silent_drop`.
+//! The only way into the brief: a change is compared with the present entries, and every earlier entry is kept,
+//! followed, superseded, demoted or retired, each with a cause. Anything else is a `silent_drop`.
 
 use super::artifact::{read_line_from_value, require_room};
 use super::entry::{FieldError, entry_id, is_users, line_text, settle};
@@ -11,7 +10,7 @@ use crate::model::{
 use crate::prelude::*;
 use serde_json::json;
 
-/// Lays a change against the brief.
+/// Applies a change to the brief.
 ///
 /// # Errors
 /// `silent_drop` with every entry that would be lost, `user_only` for a forbid,
@@ -34,13 +33,13 @@ pub fn reconcile(
     if change.whole {
         next.refuse_drops(&outcomes)?;
     }
-    // First, so that a claim which has just become a question is nobody's cause.
+    // This comes first, so that a claim which has just become a question is not accepted as a cause.
     next.follow_and_demote(&outcomes)?;
     next.end(&outcomes)?;
     next.finish(change)
 }
 
-/// The entries as one artifact would hold them, each field checked.
+/// Returns the entries as an artifact would hold them, each field checked.
 fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
     let invalid = |breach: FieldError| Refusal::new(Code::BriefInvalid, breach.to_string());
     for slot in Slot::ALL {
@@ -48,7 +47,7 @@ fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
         require_room(entries, &format!("brief.{}", slot.id())).map_err(invalid)?;
     }
     let mut numbers = [0_usize; 5];
-    // Through the same reader as an artifact, so that none takes more than another.
+    // The reader of artifacts is used, so that both accept the same.
     let read = lines.iter().map(|line| {
         let mut line = line.clone();
         for (_, text) in line.texts_mut() {
@@ -64,7 +63,7 @@ fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
     read.map_err(invalid)
 }
 
-/// Each cause beside the entry it speaks of.
+/// The outcomes by the entry that each is about.
 fn by_entry<'a>(
     prior: &BriefDocument,
     reconciliation: &'a [BriefOutcome],
@@ -96,33 +95,33 @@ fn by_entry<'a>(
     Ok(outcomes)
 }
 
-/// Who changes the brief, and when.
+/// The author of a change, and its time.
 #[derive(Debug, Clone)]
 pub struct Author {
-    /// As they call themselves.
+    /// The name that the author goes by.
     pub by: String,
-    /// The session, when known.
+    /// The session, if known.
     pub session: Option<String>,
-    /// Log sequence of the transition.
+    /// Log sequence number of the transition.
     pub seq: Count,
-    /// When.
+    /// The time of the change.
     pub at: Timestamp,
-    /// A person, or a script that said so: only they end a forbid.
+    /// Whether it is a person, or a script that said so: only these may end a forbid.
     pub is_user: bool,
 }
 
-/// The next brief.
+/// The brief after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciled {
-    /// What is kept from now on.
+    /// The new document.
     pub document: BriefDocument,
-    /// What became of entries; empty when nothing changed but the guide.
+    /// Records of what became of entries; empty if nothing changed except the guide.
     pub records: Vec<BriefRecord>,
-    /// Warnings: demotions.
+    /// Warnings about demotions.
     pub findings: Vec<Finding>,
 }
 
-/// Bytes of what agents forbid, together: it is never left out of a brief.
+/// Maximum size of all that agents forbid, in bytes, because it is never left out of a brief.
 const MAX_FORBIDS: usize = 2_048;
 
 fn agents_forbids(entries: &[BriefEntry]) -> usize {
@@ -138,7 +137,7 @@ pub(super) struct Next<'a> {
     pub incoming: &'a BriefFacts,
     pub author: &'a Author,
     pub live: Vec<BriefEntry>,
-    /// Ids of earlier entries that the change names as entries.
+    /// Ids of earlier entries that the change repeats.
     pub matched: BTreeSet<String>,
     pub records: Vec<BriefRecord>,
     pub findings: Vec<Finding>,
@@ -252,7 +251,7 @@ impl<'a> Next<'a> {
         })
     }
 
-    /// Everything that is not given an outcome goes on; a forbid is given one by the user alone.
+    /// Keeps every entry without an outcome. Only the user may give a forbid one.
     pub(super) fn begin(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for entry in &self.prior.entries {
             let Some(outcome) = outcomes.get(entry.id.as_str()) else {
@@ -285,8 +284,7 @@ impl<'a> Next<'a> {
         ))
     }
 
-    /// One entry of the change: one that is there, one that is there with another
-    /// source, or a new one.
+    /// Takes one entry of the change: it exists already, it exists with another source, or it is new.
     pub(super) fn take(
         &mut self,
         line: BriefLine,
@@ -327,7 +325,7 @@ impl<'a> Next<'a> {
         Ok(())
     }
 
-    /// The id of the earlier entry that a line repeats, else its own.
+    /// The id of the earlier entry that a line repeats, or else the line's own.
     fn find_known_id(&self, line: &BriefLine, stamp: Option<&Stamp>) -> String {
         let id = entry_id(line, stamp);
         let earlier = &self.prior.entries;
@@ -340,7 +338,7 @@ impl<'a> Next<'a> {
         same.map_or(id, |entry| entry.id.clone())
     }
 
-    /// The same entry, its anchor written as it should be by now.
+    /// Whether the line is this entry, with its anchor as it should be written now.
     fn same_but_moved(&self, entry: &BriefEntry, line: &BriefLine) -> bool {
         let standing = self.incoming.standings.get(&entry.id);
         let Some(now) = standing.and_then(|standing| standing.now.as_ref()) else {
@@ -353,7 +351,7 @@ impl<'a> Next<'a> {
         followed == *line
     }
 
-    /// A whole brief names every entry that goes on.
+    /// Refuses a whole brief that leaves out an entry without giving it an outcome.
     fn refuse_drops(&self, outcomes: &Outcomes) -> Result<(), Refusal> {
         let lost: Vec<Finding> = self
             .prior
@@ -379,7 +377,8 @@ impl<'a> Next<'a> {
         .with(lost))
     }
 
-    /// A brief that was shown after an anchor changed holds the question in the claim's place.
+    /// Whether the brief holds the question in place of the claim, because it was shown after the anchor had
+    /// changed.
     fn is_question_by_now(&self, entry: &BriefEntry) -> bool {
         let standing = self.incoming.standings.get(&entry.id);
         standing.is_some_and(|standing| is_lost(&entry.line, standing))
@@ -388,7 +387,7 @@ impl<'a> Next<'a> {
                 .contains(&entry_id(&question(&entry.line), None))
     }
 
-    /// Ends the entries that are given an end, each with a cause that stands.
+    /// Ends the entries that have an outcome, each with a valid cause.
     pub(super) fn end(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for entry in &self.prior.entries {
             let Some(outcome) = outcomes.get(entry.id.as_str()) else {
@@ -411,7 +410,7 @@ impl<'a> Next<'a> {
         Ok(())
     }
 
-    /// A live entry, or a message of the user's. A supersession needs an entry.
+    /// The cause of an end: a live entry, or a message of the user. A supersession needs an entry.
     pub(super) fn cause(
         &self,
         id: &str,
@@ -445,7 +444,7 @@ impl<'a> Next<'a> {
         ))
     }
 
-    /// An established entry becomes a question, unless the cause is one already.
+    /// Turns an established entry into a question, unless the cause is one already.
     fn demote(&mut self, entry: &BriefEntry, by: Option<String>, why: &str) -> Result<(), Refusal> {
         let is_question = |live: &BriefEntry| live.line.slot == Slot::Open;
         let cause = match by {
@@ -477,14 +476,13 @@ impl<'a> Next<'a> {
         Ok(())
     }
 
-    /// Anchors that moved are followed; claims whose place holds something else, or
-    /// nothing, become questions.
+    /// Follows anchors that moved, and turns claims into questions if their place holds something else or nothing.
     fn follow_and_demote(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for (id, standing) in &self.incoming.standings {
             let Some(at) = self.live.iter().position(|entry| entry.id == *id) else {
                 continue;
             };
-            // What this change has just written anew is not judged by the old place.
+            // An entry that this change has just written is not judged by its old place.
             if outcomes.contains_key(id.as_str()) || self.live[at].seq == self.author.seq {
                 continue;
             }
@@ -510,7 +508,7 @@ impl<'a> Next<'a> {
     }
 }
 
-/// An entry that would be lost.
+/// The finding for an entry that would be lost.
 fn silent_drop(entry: &BriefEntry) -> Finding {
     finding!(
         Code::SilentDrop,
@@ -522,8 +520,8 @@ fn silent_drop(entry: &BriefEntry) -> Finding {
     .at(entry.id.clone())
 }
 
-/// The place of a claim holds something else now, or is gone. A receipt or a test
-/// comes back with the next run of its gate; a place in a file does not.
+/// Whether the place of a claim holds something else now, or is gone. A receipt or a test may return with the next
+/// run of its gate; a place in a file does not.
 fn is_lost(line: &BriefLine, standing: &BriefStanding) -> bool {
     if line.slot != Slot::Established {
         return false;
@@ -544,7 +542,7 @@ fn is_lost(line: &BriefLine, standing: &BriefStanding) -> bool {
     }
 }
 
-/// The question that an established claim turns into.
+/// The question that an established claim becomes.
 fn question(line: &BriefLine) -> BriefLine {
     let cut = |text: String| text.chars().take(MAX_FIELD_CHARS).collect::<String>();
     BriefLine::new(
@@ -557,8 +555,7 @@ fn question(line: &BriefLine) -> BriefLine {
     )
 }
 
-/// What `cook undo` does to the brief: it is as it was, and every entry that goes or
-/// comes back says so in the history.
+/// The brief after `cook undo`: as it was before, with a record for every entry that disappears or returns.
 pub fn undo(
     current: Option<&BriefDocument>,
     then: Option<&BriefDocument>,

@@ -1,13 +1,12 @@
-//! Entries of the brief: their fields, whose they are, their names, and the brief as text.
+//! Entries of the brief: their fields, authors and ids, and the brief as text.
 
 use crate::digest::sha256_of_parts;
 use crate::model::{Stamp, is_hidden};
 use crate::prelude::*;
 
-// One field of a brief: one line of text that can forge neither a heading nor a
-// second bullet.
+// A field of a brief is one line of text that cannot imitate a heading or a second bullet.
 
-/// Where an artifact breaks its contract, and which rule.
+/// A rule that an artifact breaks, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}`: {rule}")]
 pub struct FieldError {
@@ -26,16 +25,16 @@ impl FieldError {
     }
 }
 
-/// White space is Unicode's `White_Space` and the byte order mark.
+/// Whether a character is white space: Unicode's `White_Space`, or the byte order mark.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
 
-/// The field as it is kept: the lines joined, one leading bullet off each, white
-/// space collapsed, hidden characters taken out last.
+/// The field as it is kept: its lines joined, one leading bullet removed from each, white space collapsed, hidden
+/// characters removed last.
 ///
 /// # Errors
-/// A breach without a path: nothing is left, or it is too long.
+/// A breach without a path: the field is empty or too long.
 pub fn normalise(text: &str) -> Result<String, FieldError> {
     let lines = text
         .split('\n')
@@ -46,7 +45,7 @@ pub fn normalise(text: &str) -> Result<String, FieldError> {
     let words = joined.split(is_blank).filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");
     let kept: String = line.chars().filter(|c| !is_hidden(*c)).collect();
-    // What hid between two blanks leaves nothing to say.
+    // Hidden characters between blanks leave nothing.
     if kept.chars().all(is_blank) {
         return Err(FieldError::new("", "holds no text"));
     }
@@ -57,9 +56,8 @@ pub fn normalise(text: &str) -> Result<String, FieldError> {
     Ok(kept)
 }
 
-/// The text as it comes back however often it is written out and read again: what is
-/// stored must be told from nothing else by a bullet or a blank that one reading takes
-/// off. A text that is not a field stays as it is, to be refused.
+/// Normalises until nothing changes: stored text must come back the same however often it is written and read, and
+/// one reading may remove another bullet or blank. A text that is not a field stays as it is, to be refused.
 pub(super) fn settle(text: &str) -> String {
     let mut text = text.to_owned();
     while let Ok(next) = normalise(&text) {
@@ -71,7 +69,7 @@ pub(super) fn settle(text: &str) -> String {
     text
 }
 
-/// Optional white space, one `-` or `*`, then white space.
+/// Removes white space and one `-` or `*` at the beginning, if white space follows.
 fn without_bullet(line: &str) -> &str {
     let rest = line.trim_start_matches(is_blank);
     match rest.strip_prefix(['-', '*']) {
@@ -80,16 +78,15 @@ fn without_bullet(line: &str) -> &str {
     }
 }
 
-// Whose an entry is: what the user says is told from what an agent says by the name that stands
-// beside it.
+// The author of an entry: the name beside it distinguishes the user's words from an agent's.
 
-/// The user, when they give no name.
+/// The name of a user who gives none.
 const USER: &str = "user";
 
-/// Names of cook's own and of the user's, which nobody else may use.
+/// Names of cook and of the user, which nobody else may use.
 const TAKEN: [&str; 5] = [USER, "script", "cook", "undo", "human"];
 
-/// The name beside an entry of the user's.
+/// The name beside an entry of the user.
 pub fn name_user(by: &str) -> String {
     match is_users(by) {
         true => by.to_owned(),
@@ -97,15 +94,15 @@ pub fn name_user(by: &str) -> String {
     }
 }
 
-/// The entry is the user's.
+/// Whether the entry is the user's.
 pub fn is_users(by: &str) -> bool {
     by == USER || by.starts_with("user (")
 }
 
-/// A name that is not the user's.
+/// Returns the name, if it is not the user's.
 ///
 /// # Errors
-/// `user_only` when it reads as the user's or cook's own.
+/// `user_only` if it reads as the user's or cook's own.
 pub fn not_user(by: String) -> Result<String, Refusal> {
     let first = by
         .split(|c: char| !c.is_alphanumeric())
@@ -125,11 +122,11 @@ pub fn not_user(by: String) -> Result<String, Refusal> {
 /// The seven slots, every field normalised.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Brief {
-    /// What is being done.
+    /// The task.
     pub task: String,
-    /// When it is done.
+    /// The condition under which the task is done.
     pub done_when: String,
-    /// The lists; within a slot the order is the order of this list.
+    /// The entries of all slots; within a slot, in this order.
     pub lines: Vec<BriefLine>,
 }
 
@@ -185,7 +182,7 @@ pub fn line_text(line: &BriefLine) -> String {
     }
 }
 
-/// The whole brief; no trailing newline. Empty fields, which only an extract has, are left out.
+/// Renders the whole brief, without a trailing newline. Empty fields, which only an extract has, are left out.
 pub fn render(brief: &Brief) -> String {
     let fields = [("Task", &brief.task), ("Done When", &brief.done_when)];
     let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
@@ -204,14 +201,14 @@ pub fn render(brief: &Brief) -> String {
     sections.join("\n\n")
 }
 
-/// How much an entry matters when room is short; the first that goes has the least.
+/// How much an entry matters if room is short. The lightest is left out first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Learned, the newest last.
+    /// A lesson; the newest is the heaviest.
     Learned(u64),
-    /// Established, by when it was last verified.
+    /// An established entry, by the time when it was last verified.
     Established(String),
-    /// What comes after the first next step.
+    /// A next step after the first.
     Later,
     /// An open question.
     Open,
@@ -221,19 +218,18 @@ pub enum Weight {
     Kept,
 }
 
-/// A rendering that fits.
+/// A rendering within a budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budgeted {
     /// The text; no trailing newline.
     pub text: String,
-    /// Entries that were left out.
+    /// Number of entries that were left out.
     pub left_out: usize,
-    /// It is larger than asked for, because the rest may not be left out.
+    /// Whether it is larger than the budget, because the rest may not be left out.
     pub over: bool,
 }
 
-/// Renders what fits `max_bytes`, the final newline counted in. `weights` stand
-/// beside the lines.
+/// Renders what fits into `max_bytes`, including a final newline. `weights` has one weight for each line.
 pub fn within(brief: &Brief, weights: &[Weight], max_bytes: usize) -> Budgeted {
     let room = max_bytes.saturating_sub(1);
     let text = render(brief);
@@ -245,7 +241,7 @@ pub fn within(brief: &Brief, weights: &[Weight], max_bytes: usize) -> Budgeted {
         };
     }
     let mut order: Vec<usize> = (0..brief.lines.len()).collect();
-    // Heaviest first; of equals the one that stands first.
+    // Heaviest first; of equal ones, the earlier first.
     order.sort_by(|a, b| weights[*b].cmp(&weights[*a]).then(a.cmp(b)));
     let mut sizes = Sizes::of(brief);
     let mut kept = vec![false; order.len()];
@@ -256,7 +252,7 @@ pub fn within(brief: &Brief, weights: &[Weight], max_bytes: usize) -> Budgeted {
             0 => 0,
             left => 2 + note_left_out(left).len(),
         };
-        // What is lighter than the first that does not fit goes with it.
+        // Entries that are lighter than the first that does not fit are left out too.
         if weights[at] != Weight::Kept && sizes.with(line) + note > room {
             break;
         }
@@ -283,7 +279,7 @@ fn note_left_out(number: usize) -> String {
     format!("_{number} entries left out: cook brief --all_")
 }
 
-/// Bytes of a rendering while entries are added to it.
+/// The size of a rendering in bytes, while entries are added to it.
 struct Sizes {
     bytes: usize,
     opened: [bool; 5],
@@ -317,10 +313,9 @@ impl Sizes {
     }
 }
 
-// Names of entries: the same claim about the same place has the same id,
-// whatever its line number is by now.
+// Ids of entries: the same claim about the same place has the same id, whatever its line number is now.
 
-/// The path of a path anchor, else the whole anchor.
+/// The path of a path anchor, otherwise the whole anchor.
 fn place(anchor: &str) -> String {
     use crate::model::Anchor;
     match Anchor::parse(anchor) {
@@ -329,7 +324,7 @@ fn place(anchor: &str) -> String {
     }
 }
 
-/// White space never tells two claims apart.
+/// Folds white space, which never distinguishes two claims.
 fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -338,8 +333,8 @@ fn digest(parts: &[&str], hex_digits: usize) -> String {
     sha256_of_parts(parts)[..hex_digits].to_owned()
 }
 
-/// The id: `e` and 12 hexadecimal digits over slot, claim, and the anchor's target
-/// (path and text; the anchor itself where no text is stamped).
+/// The id of an entry: `e` and 12 hex digits of a digest of slot, claim, and the anchor's target (path and text,
+/// or the anchor itself if no text is stamped).
 pub fn entry_id(line: &BriefLine, stamp: Option<&Stamp>) -> String {
     let stamped = stamp.and_then(|stamp| stamp.text_sha256.as_deref());
     let target = match (line.slot, stamped) {
@@ -351,7 +346,7 @@ pub fn entry_id(line: &BriefLine, stamp: Option<&Stamp>) -> String {
     format!("e{}", digest(&parts, 12))
 }
 
-/// A short name for an entry that cook filled in itself and does not store.
+/// A short id for an entry that cook fills in itself and does not store.
 pub fn line_digest(line: &BriefLine) -> String {
     format!("c{}", digest(&[line.slot.id(), &line_text(line)], 12))
 }

@@ -1,12 +1,12 @@
-//! What the documents and histories say by themselves, slot by slot, before the
-//! entries that were added. No model, no memory: the same state gives the same brief.
+//! Fills the slots from the documents and histories, and then with the entries that were added. No model and no
+//! memory are used: the same state gives the same brief.
 
 use super::entry::{Brief, Weight, is_users, line_digest, normalise, settle};
 use crate::diagnostic::{Severity, last_line, without_attribution, without_tags};
 use crate::model::{BriefDocument, BriefStanding, MAX_ENTRIES, Pattern, SliceRecord, Verdict};
 use crate::prelude::*;
 
-/// The whole brief, and its entries with where they come from, in the same order.
+/// Returns the whole brief, and its entries with their origins, in the same order.
 pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
     let mut slots = Slots::default();
     fill_forbid(material, &mut slots);
@@ -73,7 +73,7 @@ fn list_done_when(snapshot: &Snapshot) -> String {
     )
 }
 
-/// What a plan's notes may take of the brief, in bytes; the user's answers are none of them.
+/// Maximum size of a plan's notes in the brief, in bytes. The user's answers do not count.
 const MAX_NOTES: usize = 2048;
 
 fn fill_forbid(material: &Material, slots: &mut Slots) {
@@ -96,7 +96,7 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
             slots.add(line, Weight::Kept);
         }
     }
-    // What the user said binds before a slice is selected, and after the last one is done.
+    // The user's words bind before a slice is selected, and after the last one is done.
     let is_noted = |answer: &&UserAnswer| notes.contains(&answer.note());
     for answer in answers.iter().filter(|answer| !is_noted(answer)) {
         let source = format!("what the user said in transition {}", answer.seq.0);
@@ -150,14 +150,14 @@ fn fill_established(material: &Material, slots: &mut Slots) {
     }
 }
 
-/// Receipts of this tree; of another one they say nothing about now.
+/// Passed receipts of HEAD's tree. Those of another tree say nothing about the present.
 fn list_passed_receipts<'a>(material: &Material<'a>) -> impl Iterator<Item = &'a Receipt> {
     let tree = material.tree;
     let runs = material.snapshot.evidence.runs.iter();
     runs.filter(move |run| run.has_passed() && run.proves() && run.tree_oid.as_deref() == tree)
 }
 
-/// What would make a proof worth another look.
+/// When a proof should be looked at again.
 fn reopen(anchor: &str) -> String {
     match Anchor::parse(anchor) {
         Ok(Anchor::Lines { path, .. } | Anchor::Symbol { path, .. }) => {
@@ -209,7 +209,7 @@ fn fill_open(material: &Material, slots: &mut Slots) {
     }
 }
 
-/// Criteria of the slice in work, and of done ones, that no evidence proves now.
+/// Asks about the criteria of the slice in work, and of done slices, that no evidence proves now.
 fn fill_unproved(material: &Material, slots: &mut Slots) {
     for proof in material.proofs.iter().filter(|proof| !holds(proof)) {
         let (criterion, slice) = (&proof.criterion, &proof.slice_id);
@@ -234,7 +234,7 @@ fn fill_unproved(material: &Material, slots: &mut Slots) {
     }
 }
 
-/// The entries that agents and the user added.
+/// Adds the entries of agents and the user.
 fn fill_added(material: &Material, slots: &mut Slots) {
     for entry in &material.added.entries {
         let standing = material.standings.get(&entry.id);
@@ -248,7 +248,7 @@ fn fill_added(material: &Material, slots: &mut Slots) {
         }
         let slot = line.slot;
         let list = slots.0.entry(slot).or_default();
-        // What cook says itself need not be said twice.
+        // cook's own entry is not repeated.
         if list.iter().any(|known| known.line == line) {
             continue;
         }
@@ -262,7 +262,7 @@ fn fill_added(material: &Material, slots: &mut Slots) {
             Slot::Next => Weight::Later,
             Slot::Learned => Weight::Learned(entry.seq.0),
             Slot::Established => match standing.map(|standing| standing.verdict) {
-                // A page that cannot be read here goes first.
+                // A page that cannot be read from here is left out first.
                 Some(Verdict::Unverifiable) => Weight::Established(String::new()),
                 _ => Weight::Established(entry.recorded_at.display()),
             },
@@ -277,8 +277,8 @@ fn fill_added(material: &Material, slots: &mut Slots) {
     }
 }
 
-/// What nothing here proves, as the question that it is until something does. A page elsewhere is
-/// nobody's to check from here, and the claim says that it is one.
+/// A claim that nothing here proves, as a question until something does; `None` if it stays a claim. A page
+/// elsewhere cannot be checked from here, and the claim shows that it is one.
 fn as_question(line: &BriefLine, standing: &BriefStanding) -> Option<BriefLine> {
     let is_page = match (line.slot, &line.proof) {
         (_, Some((basis, _))) => *basis == Basis::Doc && line.tail.contains("://"),
@@ -305,7 +305,7 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
         let line = BriefLine::new(Slot::Learned, lesson, source);
         lessons.push((seq, line, Origin::Findings(findings)));
     }
-    // What failed in the same way again is told once, with how often.
+    // Equal failures are listed once, with their number.
     let mut failed: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for attempt in material.attempts {
         let slice = match &attempt.slice_id {
@@ -354,7 +354,7 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
     slots.keep_newest(Slot::Learned);
 }
 
-/// Dirty paths that are named before the rest is counted.
+/// Maximum number of dirty paths that are named; the others are counted.
 const NAMED: usize = 8;
 
 fn fill_next(material: &Material, slots: &mut Slots) {
@@ -417,7 +417,7 @@ fn stands_on(here: &Here) -> String {
     format!("Go on from {branch}, {head}; {dirty}.")
 }
 
-/// What a checkpoint says is done is somebody's word until a commit shows it.
+/// Adds what a checkpoint calls done. It is only a claim until a commit shows it.
 fn fill_said(last: &LastCheckpoint, slots: &mut Slots) {
     let Some(done) = &last.done else { return };
     let source = format!("the last checkpoint, {}", last.at);
@@ -425,7 +425,7 @@ fn fill_said(last: &LastCheckpoint, slots: &mut Slots) {
     slots.add(line, Weight::Learned(u64::MAX));
 }
 
-/// What a checkpoint says is done, and what it says is next (`Next: …`, at its end).
+/// Splits a checkpoint into what it calls done and what it calls next (`Next: …`, at its end).
 pub fn split_checkpoint(text: &str) -> (Option<String>, Option<String>) {
     let said = |text: &str, nothing: &str| {
         let text = text.trim().trim_end_matches(['.', ';']).trim();
@@ -440,9 +440,9 @@ pub fn split_checkpoint(text: &str) -> (Option<String>, Option<String>) {
         Some(at) => &before[at + "done:".len()..],
         None => before,
     };
-    // What else cook itself keeps before a compaction is not what was done.
+    // The rest of what cook itself keeps before a compaction is not work that was done.
     let done = done.split_once(". Files: ").map_or(done, |(done, _)| done);
-    // A commit shows itself, and who is due is said by cook.
+    // A commit shows itself, and cook says who is due.
     let done: Vec<&str> = done
         .split("; ")
         .filter(|part| !part.trim_start().starts_with("commit "))
@@ -455,7 +455,7 @@ pub fn split_checkpoint(text: &str) -> (Option<String>, Option<String>) {
 struct Slots(pub(super) BTreeMap<Slot, Vec<Filled>>);
 
 impl Slots {
-    /// Adds what cook says itself; a text that says nothing is not an entry.
+    /// Adds an entry of cook's own. A text without content is not an entry.
     pub(super) fn add(&mut self, line: BriefLine, weight: Weight) {
         self.add_from(Origin::State, line, weight);
     }
@@ -465,13 +465,13 @@ impl Slots {
         self.add(BriefLine::new(Slot::Open, question, verifies), weight);
     }
 
-    /// The same of what some role's prompt shows in a part of its own.
+    /// Like [`Self::add`], for an entry that some role's prompt shows in a part of its own.
     fn add_from(&mut self, origin: Origin, mut line: BriefLine, weight: Weight) {
         unsay(&mut line);
         self.insert(origin, line, weight);
     }
 
-    /// What the user said, as cook wrote it down.
+    /// Adds the user's words as cook wrote them down.
     fn add_said(&mut self, line: BriefLine, weight: Weight) {
         self.insert(Origin::State, line, weight);
     }
@@ -495,7 +495,7 @@ impl Slots {
         }
     }
 
-    /// Keeps the newest of a slot that could grow without end.
+    /// Keeps the newest entries of a slot that could grow without end.
     fn keep_newest(&mut self, slot: Slot) {
         if let Some(list) = self.0.get_mut(&slot)
             && list.len() > MAX_ENTRIES
@@ -505,8 +505,8 @@ impl Slots {
     }
 }
 
-/// A role's words do not read as what cook wrote down of the user's; a source and an anchor are
-/// held against that.
+/// Keeps a role's words from reading as the user's words that cook wrote down. Sources and evidence stay, because
+/// they are checked against those.
 fn unsay(line: &mut BriefLine) {
     for (name, text) in line.texts_mut() {
         if !matches!(name, "source" | "evidence") {
@@ -515,9 +515,9 @@ fn unsay(line: &mut BriefLine) {
     }
 }
 
-/// A text that fits a field, said so when it does not.
+/// Cuts a text to fit a field, and marks the cut.
 pub(super) fn cut(text: &str) -> String {
-    /// Room for the mark.
+    /// Leaves room for the mark.
     const LONGEST: usize = MAX_FIELD_CHARS - 4;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{} …", &text[..end]),
@@ -525,74 +525,74 @@ pub(super) fn cut(text: &str) -> String {
     }
 }
 
-// What a whole brief is filled from, and what it is filled with.
+// The material of a whole brief, and its entries.
 
-/// A slice's evidence as it stands now.
+/// A piece of a slice's evidence, with its present verdict.
 #[derive(Debug, Clone)]
 pub struct Proof {
     /// The slice.
     pub slice_id: String,
-    /// What it proves.
+    /// The criterion that it proves.
     pub criterion: String,
-    /// Where it is now.
+    /// Its present anchor.
     pub anchor: String,
-    /// Its kind.
+    /// The kind of proof.
     pub basis: Basis,
     /// When it was last stamped.
     pub at: String,
-    /// What it is worth.
+    /// The verdict on it now.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason for the verdict.
     pub why: String,
 }
 
-/// An attempt that failed.
+/// A failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// The slice, when it is known.
+    /// The slice, if known.
     pub slice_id: Option<String>,
     /// One word: `gate_red`, `returned`, `refused`.
     pub class: &'static str,
     /// The last line of the error, or the reason.
     pub line: String,
-    /// Log sequence.
+    /// Log sequence number.
     pub seq: u64,
 }
 
-/// Who is due.
+/// The role that is due.
 #[derive(Debug, Clone)]
 pub struct Due {
-    /// The short name of the role; none when the work is stopped.
+    /// The short name of the role; `None` if the work is stopped.
     pub role: Option<&'static str>,
-    /// What is to be done.
+    /// What the role is to do.
     pub action: String,
-    /// Why.
+    /// Why it is due.
     pub reason: String,
     /// A command to run first.
     pub command: Option<String>,
 }
 
-/// On what the worktree stands.
+/// The branch, the commit and the uncommitted files of the worktree.
 #[derive(Debug, Clone, Default)]
 pub struct Here {
-    /// The branch; none = detached.
+    /// The branch; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// The commit.
+    /// HEAD's commit.
     pub head: Option<String>,
-    /// What is not committed, cook's own files left out.
+    /// Uncommitted paths, without cook's own files.
     pub dirty: Vec<String>,
-    /// How many more paths there are.
+    /// Number of further uncommitted paths.
     pub more: u64,
 }
 
-/// What somebody wrote down before the context went.
+/// The last checkpoint that was written before the context was lost.
 #[derive(Debug, Clone)]
 pub struct LastCheckpoint {
-    /// When.
+    /// When it was written.
     pub at: String,
-    /// What it says is done, while no commit came after it.
+    /// What it calls done, if no commit came after it.
     pub done: Option<String>,
-    /// What it says is next.
+    /// What it calls next.
     pub next: Option<String>,
 }
 
@@ -601,13 +601,13 @@ pub struct LastCheckpoint {
 pub struct Material<'a> {
     /// The documents.
     pub snapshot: &'a Snapshot,
-    /// Who is due.
+    /// The role that is due.
     pub due: Due,
-    /// On what the worktree stands.
+    /// The branch, the commit and the uncommitted files of the worktree.
     pub here: Here,
     /// The last checkpoint of this mission.
     pub checkpoint: Option<LastCheckpoint>,
-    /// What was noticed on the way.
+    /// The findings of the dispatch.
     pub findings: &'a [Finding],
     /// Evidence of the plan's criteria.
     pub proofs: &'a [Proof],
@@ -615,7 +615,7 @@ pub struct Material<'a> {
     pub reopened: &'a [SliceRecord],
     /// Failed attempts, oldest first.
     pub attempts: &'a [Attempt],
-    /// Slices and their heads that are on HEAD.
+    /// Slices whose head is on HEAD, with that head.
     pub commits: &'a [(String, String)],
     /// Protected paths of `cook.toml`.
     pub protected: &'a [Pattern],
@@ -623,20 +623,20 @@ pub struct Material<'a> {
     pub tree: Option<&'a str>,
     /// The entries that were added, reconciled.
     pub added: &'a BriefDocument,
-    /// Those of them whose anchor does not stand as it was stamped.
+    /// The standings of those entries whose anchor no longer holds as it was stamped.
     pub standings: &'a BTreeMap<String, BriefStanding>,
 }
 
-/// Where an entry comes from.
+/// The origin of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// An agent or the user added it.
+    /// An agent or the user, who added it.
     Added,
     /// The documents and histories.
     State,
-    /// A slice that was reopened: what had to be fixed then.
+    /// A slice that was reopened, with the fixes required then.
     Findings(Vec<String>),
-    /// A no that was answered: its id.
+    /// A rejection that was answered, by its id.
     Rejection(String),
     /// A criterion that the user amended.
     Amendment,
@@ -645,27 +645,27 @@ pub enum Origin {
 /// An entry of the whole brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
-    /// What it says.
+    /// Its text.
     pub line: BriefLine,
-    /// Its id; `c…` for what cook fills in.
+    /// Its id; `c…` if cook filled it in.
     pub id: String,
-    /// Who added it; `cook` for what cook fills in.
+    /// Its author; `cook` if cook filled it in.
     pub by: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// How much it matters when room is short.
+    /// Its weight if room is short.
     pub weight: Weight,
 }
 
 impl Filled {
-    /// cook fills it in by itself; it is not stored.
+    /// Whether cook filled it in itself; such an entry is not stored.
     pub fn is_own(&self) -> bool {
         self.origin != Origin::Added
     }
 
-    /// The role's prompt says it in a part of its own: criteria, gates, findings, who is due.
-    /// `shown` are the findings, and the ids of rejections, that it shows. A judge reads no checkpoint:
-    /// it may tell another judge's vote.
+    /// Whether the role's prompt shows it in a part of its own, as it does criteria, gates, findings and the due
+    /// role. `shown` are the findings and the ids of rejections that the prompt shows. A judge reads no
+    /// checkpoint, because it may reveal another judge's vote.
     pub fn stands_in_prompt(&self, role: Role, shown: &[String]) -> bool {
         self.is_own()
             && match self.line.slot {
@@ -687,12 +687,12 @@ impl Filled {
     }
 }
 
-/// The source of a rule that comes from the settings.
+/// The source of a rule from the settings.
 const PROTECTED: &str = "`rules.protected` in .agent/cook.toml";
 
-/// How the outcome of a step begins that a checkpoint names.
+/// Begins the outcome of a next step that a checkpoint names.
 const CHECKPOINT: &str = "The last checkpoint goes on with:";
-/// How it begins what the last checkpoint calls done.
+/// Begins the text that the last checkpoint calls done.
 const SAID_DONE: &str = "Said to be done, and in no commit since:";
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! The continuation brief: what the next session must know, without a model.
+//! The continuation brief: what the next session must know, computed without a model.
 //!
-//! Pure. An artifact is read ([`read`]), checked field by field, and rendered
-//! ([`render`]) by a function of nothing else; what is kept from cycle to cycle
-//! passes [`reconcile`], the one way in for notes, imports, checkpoints and
-//! re-grounds, where nothing is lost without a cause; [`fill`] writes down what
-//! the documents and histories already say. Stamps and verdicts come from outside.
+//! Pure. An artifact is read ([`read`]), checked field by field, and rendered ([`render`]) from its content alone.
+//! What is kept from cycle to cycle goes through [`reconcile`], the only way in for notes, imports, checkpoints
+//! and re-grounds, where nothing is lost without a cause. [`fill`] adds what the documents and histories already
+//! say. Stamps and verdicts come from outside.
 
 mod artifact;
 mod brief_reconciliation;

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-// What is made of the catalogue: one enum, and what each of its codes says.
+// The macro that makes one enum of the catalogue, with the properties of each code.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $family:ident $severity:ident $meaning:literal, $hint:literal;)*) => {
-        /// A stable code. Its text form is what documents, `--json` and exit messages carry.
+        /// A stable code. Documents, `--json` and exit messages carry its text form.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code {
             $(#[doc = $meaning] #[serde(rename = $id)] $variant,)*
@@ -23,22 +23,22 @@ macro_rules! codes {
                 match self { $(Code::$variant => $id,)* }
             }
 
-            /// Where it is used.
+            /// Where the code is used.
             pub fn family(self) -> Family {
                 match self { $(Code::$variant => Family::$family,)* }
             }
 
-            /// How much it weighs.
+            /// Its severity.
             pub fn severity(self) -> Severity {
                 match self { $(Code::$variant => Severity::$severity,)* }
             }
 
-            /// What it means, whatever the case.
+            /// Its meaning in every case.
             pub fn meaning(self) -> &'static str {
                 match self { $(Code::$variant => $meaning,)* }
             }
 
-            /// What to do, whatever the case.
+            /// What to do in every case.
             pub fn hint(self) -> &'static str {
                 match self { $(Code::$variant => $hint,)* }
             }
@@ -46,7 +46,7 @@ macro_rules! codes {
     };
 }
 
-// How much a code weighs, and where it is used.
+// The severity of a code, and its family.
 
 /// How much a code weighs in `cook verify`.
 #[derive(
@@ -80,7 +80,7 @@ pub enum Family {
     Failure,
 }
 
-/// The form of every code: the list grows.
+/// The schema gives only the form of a code, because the list grows.
 impl schemars::JsonSchema for Code {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Code".into()
@@ -245,7 +245,7 @@ codes! {
     GuideMissing "guide_missing" Refusal Error "no update of the agent guide is proposed", "an artifact brings one: `cook brief import FILE`";
     FactMissing "fact_missing" Refusal Error "a decision read a fact that was not measured: a defect in cook", "report it";
 
-    // What verify, next and status point at.
+    // Findings of `verify`, `next` and `status`.
     ContractMissing "contract_missing" Finding Error "a contract file is not in the worktree", "run `cook init`";
     ContractUntracked "contract_untracked" Finding NeedsReground "a contract file is not committed", "run `cook init --commit`";
     ContractEdited "contract_edited" Finding NeedsReground "a contract file differs from the log's", "if the change is yours, run `cook init` for settings and profile, or `cook plan refocus --mission-file .agent/mission.md` for the mission; otherwise restore the file with git";

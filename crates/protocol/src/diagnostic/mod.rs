@@ -1,6 +1,5 @@
-//! The catalogue of everything cook can object to, and the shapes in which an
-//! objection travels: a [`Finding`] is shown, a [`Refusal`](crate::refusal::Refusal) stops a
-//! transition, a [`Failure`] ends a command.
+//! The catalogue of everything cook can object to, and the forms of an objection: a [`Finding`] is shown, a
+//! [`Refusal`](crate::refusal::Refusal) stops a transition, a [`Failure`] ends a command.
 //!
 //! Pure. A code is stable, unique and documented here once; `protocol/codes.json`
 //! is generated from this list and a test keeps the two equal.
@@ -18,7 +17,7 @@ pub use text::{
     with_plain_marks, without_attribution, without_escapes, without_tags, without_tokens,
 };
 
-/// A finding in words that are put together.
+/// A finding with a formatted message.
 macro_rules! finding {
     ($code:expr, $($words:tt)+) => {
         $crate::diagnostic::Finding::new($code, format!($($words)+))
@@ -49,20 +48,20 @@ impl Finding {
         }
     }
 
-    /// The same with its place.
+    /// Sets the place.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
         self.place = Some(place.into());
         self
     }
 
-    /// The catalogue's severity.
+    /// The severity of its code.
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
 }
 
-/// Where the command to run is known, `run cook status` and its like only stand in its way.
+/// Drops a general hint such as `run cook status`, which would distract from the exact command to run.
 pub(crate) fn drop_general(code: Code, hints: &mut Vec<String>) {
     if matches!(
         code,
@@ -99,15 +98,15 @@ pub struct PriorRefs {
     pub series: Option<String>,
 }
 
-/// What can end a command: its error, unless another is named, is the one that reaches the command line.
+/// The result of a command. Its error, unless another is named, is the one that reaches the command line.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// An error of the system or of a library, as the failure of a command.
+/// Converts an error of the system or of a library to the failure of a command.
 pub trait OrFail<T> {
-    /// The value; or a failure of the state that says what did not work, and why.
+    /// Returns the value, or a failure of the state that says what did not work, and why.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is no value.
     fn or_fail(self, code: Code, what: impl Into<String>) -> Result<T>;
 }
 
@@ -126,15 +125,15 @@ pub struct Failure {
     pub code: Code,
     /// What is wrong: a lowercase fragment without a final period.
     pub message: String,
-    /// What led to it, outermost first.
+    /// The causes, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
-    /// The single things that are wrong.
+    /// The individual problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// The exact next commands.
     pub hints: Vec<String>,
-    /// For calls of agents: what can be gone on from.
+    /// For calls of agents: what can be continued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<Box<PriorRefs>>,
 }
@@ -153,7 +152,7 @@ impl Failure {
         }
     }
 
-    /// State is unreadable, or the repository is not one cook can work in.
+    /// The state is unreadable, or cook cannot work in the repository.
     pub fn state(code: Code, message: impl Into<String>) -> Self {
         Self::new(FailureKind::State, code, message)
     }
@@ -163,17 +162,17 @@ impl Failure {
         Self::new(FailureKind::Usage, Code::Usage, message)
     }
 
-    /// A name on the command line that nothing here has.
+    /// A name on the command line is unknown.
     pub fn unknown(code: Code, message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, code, message)
     }
 
-    /// Where in the input it is: the place of the first thing that is wrong.
+    /// The place of the first finding: where in the input the problem is.
     pub fn path(&self) -> Option<&str> {
         self.findings.first()?.place.as_deref()
     }
 
-    /// The same with the error that led to it, and what led to that.
+    /// Adds the error that led to it, and the chain of its causes.
     #[must_use]
     pub fn with_cause(mut self, error: &dyn std::error::Error) -> Self {
         let mut next = Some(error);
@@ -184,7 +183,7 @@ impl Failure {
         self
     }
 
-    /// The same with one more command to run; a hint of the catalogue that is true of anything goes.
+    /// Adds a command to run as the first hint. A general hint of the catalogue is dropped.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         drop_general(self.code, &mut self.hints);
@@ -192,7 +191,7 @@ impl Failure {
         self
     }
 
-    /// The same with these commands in place of the catalogue's hint.
+    /// Replaces the catalogue's hint by these commands.
     #[must_use]
     pub fn replace_hints<H: Into<String>>(mut self, hints: impl IntoIterator<Item = H>) -> Self {
         self.hints = hints.into_iter().map(Into::into).collect();

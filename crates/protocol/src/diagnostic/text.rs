@@ -1,8 +1,7 @@
 //! Makes text from outside harmless to show: to a terminal, in a prompt, in a document.
 //!
-//! Invariant: what comes out holds no control character but the newline, and no
-//! character that changes direction or takes no room, so a terminal escape is
-//! dead text and what is read is what stands there. `clean` is idempotent.
+//! Invariant: the result holds no control character but the newline, and no character that changes direction or
+//! has no width. So a terminal escape has no effect, and a reader sees the text as it is. `clean` is idempotent.
 
 use crate::model::is_hidden;
 use regex::Regex;
@@ -12,17 +11,17 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// What becomes of line ends.
+/// The treatment of line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
-    /// They stay, each as one `\n`.
+    /// They are kept, each as one `\n`.
     Keep,
-    /// The text becomes one line: every run of white space is one blank, none at the ends.
+    /// The text becomes one line: every run of white space becomes one blank, with none at the ends.
     Fold,
 }
 
-/// The text without terminal escape sequences: a control sequence ends with a byte from `@` to `~`, a
-/// title or another text for the terminal with a bell, `ESC \` or its line.
+/// The text without terminal escape sequences. A control sequence ends with a byte from `@` to `~`; a title or
+/// another text for the terminal ends with a bell, with `ESC \`, or with its line.
 pub fn without_escapes(text: &str) -> Cow<'_, str> {
     static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"\x1b(?:\[[ -?]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\?)?)?")
@@ -37,7 +36,7 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
 /// The text without control, direction and zero-width characters, and without terminal escape
 /// sequences. A tab becomes a blank.
 pub fn clean(text: &str, lines: Lines) -> String {
-    // Most texts are plain words.
+    // Most texts are plain ASCII and stay as they are.
     let is_folded = || !(text.starts_with(' ') || text.ends_with(' ') || text.contains("  "));
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && (lines == Lines::Keep || is_folded())
     {
@@ -59,7 +58,7 @@ pub fn clean(text: &str, lines: Lines) -> String {
     }
 }
 
-/// Words that models take for the beginning of somebody's turn, where a tag holds nothing else.
+/// Words that models take for the beginning of a turn, if a tag holds nothing else.
 const TURNS: [&str; 14] = [
     "assistant",
     "context",
@@ -77,8 +76,8 @@ const TURNS: [&str; 14] = [
     "user",
 ];
 
-/// The text with `‹…›` for the brackets of what reads as a tag for a model: `<system-reminder>`,
-/// `</tool_result>`, `<|im_start|>`. Types and pages of a program's code stay as they are.
+/// The text with `‹…›` in place of the brackets of text that a model reads as a tag: `<system-reminder>`,
+/// `</tool_result>`, `<|im_start|>`. Types and HTML in code stay as they are.
 pub fn without_tags(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -104,12 +103,11 @@ pub fn without_tags(text: &str) -> String {
     kept
 }
 
-/// How the ids of what the user said begin.
+/// How the ids of the user's messages begin.
 const SAID: [&str; 3] = ["answer-", "msg-", "prompt-"];
 
-/// The text with `claimed-user@answer-9` for `user@answer-9`: cook alone writes down what the user
-/// said, so what somebody else writes does not read as that. A letter of another alphabet may look
-/// like any.
+/// The text with `claimed-user@answer-9` in place of `user@answer-9`. Only cook writes down the user's words, so
+/// another text must not read as those. A letter of another alphabet may look like any letter.
 pub fn without_attribution(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut done = 0;
@@ -124,16 +122,16 @@ pub fn without_attribution(text: &str) -> String {
     kept
 }
 
-/// Where a text names something that the user said.
+/// A place where a text names a message of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribution {
     /// Where the name begins.
     pub start: usize,
-    /// Where the message's id stands.
+    /// Where the message's id is.
     pub id: Range<usize>,
 }
 
-/// Every place that reads as the name of something that the user said: `user@msg-1`.
+/// Every place that reads as the name of a message of the user: `user@msg-1`.
 pub fn attributions(text: &str) -> Vec<Attribution> {
     let mut found: Vec<Attribution> = Vec::new();
     for (at, sign) in text.match_indices(['@', '＠', '﹫']) {
@@ -162,7 +160,7 @@ pub fn attributions(text: &str) -> Vec<Attribution> {
 
 const CLAIMED: &str = "claimed-";
 
-/// What follows a bracket makes it a tag for a model.
+/// Whether the text after a bracket makes it a tag for a model.
 fn is_tag(before: Option<char>, after: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (closes, name) = match after.strip_prefix('/') {
@@ -174,7 +172,7 @@ fn is_tag(before: Option<char>, after: &str) -> bool {
     }
     let end = name.find(|c| !is_word(c) && c != '-' && c != ':');
     let end = end.unwrap_or(name.len());
-    // A tag's name ends with the tag, or attributes follow.
+    // After a tag's name the tag ends, or attributes follow.
     let follows = name[end..].chars().next();
     if follows.is_some_and(|c| !c.is_whitespace() && !matches!(c, '>' | '/')) {
         return false;
@@ -184,7 +182,7 @@ fn is_tag(before: Option<char>, after: &str) -> bool {
     if !name.starts_with(char::is_alphabetic) || name.contains("::") {
         return false;
     }
-    // A type's parameter stands behind its name: `Vec<user>`, `Vec<my_type>`.
+    // The parameter of a type follows its name: `Vec<user>`, `Vec<my_type>`.
     let stands_alone = closes || !before.is_some_and(is_word);
     let begins_turn =
         |word: &str| TURNS.contains(&word) || TURNS.contains(&word.trim_end_matches('s'));
@@ -197,9 +195,8 @@ fn is_tag(before: Option<char>, after: &str) -> bool {
     }
 }
 
-/// The same JSON with each hidden character, and the bracket of what reads as a tag for a model,
-/// as an escape. Those stand within its strings
-/// only, line ends between its values aside.
+/// The same JSON with escapes in place of each hidden character, and of the bracket of text that a model reads as
+/// a tag. These occur only within strings, apart from line ends between values.
 pub fn harmless_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let mut before = None;
@@ -219,7 +216,7 @@ pub fn harmless_json(json: &str) -> String {
     text
 }
 
-/// The last line of an output that says something.
+/// The last line of an output that is not empty.
 pub fn last_line(text: &str) -> Option<&str> {
     text.lines()
         .rev()
@@ -227,7 +224,7 @@ pub fn last_line(text: &str) -> Option<&str> {
         .find(|line| !line.is_empty())
 }
 
-/// The text, or its beginning with a sign that more stood there.
+/// The text, or its beginning and `…` if it has more than `longest` characters.
 pub fn shorten(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => text.to_owned(),
@@ -235,7 +232,7 @@ pub fn shorten(text: &str, longest: usize) -> String {
     }
 }
 
-/// As much of the beginning of a text as so many bytes hold.
+/// The longest beginning of a text that has at most `bytes` bytes.
 pub fn begin(text: &str, bytes: usize) -> &str {
     let mut ends = (0..=bytes.min(text.len())).rev();
     &text[..ends.find(|at| text.is_char_boundary(*at)).unwrap_or(0)]
@@ -246,7 +243,7 @@ pub fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 
-/// What stands behind the first of many: ` and 2 more`, or nothing.
+/// The words after the first of many: ` and 2 more`, or nothing.
 pub fn and_more(left: usize) -> String {
     match left {
         0 => String::new(),
@@ -262,15 +259,15 @@ pub fn count_noun(count: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
-/// Names with the verb they govern: `a is`, `a, b are`.
+/// Names with their verb: `a is`, `a, b are`.
 pub fn list_with_verb<T: AsRef<str>>(names: &[T]) -> String {
     let list = names.iter().map(AsRef::as_ref).collect::<Vec<_>>();
     let verb = if list.len() == 1 { "is" } else { "are" };
     format!("{} {verb}", list.join(", "))
 }
 
-/// The text on one line with quotes, dashes and ellipses as a keyboard has them: an editor or a model
-/// that sets others for looks says the same.
+/// The text on one line with the quotes, dashes and ellipses of a keyboard, so that typographic variants of an
+/// editor or a model compare equal.
 pub fn with_plain_marks(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -287,17 +284,18 @@ pub fn with_plain_marks(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-// The texts that a text holds: as a reader of its JSON has them, without escapes.
+// The texts within a text, as a reader of its JSON gets them, without escapes.
 
-/// JSON in a text of JSON, and so on, is followed that far.
+/// Maximum depth to which JSON in a text of JSON is followed.
 const DEPTH: usize = 8;
 
-/// Each text of a document, or of lines that are one each, and what else stands there, but those that are known.
+/// Calls `each` with every text of a document, or of lines that are one each, and with the remaining text. Known
+/// texts are skipped.
 pub fn each_text(text: &str, known: &dyn Fn(&str) -> bool, each: &mut dyn FnMut(&str)) {
     follow(text, DEPTH, (known, each));
 }
 
-/// Which texts are known, and what is done with the others.
+/// The test for known texts, and the action for the others.
 type Reader<'a> = (&'a dyn Fn(&str) -> bool, &'a mut dyn FnMut(&str));
 
 fn follow(text: &str, depth: usize, (known, each): Reader) {
@@ -315,7 +313,7 @@ fn follow(text: &str, depth: usize, (known, each): Reader) {
     each(&plain);
 }
 
-/// Whether all of it is one document, whose texts are found now.
+/// Whether the whole text is one document. If so, its texts are followed.
 fn follow_json(text: &str, depth: usize, (known, each): Reader) -> bool {
     if !begins_json(text) {
         return false;
@@ -334,7 +332,7 @@ fn follow_json(text: &str, depth: usize, (known, each): Reader) -> bool {
     true
 }
 
-/// Whether a line may be a document; a text without one is what it says, however deep it stands.
+/// Whether a line may be a document. A text without such a line holds no other texts, at any depth.
 pub fn may_hold_json(text: &str) -> bool {
     text.lines().any(begins_json)
 }
@@ -343,7 +341,7 @@ fn begins_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[', '"'])
 }
 
-/// Every key and text of a document, also of a key that stands there twice: one behind the other, and where each ends.
+/// All keys and texts of a document, also those of a repeated key: joined, with the end of each.
 #[derive(Default)]
 struct Texts {
     joined: String,
@@ -404,22 +402,22 @@ impl<'de> Visitor<'de> for &mut Texts {
     }
 }
 
-// Secrets in text that is kept: taken out by the shapes in which they usually
-// stand. Pure. What has no known shape stays; nobody may rely on more.
+// Secrets in text that is kept: removed if they have a usual shape. Pure. Secrets of an unknown shape stay, so
+// this must not be relied on for more.
 
-/// What stands in a secret's place.
+/// Replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
 fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Private keys in armour, as far as they go.
+/// Private keys in armour, up to the end of the armour or of the text.
 static KEY: LazyLock<Regex> =
     LazyLock::new(|| compile(r"(?s)-----BEGIN [^\n]*?PRIVATE KEY.*?(?:-----END .*?-----|\z)"));
 
-/// Tokens by their beginnings, with how many characters follow at least. Names in code begin with
-/// `hf_` and `npm_` too.
+/// Tokens by their prefixes, each with a minimum number of characters after it. Names in code begin with `hf_` and
+/// `npm_` too.
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?x)
@@ -434,8 +432,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A password in an address: it may hold every sign, and blanks where no `@` stands before them. What
-/// is a port is none.
+/// A password in a URL. It may hold every character, and blanks if no `@` precedes them. A port is not a password.
 static PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?x) (?<user> :// [^\s:@/?\#\[]* : )
@@ -443,10 +440,10 @@ static PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Over HTTP a name without a password is a token.
+/// In an HTTP URL, a user name without a password is a token.
 static LOGIN: LazyLock<Regex> = LazyLock::new(|| compile(r"(?<scheme>https?://)[^\s:@/?#]+@"));
 
-/// The value behind a name that says what it is.
+/// The value after a name that says what it is.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?xi) (?<name> (?: password | passwd | secret | token | api[_-]?key | access_key | private_key )
@@ -463,8 +460,8 @@ pub fn redact(text: &str) -> String {
     without_tokens(&text)
 }
 
-/// The text without what can be nothing but a secret: tokens and private keys. What stands behind a
-/// name may be code or a value of JSON, and stays.
+/// The text without anything that can only be a secret: tokens and private keys. A value after a name may be code
+/// or JSON, and stays.
 pub fn without_tokens(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut done = 0;
@@ -477,17 +474,17 @@ pub fn without_tokens(text: &str) -> String {
     kept
 }
 
-/// What can be nothing but a secret, in a text as it stands.
+/// Everything in the literal text that can only be a secret.
 pub fn find_tokens(text: &str) -> impl Iterator<Item = &str> {
     let places = find_secrets(text).into_iter();
     places.map(move |place| &text[place])
 }
 
-/// Where private keys and tokens stand, in order.
+/// The places of private keys and tokens, in order.
 fn find_secrets(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = KEY.find_iter(text).map(|key| key.range()).collect();
     let mut at = 0;
-    // To ask whether there is one costs less than to make room for where it is.
+    // Asking whether there is a match costs less than allocating its groups.
     while TOKEN.is_match_at(text, at)
         && let Some(named) = TOKEN.captures_at(text, at)
     {
@@ -506,16 +503,16 @@ fn find_secrets(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether no word goes on at this byte. Signs may stand before a token, as in a line of a diff, but
-/// not inside of a name; a letter that belongs to an escape or to a terminal's command is none of a word.
+/// Whether no word continues at this byte. Signs may precede a token, as in a line of a diff, but not inside a
+/// name. A letter that belongs to an escape or to a terminal command is not part of a word.
 fn begins_word(text: &str, at: usize) -> bool {
     let word = text[..at].trim_end_matches(['_', '-', '.', '+', '~']);
-    // An escape is short.
+    // Escapes are short.
     let end = &word[begin(word, word.len().saturating_sub(20)).len()..];
     !end.ends_with(|c: char| c.is_ascii_alphanumeric()) || ESCAPE.is_match(end)
 }
 
-/// The end of `\n` and its like, `\u000a`, `\x1b`, `%0A`, or `[1m`.
+/// The end of an escape: `\n` and similar, `\u000a`, `\x1b`, `%0A`, or `[1m`.
 static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?:\\[bfnrt]|\\u[0-9A-Fa-f]{4}|(?:\\x|%)[0-9A-Fa-f]{2}|(?:\[[0-9;]+|(?:\x1b|1[bB]|33)\[)[A-Za-z])\z",

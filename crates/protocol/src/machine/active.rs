@@ -1,5 +1,5 @@
-//! The slice in work: its document, what its next attempt must fix, and where it went when its
-//! commit left HEAD.
+//! The slice in work: its document, the fixes required of its next attempt, and the case that its commit left
+//! HEAD.
 
 use super::facts::Facts;
 use super::wave::{add_new, list_requests};
@@ -11,11 +11,10 @@ use crate::question::Question;
 use crate::report::{fixes, return_reason};
 use std::borrow::Cow;
 
-// The slice in work: the active document is a copy of its plan entry, and a reopened slice
-// comes back into it.
+// The active document is a copy of its plan entry; a reopened slice comes back into it.
 
 impl Work<'_> {
-    /// The active slice's id and ledger, while one is in work.
+    /// The id of the active slice, if it is in work.
     pub fn active_id(&self) -> Option<String> {
         self.next
             .is_in_work()
@@ -23,7 +22,7 @@ impl Work<'_> {
             .flatten()
     }
 
-    /// Makes the active document a copy of its plan entry again.
+    /// Copies the plan entry into the active document again.
     pub fn sync_handoff(&mut self) {
         let Some(id) = self.active_id() else {
             return;
@@ -34,13 +33,13 @@ impl Work<'_> {
         }
     }
 
-    /// Closes the active slice's cursor.
+    /// Leaves no slice active.
     pub fn go_idle(&mut self) {
         self.next.active = ActiveSlice::idle(&self.next.state.mission_anchor);
     }
 
-    /// Reopens a slice: `in_progress` while it is the active one, `planned` when it
-    /// was done. Writes the record; what must be fixed goes into the plan.
+    /// Reopens a slice: `in_progress` if it is the active one, otherwise `planned`. Writes the record, and adds
+    /// the required fixes to the plan.
     pub fn reopen(&mut self, id: &str, findings: Vec<String>, submission: Option<&Submission>) {
         let active = self.active_id().as_deref() == Some(id);
         let was_last = self.next.active.slice_id.as_deref() == Some(id) && !active;
@@ -51,7 +50,7 @@ impl Work<'_> {
             .and_then(|slice| slice.basis_commit.clone())
             .or_else(|| self.next_head())
             .unwrap_or_else(|| "unborn".to_owned());
-        // Whoever takes it up again, the review that stood is shown to the next attempt.
+        // The next attempt is shown this review, whoever makes it.
         let review = self.ledger(id).review.clone();
         self.keep_no(id);
         let mut must = self.take_review(id);
@@ -74,7 +73,7 @@ impl Work<'_> {
         ledger.receipts.clear();
         ledger.head_tree = None;
         ledger.holds = None;
-        // What was built stays the slice's: its next commit comes after the same basis.
+        // The work so far stays the slice's: its next commit comes after the same basis.
         if let Some(accepted) = ledger.accepted.take() {
             ledger.basis = Some(accepted.basis);
         }
@@ -100,7 +99,7 @@ impl Work<'_> {
         }
     }
 
-    /// The audit no longer counts; what it names is shown until the slice is reconciled.
+    /// Voids the audit. What it names is shown until the slice is reconciled.
     pub fn set_audit_aside(&mut self, id: &str) {
         let ledger = self.ledger(id);
         let Some(audit) = ledger.audit.take().filter(|audit| audit.names_something()) else {
@@ -111,8 +110,8 @@ impl Work<'_> {
         }
     }
 
-    /// The slice is closed or taken up again; what its last audit says of the project stays, and what
-    /// those before it said is settled by it.
+    /// Keeps the last audit of a slice that is closed or reopened as the open audit of the project, if it names
+    /// something. It settles the audits before it.
     pub fn keep_audit(&mut self, id: &str) {
         let ledger = self.ledger(id);
         let audits = [ledger.earlier_audit.take(), ledger.audit.take()];
@@ -125,8 +124,8 @@ impl Work<'_> {
         }
     }
 
-    /// A review's no to what the slice was before stays on record when a later yes is acted on: the judges read
-    /// it, with what became of it. What a re-ground sent back stands in the slice's history.
+    /// Keeps a review's no to an earlier commit of the slice on record when a later yes is acted on: the judges
+    /// read it and its outcome. A no for which a re-ground sent the slice back is in the slice's history already.
     pub fn keep_no(&mut self, id: &str) {
         let ledger = self.ledger(id);
         let yes = ledger.review.as_deref().filter(|review| !review.rejects());
@@ -142,9 +141,8 @@ impl Work<'_> {
         }
     }
 
-    /// Takes a slice's review away, and gives what is still to be fixed: what it asked for when it
-    /// said no, or what the attempt had to fix when none has seen it. A no is shown to the next
-    /// reviewer.
+    /// Removes the slice's review and returns what is still to be fixed: the review's requests if it said no, or
+    /// the required fixes of the attempt if no review has seen it. A no is kept for the next reviewer.
     pub fn take_review(&mut self, id: &str) -> Vec<String> {
         let ledger = self.ledger(id);
         let fixed = std::mem::take(&mut ledger.fixed);
@@ -159,15 +157,15 @@ impl Work<'_> {
         }
     }
 
-    /// The review counts no more; what it asked for is added to what was fixed.
+    /// Voids the review, and adds its requests to the fixes required of the attempt.
     pub fn void_review(&mut self, id: &str) {
         let mut fixed = self.ledger(id).fixed.clone();
         add_new(&mut fixed, self.take_review(id));
         self.ledger(id).fixed = fixed;
     }
 
-    /// Keeps what a report says of the things that its attempt had to fix. What an attempt with red
-    /// gates said holds until one says otherwise: no review has seen it.
+    /// Keeps the report's answers to the required fixes. Earlier answers stay until a new one replaces them, if no
+    /// review has seen their attempt because its gates were red.
     pub fn note_fixes(&mut self, id: &str, report: &ReportRecord) {
         let slice = self.next.plan.slice(id);
         let must = slice.and_then(|slice| slice.must_fix_findings.clone());
@@ -195,8 +193,8 @@ impl Work<'_> {
         ledger.fixes.extend(said);
     }
 
-    /// Keeps what a report says of the plan and of risks, beside what those before it said: nobody has
-    /// decided on that before the slice is accepted.
+    /// Keeps the report's words on the plan and on risks, added to those of earlier reports: nothing is decided on
+    /// them before the slice is accepted.
     pub fn note_remarks(&mut self, id: &str, report: &ReportRecord) {
         let Some(said) = return_reason(report) else {
             return;
@@ -209,7 +207,8 @@ impl Work<'_> {
         });
     }
 
-    /// Adds to what the next attempt at a slice must fix.
+    /// Adds to the required fixes of the slice's next attempt. They add up until a review has seen an attempt; a
+    /// review that says no adds its requests.
     pub fn must_fix(&mut self, id: &str, more: Vec<String>) {
         if let Some(slice) = self.next.plan.slice_mut(id) {
             add_new(slice.must_fix_findings.get_or_insert_default(), more);
@@ -217,7 +216,7 @@ impl Work<'_> {
     }
 }
 
-/// The active document of a plan entry.
+/// Builds the active document from a plan entry.
 pub(super) fn active_from(slice: &Slice, status: ActiveStatus, anchor: &str) -> ActiveSlice {
     ActiveSlice {
         schema_version: SchemaVersion,
@@ -247,19 +246,16 @@ pub(super) fn active_from(slice: &Slice, status: ActiveStatus, anchor: &str) -> 
     }
 }
 
-// What the next attempt at a slice must fix. It adds up until a review has seen an attempt, and a
-// review that says no adds what it asks for.
-
-/// The text stands in the other, as whole lines.
+/// Whether `text` occurs in `other` as whole lines.
 fn is_among(text: &str, other: &str) -> bool {
     format!("\n{other}\n").contains(&format!("\n{text}\n"))
 }
 
-// A slice in work whose commit left HEAD: where HEAD has the same tree it goes on there, else its work is
-// reported again.
+// A committed slice whose commit left HEAD: if HEAD has the same tree, the slice continues there; otherwise its
+// work is reported again.
 
-/// The state as it speaks of HEAD, where a committed slice's commit left it and HEAD has its tree: review
-/// and audit looked at that tree. The facts are those that a rule decided by.
+/// Returns the state moved to HEAD if the commit of the committed slice left HEAD and HEAD has the same tree,
+/// which review and audit have seen; otherwise the state as it is. `facts` are those that a rule decided by.
 pub fn follow<'a>(snapshot: &'a Snapshot, facts: &Facts) -> Cow<'a, Snapshot> {
     match follow_to(snapshot, facts) {
         Ok(Some((next, _))) => Cow::Owned(next),
@@ -267,7 +263,7 @@ pub fn follow<'a>(snapshot: &'a Snapshot, facts: &Facts) -> Cow<'a, Snapshot> {
     }
 }
 
-/// The same, with what a reader should know of it.
+/// Like [`follow`], with a finding for the reader; `None` if nothing changes.
 pub(super) fn follow_to(
     snapshot: &Snapshot,
     facts: &Facts,
@@ -323,7 +319,7 @@ pub(super) fn follow_to(
             }
         }
         ledger.basis = Some(basis.clone());
-        // The same tree needs no second report, in however many commits it stands now.
+        // The same tree needs no second report, however many commits it consists of now.
         let own = range
             .commits
             .iter()
@@ -340,7 +336,7 @@ pub(super) fn follow_to(
     Ok(Some((next, finding)))
 }
 
-/// The facts as they speak of what [`follow`] makes of the state.
+/// Adjusts the facts to the state that [`follow`] returns.
 pub(super) fn follow_facts(facts: &Facts, before: &Snapshot, next: &Snapshot) -> Facts {
     let mut facts = facts.clone();
     let of = |snapshot: &Snapshot| {
@@ -358,7 +354,7 @@ pub(super) fn follow_facts(facts: &Facts, before: &Snapshot, next: &Snapshot) ->
     facts
 }
 
-/// The committed slice's commit is not on HEAD.
+/// Whether the committed slice's commit is not on HEAD.
 pub(super) fn has_vanished(work: &Work) -> Result<bool, Refusal> {
     if work.next.active.status != ActiveStatus::Committed {
         return Ok(false);
@@ -371,8 +367,8 @@ pub(super) fn has_vanished(work: &Work) -> Result<bool, Refusal> {
     }
 }
 
-/// What the commit fixed is to be fixed again, and a review's no stays. A commit that was not
-/// rejected may be reported again once it is back.
+/// Requires the fixes of the commit again, and keeps a review's no. A commit that was not rejected may be reported
+/// again once it is back.
 pub(super) fn take_commit_away(work: &mut Work, id: &str) {
     let mut must = work.ledger(id).fixed.clone();
     let is_rejected = slices::rejection(&work.next).is_some();
@@ -387,7 +383,7 @@ pub(super) fn take_commit_away(work: &mut Work, id: &str) {
     work.next.active.status = ActiveStatus::InProgress;
 }
 
-/// Puts a slice in progress whose commit left HEAD while others of its own are there to be reported.
+/// Puts the slice back in progress if its commit left HEAD. Under rule 4 its other commits are to be reported.
 pub(super) fn take_vanished_away(work: &mut Work) -> Result<(), Refusal> {
     if !has_vanished(work)? {
         return Ok(());

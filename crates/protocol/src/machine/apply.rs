@@ -1,4 +1,4 @@
-//! `apply`: the one way from one snapshot to the next.
+//! `apply`: the only way from one snapshot to the next.
 
 use super::active::{follow_facts, follow_to};
 use super::dispatch::{find_due, not_your_turn};
@@ -15,7 +15,7 @@ use crate::prelude::*;
 use crate::question::Question;
 use crate::report::{write_header_ids, write_ids};
 
-/// Moves from one snapshot to the next, or refuses and changes nothing.
+/// Computes the next snapshot, or refuses and changes nothing.
 ///
 /// # Errors
 /// A [`Refusal`] with the code of the rule that was broken.
@@ -98,14 +98,15 @@ pub fn apply(
             in_wave: rule == Rule::Judge && room_is_known,
             spends_step,
             displace,
-            // A mission begins at HEAD: nothing before it is anybody's work on it.
+            // A mission begins at HEAD: no earlier commit is work on it.
             marks: matches!(
                 event,
                 Event::Regrounded { .. } | Event::Implemented { .. } | Event::Refocused { .. }
             ),
         },
     )?;
-    // Whoever builds goes on: the next reviewer holds the work against it. Who judges hears it first.
+    // An implementer's ticket stays valid: the next reviewer compares the work with the message. Other roles must
+    // read it first.
     let builds = |role: Option<Role>| role == Some(Role::Implementer);
     if matches!(event, Event::Said { .. }) && builds(due_role) && builds(next_dispatch.role) {
         next.ledger.aside = Count(before.ledger.aside.0 + 1);
@@ -127,7 +128,7 @@ pub fn apply(
     })
 }
 
-/// Asks what the log keeps of this event, or what changes how a rule reads it.
+/// Asks for facts that the log keeps of this event, or that change how a rule reads it.
 fn ask_first(before: &Snapshot, facts: &Facts, event: &Event) -> Result<(), Refusal> {
     facts.ask(Question::Head)?;
     if before.ledger.goal.is_none() {
@@ -144,11 +145,11 @@ fn ask_first(before: &Snapshot, facts: &Facts, event: &Event) -> Result<(), Refu
     }
     let block = event.block();
     let is_by_cook = matches!(event, Event::RegroundedByCook { .. });
-    // A role's event spends a budget.
+    // A role's event spends a budget, which the settings limit.
     if event.role().is_some() || is_by_cook || assurance::reads_settings(before, event) {
         facts.ask(Question::Config)?;
     }
-    // Whatever is not committed is a finding of the dispatch, and that asks for a model.
+    // An uncommitted contract file is a finding of the dispatch, and then a model must re-ground.
     if is_by_cook {
         facts.ask(Question::ContractCommitted)?;
     }
@@ -169,7 +170,7 @@ fn ask_first(before: &Snapshot, facts: &Facts, event: &Event) -> Result<(), Refu
     Ok(())
 }
 
-/// A transition that changes the mission or the profile makes the log say what the file says.
+/// Drops the mission or profile from `contract_differs` if this transition takes the file's version into the log.
 fn with_contract_taken_in(facts: &Facts, before: &Snapshot, next: &Snapshot) -> Facts {
     let mut facts = facts.clone();
     facts
@@ -300,12 +301,12 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             reason,
         } => user::retire(work, slice_id, *number, reason),
         Event::Said { text, session } => brief_changes::say(work, text, session.as_ref(), actor),
-        // These leave the work where it stands and never come here.
+        // These leave the work unchanged; `brief_changes` applies them.
         Event::Briefed { .. } | Event::Signed => Ok(()),
     }
 }
 
-/// What the gates say at HEAD, where the project's end is what comes next.
+/// Keeps the result of the gates at HEAD, if the end of the project is next.
 fn verify_room(work: &mut Work) -> Result<(), Refusal> {
     if work.due.rule == Rule::Stopped || !drift::end_is_near(work.before) {
         return Err(refusal!(
@@ -320,8 +321,8 @@ fn verify_room(work: &mut Work) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A later `cook init`: the profile may change, the mission only while it is
-/// unknown. Fewer judges are the user's to ask for.
+/// A later `cook init`: the profile may change; the mission only while it is unknown. Only the user may ask for
+/// fewer judges or less assurance.
 fn repair(
     work: &mut Work,
     mission: Option<&str>,
@@ -353,7 +354,7 @@ fn repair(
     Ok(())
 }
 
-/// Commits that the report claims are not foreign to the slice.
+/// Removes the commits that the report claims from those that are foreign to the slice.
 fn count_claimed_as_own(facts: &Facts, event: &Event) -> Facts {
     let mut facts = facts.clone();
     if let (Event::Implemented { .. }, Some(commit), Some(since)) =
@@ -366,7 +367,7 @@ fn count_claimed_as_own(facts: &Facts, event: &Event) -> Facts {
     facts
 }
 
-/// What cook can measure itself must agree with what the report says.
+/// Compares the report with what cook can measure itself.
 fn check_submission(
     before: &Snapshot,
     facts: &Facts,
@@ -403,7 +404,7 @@ fn check_submission(
     Ok(())
 }
 
-/// The header's remaining contract ids are the state's (a regrounder may give those after its plan).
+/// Requires the state's remaining contract ids in the header. A regrounder may instead give those after its plan.
 fn echo_ids(submission: &Submission, states: &[&Snapshot]) -> Result<(), Refusal> {
     let given: BTreeSet<&String> = submission.remaining_contract_ids.iter().collect();
     let fits = states.iter().any(|snapshot| {

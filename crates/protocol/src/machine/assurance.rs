@@ -1,5 +1,5 @@
-//! What the profile in force asks for (`docs/assurance.md`): when an audit is due, when another
-//! profile begins to bind, and what is kept of the lowest.
+//! What the profile in force requires (`docs/assurance.md`): when an audit is due, when a changed profile takes
+//! effect, and the lowest profile on record.
 
 use super::facts::ConfigFacts;
 use super::slices::{current_audit, current_review};
@@ -8,20 +8,20 @@ use crate::model::{Assurance, Assured, Bound};
 use crate::prelude::*;
 use crate::report::list_deviations;
 
-/// Slices that could be accepted under `standard` before an audit was due, in logs that do not say otherwise.
+/// Number of slices that may be accepted under `standard` before an audit is due, in logs that do not state one.
 pub const AUDIT_EVERY: u64 = 3;
 
-/// What makes an audit due, by the settings.
+/// Decides whether an audit is due, by profile and settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditRule {
     assurance: Assurance,
     asked: bool,
-    /// None = only the last open slice is audited.
+    /// `None` if only the last open slice is audited.
     every: Option<u64>,
 }
 
 impl AuditRule {
-    /// Of the profile in force; settings that cannot be read ask for every audit.
+    /// The rule for the profile in force. If the settings cannot be read, every audit is due.
     pub fn of(assurance: Assurance, config: Option<&ConfigFacts>) -> Self {
         Self {
             assurance: config.map_or(Assurance::Strict, |_| assurance),
@@ -36,7 +36,7 @@ impl AuditRule {
         }
     }
 
-    /// Whether a slice whose review says yes is audited.
+    /// Whether a slice with an accepting review is audited.
     pub fn is_due(&self, unaudited: u64, is_last: bool) -> bool {
         match self.assurance {
             Assurance::Strict => true,
@@ -47,7 +47,7 @@ impl AuditRule {
     }
 }
 
-/// Rule 6 may answer for the committed slice. After a no the audit waits for a review that says yes.
+/// Whether rule 6 may answer for the committed slice. Below `strict` an audit waits for a review that says yes.
 pub(super) fn audit_is_due(snapshot: &Snapshot, config: Option<&ConfigFacts>) -> bool {
     let rule = AuditRule::of(snapshot.assurance(), config);
     let accepts = current_review(snapshot).is_some_and(|review| !review.rejects());
@@ -56,7 +56,7 @@ pub(super) fn audit_is_due(snapshot: &Snapshot, config: Option<&ConfigFacts>) ->
         || accepts && rule.is_due(snapshot.ledger.assured.unaudited.0, is_last)
 }
 
-/// Who comes next is told by the settings.
+/// Whether the settings decide who is next after the event.
 pub(super) fn reads_settings(snapshot: &Snapshot, event: &Event) -> bool {
     let lowered = |snapshot: &Snapshot| !snapshot.assurance().is_strict();
     let brings = match event {
@@ -67,8 +67,8 @@ pub(super) fn reads_settings(snapshot: &Snapshot, event: &Event) -> bool {
     brings || lowered(snapshot) && snapshot.active.status == ActiveStatus::Committed
 }
 
-/// Takes another profile in. A higher one binds at once, a lower one from the next slice that is
-/// selected, and never inside a wave.
+/// Takes in a changed profile. A higher one binds at once; a lower one binds from the next selected slice, and
+/// never within a wave.
 pub(super) fn take_in(work: &mut Work, profile: &Profile) {
     let held = work.before.assurance();
     let is_lower = profile.assurance < held;
@@ -80,7 +80,7 @@ pub(super) fn take_in(work: &mut Work, profile: &Profile) {
     });
 }
 
-/// Lets go of a higher profile whose slice or wave is over.
+/// Releases a higher profile once its slice or wave is over.
 pub(super) fn let_go(next: &mut Snapshot) {
     let Some(bound) = &next.ledger.assured.bound else {
         return;
@@ -94,7 +94,7 @@ pub(super) fn let_go(next: &mut Snapshot) {
     }
 }
 
-/// What the committed slice is accepted under.
+/// Notes whether the accepted slice was audited, and the profile that it was accepted under.
 pub(super) fn note_accepted(work: &mut Work) {
     let is_audited = current_audit(work.before).is_some();
     let assured = &mut work.next.ledger.assured;
@@ -105,15 +105,15 @@ pub(super) fn note_accepted(work: &mut Work) {
     note_lowest(work);
 }
 
-/// What an acceptance or a vote rests on.
+/// Notes the lowest profile that an acceptance or a vote rests on.
 pub(super) fn note_lowest(work: &mut Work) {
     let now = work.before.assurance();
     let lowest = &mut work.next.ledger.assured.lowest;
     *lowest = now.min(*lowest);
 }
 
-/// A model has re-grounded, and has seen every remark of before. What it names as a blocker or deviation
-/// a model must take back.
+/// Notes a re-ground by a model, which has seen all earlier remarks. If it names a blocker or deviation, a model
+/// must take that back.
 pub(super) fn note_reground(work: &mut Work, submission: &Submission) {
     let is_strict = work.next.assurance().is_strict();
     let remarks = work.next.ledger.remarks.len() as u64;
@@ -123,7 +123,7 @@ pub(super) fn note_reground(work: &mut Work, submission: &Submission) {
     assured.remarks_seen = (!is_strict && is_quiet).then_some(Count(remarks));
 }
 
-/// Another mission: nothing of it was accepted yet.
+/// Clears the record for a new mission, of which nothing was accepted yet.
 pub(super) fn forget(next: &mut Snapshot) {
     next.ledger.assured = Assured::default();
 }

@@ -1,4 +1,4 @@
-//! `Bootstrapped`: the first documents of a log, and repairs of the contract later.
+//! `Bootstrapped`: the first documents of a log. A later one repairs the contract.
 
 use super::facts::Facts;
 use super::finish::{Before, finish};
@@ -11,10 +11,10 @@ use crate::model::{
 };
 use crate::prelude::*;
 
-/// What stands in for a mission until the user says it.
+/// Placeholder for the mission until the user states it.
 pub const NO_MISSION: &str = "(the mission is not known yet)";
 
-/// The first snapshot. Records of an import are the event's own: nothing is added to them.
+/// Creates the first snapshot. Records of an import belong to the event: nothing is added to them.
 pub(super) fn first(
     facts: &Facts,
     mission: Option<&str>,
@@ -46,7 +46,7 @@ pub(super) fn first(
     Ok((next, dispatch))
 }
 
-/// What a log begins after.
+/// The state before the first transition of a log.
 const BEGUN: Before = Before {
     rule: Rule::Bootstrap,
     in_wave: false,
@@ -55,7 +55,7 @@ const BEGUN: Before = Before {
     marks: true,
 };
 
-/// The same of a goal: its one slice is in work from the start.
+/// Creates the first snapshot of a goal, whose one slice is in work from the start.
 pub(super) fn first_of_goal(
     facts: &Facts,
     goal: &Goal,
@@ -73,7 +73,7 @@ pub(super) fn first_of_goal(
     Ok((next, dispatch))
 }
 
-/// The contract files stand in the worktree when this event is applied.
+/// Adjusts the facts: the contract files are in the worktree when this event is applied.
 pub(super) fn with_contract(facts: &Facts, settings: &BTreeMap<String, String>) -> Facts {
     let mut facts = facts.clone();
     facts.contract_missing = Some(Vec::new());
@@ -107,7 +107,7 @@ fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
     }
 }
 
-/// Older state or a plan as it stands; a `done` of an older layout is not believed.
+/// Takes in an older state or a plan. A done slice stays done only if its newest record says that it was accepted.
 fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     if let Some(plan) = &import.plan {
         next.plan = plan.clone();
@@ -183,8 +183,8 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     }
 }
 
-/// A plan that the user brought, of which nothing was begun or claimed: below `strict` no model has to
-/// weigh it before its first slice is selected.
+/// Whether the plan was brought by the user and none of its slices was begun or claimed as done. Below `strict`,
+/// no model has to weigh such a plan before its first slice is selected.
 fn is_brought_plan(next: &Snapshot, import: &Import) -> bool {
     let mut slices = next.plan.candidate_slices.iter();
     import.path.is_some()

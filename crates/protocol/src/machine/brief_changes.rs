@@ -1,5 +1,4 @@
-//! Changes of the brief: transitions that leave the work, its tickets and its "as before" where they
-//! stand; and what the user says.
+//! Changes of the brief, which leave the work unchanged and its tickets valid, and messages of the user.
 
 use super::facts::{BriefFacts, Facts};
 use super::rule::Dispatch;
@@ -11,7 +10,7 @@ use crate::model::{Actor, BriefChange, BriefRecord, Cause, Records, Timestamp, V
 use crate::prelude::*;
 use crate::question::BriefQuestion;
 
-/// Entries that nothing was measured for.
+/// An empty change, for a re-ground that does not change the brief.
 static NOTHING: BriefChange = BriefChange {
     entries: Vec::new(),
     reconciliation: Vec::new(),
@@ -19,12 +18,12 @@ static NOTHING: BriefChange = BriefChange {
     guide: None,
 };
 
-/// The id of the message that this transition brings.
+/// The id of the message that the transition with this sequence number records.
 pub fn message_id(seq: u64) -> String {
     format!("msg-{seq}")
 }
 
-/// What a change of the brief wants to know.
+/// The facts that a change of the brief needs.
 fn question(snapshot: &Snapshot, change: &BriefChange) -> BriefQuestion {
     let causes = change
         .reconciliation
@@ -63,7 +62,7 @@ fn author(
     }
 }
 
-/// A change of the brief.
+/// Applies an event that leaves the work unchanged: a change of the brief, or a signature.
 pub(super) fn apply(
     before: &Snapshot,
     facts: &Facts,
@@ -123,8 +122,8 @@ fn change_brief(
     Ok((done.records, findings))
 }
 
-/// A note whose evidence does not hold is refused, and an agent's whose source is none; in a whole brief from elsewhere it
-/// comes in with a warning, and the next change makes a question of it.
+/// Refuses an entry whose evidence does not hold, and an agent's `forbid` entry whose source does not. In a whole
+/// brief from elsewhere they are findings, and the next change makes questions of them.
 fn refuse_unproved(
     change: &BriefChange,
     facts: &BriefFacts,
@@ -166,8 +165,8 @@ fn refuse_unproved(
     Ok(findings)
 }
 
-/// What the user says unasked: it is kept as a message, and binds as an answer does. Who judged
-/// without it judges again, and a project that was done is open again.
+/// Keeps a message that the user sent unasked. It binds like an answer: judges who voted without it vote again,
+/// and a project that was done is open again.
 pub(super) fn say(
     work: &mut Work,
     text: &str,
@@ -181,7 +180,7 @@ pub(super) fn say(
     let author = author(work.before, work.facts, by, session, actor);
     work.records.brief.push(message(text, &author)?);
     bind(work, text);
-    // Nobody held the work to these words before it was found done.
+    // The work was found done before these words could be considered.
     if work.before.state.continuation_policy == Policy::Done {
         work.next.state.continuation_policy = Policy::Continue;
         let cause = "the project was done, and then the user said something";
@@ -190,8 +189,8 @@ pub(super) fn say(
     Ok(())
 }
 
-/// What the user says with another command binds as an answer does, and once: who pauses each day for
-/// the same reason says one thing.
+/// Keeps the user's words that came with another command. They bind like an answer, but the same words only once:
+/// a user may pause every day for the same reason.
 pub(super) fn hear(work: &mut Work, text: &str) {
     let mut answers = work.next.ledger.answers.iter();
     let is_known = answers
@@ -201,7 +200,7 @@ pub(super) fn hear(work: &mut Work, text: &str) {
     }
 }
 
-/// The next re-ground weighs the user's words, and who judged without them judges again.
+/// Makes the next re-ground weigh the user's words, and voids votes that were given without them.
 fn bind(work: &mut Work, text: &str) {
     user_answers::keep_said(work, text);
     work.next.ledger.answered = Some(text.to_owned());
@@ -235,8 +234,7 @@ fn message(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
     })
 }
 
-/// The brief after a re-ground: its own changes, anchors that moved, and claims that
-/// lost their place.
+/// Computes the brief after a re-ground: its own changes, anchors that moved, and claims that lost their place.
 pub(super) fn reground(
     work: &mut Work,
     change: Option<&BriefChange>,
@@ -264,7 +262,7 @@ pub(super) fn reground(
     Ok(())
 }
 
-/// The brief after an undo: as it was, and every entry that goes or comes says so.
+/// Restores the brief on an undo, and records every entry that disappears or returns.
 pub(super) fn undo(work: &mut Work, to: &Snapshot, next: &mut Snapshot) {
     let author = author(work.before, work.facts, "undo", None, Actor::User);
     let (document, records) = brief::undo(work.before.brief.as_ref(), to.brief.as_ref(), &author);

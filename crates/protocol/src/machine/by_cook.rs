@@ -1,4 +1,4 @@
-//! Re-grounds that cook derives itself, and what a workflow still takes where it may.
+//! Re-grounds that cook derives itself, and an estimate of the sessions that a workflow still needs.
 
 use super::assurance::AuditRule;
 use super::facts::{ConfigFacts, Head};
@@ -10,17 +10,17 @@ use super::{reground, slices, wave};
 use crate::model::{EvidenceClaim, Reconcile};
 use crate::prelude::*;
 
-// A re-ground that cook derives itself, under a profile below `strict` and only where nothing is
-// left to weigh (`docs/assurance.md`). Block and conditions are derived again whenever the event
-// is applied, so that a log which holds another is not derivable.
+// cook re-grounds itself only under a profile below `strict` and only if nothing is left to weigh
+// (`docs/assurance.md`). Block and conditions are derived again whenever the event is applied, so that a log with
+// another block is not derivable.
 
-/// Re-grounds of cook's own that may follow one another.
+/// Maximum number of consecutive re-grounds by cook.
 pub const MOST_BY_COOK: u64 = 10;
 
-/// What cook would re-ground itself where this rule answers, as far as the log tells.
+/// Returns the re-ground that cook would make itself under this rule, as far as the log tells.
 ///
 /// # Errors
-/// Why a model is asked.
+/// The reason why a model must re-ground.
 pub fn derive(
     snapshot: &Snapshot,
     due: &Dispatch,
@@ -46,7 +46,7 @@ pub fn derive(
     }
 }
 
-/// Nothing in the log waits for somebody who can weigh it.
+/// Requires that nothing in the log needs the judgement of a model or the user.
 fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(), String> {
     let ledger = &snapshot.ledger;
     if snapshot.assurance().is_strict() {
@@ -86,7 +86,7 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
     Ok(())
 }
 
-/// The first slice in order of work, all of whose slices waited for are done.
+/// The first slice in order of work. All slices that it waits for must be done.
 fn find_first_in_order(snapshot: &Snapshot) -> Result<String, String> {
     let plan = &snapshot.plan;
     let first = slices::ready(plan).into_iter().next();
@@ -104,7 +104,7 @@ fn find_first_in_order(snapshot: &Snapshot) -> Result<String, String> {
     Ok(slice.slice_id.clone())
 }
 
-/// Review and audit leave nothing open, and the implementer said what proves each criterion.
+/// Accepts the slice, if review and audit leave nothing open and the implementer named proof of each criterion.
 fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
     let id = snapshot.find_slice_in_work().unwrap_or_default();
     let accepts = current_review(snapshot).is_some_and(|review| {
@@ -141,7 +141,7 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
     }
     let reviewer = current_review(snapshot).and_then(|review| review.session.as_ref());
     let implementer = ledger.and_then(|ledger| ledger.offered_by.as_ref());
-    // Of reports that were both typed by hand nobody knows it, and another one by hand would not show it either.
+    // Reports typed by hand name no session. If both were typed, another one by hand would not show it either.
     let are_typed = reviewer.is_none() && implementer.is_none();
     if !are_typed && (reviewer.is_none() || implementer.is_none() || reviewer == implementer) {
         return Err(format!(
@@ -160,7 +160,7 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
     Ok(())
 }
 
-/// Every judge said yes, and named nothing.
+/// Requires that every judge said yes and named nothing.
 fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
     let mut votes = wave::list_votes(snapshot, head);
     match wave::unanimous(snapshot, head.commit.as_deref())
@@ -171,7 +171,7 @@ fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
     }
 }
 
-/// Applies the block, where cook derives the same one and the repository is as it must be.
+/// Applies the block, if cook derives the same one and the repository meets the conditions.
 pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(), Refusal> {
     let head = work.facts.head()?.clone();
     let derived = derive(work.before, &work.due, &head).map_err(refuse_by_cook)?;
@@ -188,8 +188,8 @@ pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(
     Ok(())
 }
 
-/// What came up on the way is for a model to weigh: a remark, proof that is lost, a worktree that is not
-/// clean.
+/// Refuses if the re-ground raised a finding for a model to weigh, such as a remark, lost proof or an unclean
+/// worktree.
 fn require_nothing_new(work: &Work) -> Result<(), Refusal> {
     match work.findings.iter().find(|finding| weighs(finding.code)) {
         Some(finding) => Err(refuse_by_cook(finding.message.clone())),
@@ -197,7 +197,7 @@ fn require_nothing_new(work: &Work) -> Result<(), Refusal> {
     }
 }
 
-/// A note about the way alone does not ask for a model.
+/// Whether a finding with this code needs a model. A rebound slice does not.
 fn weighs(code: Code) -> bool {
     code != Code::Rebound
 }
@@ -206,16 +206,16 @@ fn refuse_by_cook(why: String) -> Refusal {
     Refusal::new(Code::NotByCook, why)
 }
 
-// How many sessions a workflow still takes where every verdict is a yes.
+// An estimate of the sessions that a workflow still needs if every verdict is a yes.
 
-/// Sessions by role.
+/// The estimated sessions by role.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionEstimate {
-    /// Of each role that has one.
+    /// Number of sessions for each role that has any.
     pub sessions: BTreeMap<Role, u64>,
-    /// Open slices that it counts.
+    /// Number of open slices that are counted.
     pub slices: u64,
-    /// No plan is there yet: it counts one slice.
+    /// Whether there is no plan yet, so that one slice is counted.
     pub is_planless: bool,
 }
 
@@ -227,8 +227,8 @@ impl SessionEstimate {
     }
 }
 
-/// Counts the sessions from here to the end: no report is refused, no gate is red, every verdict is
-/// a yes, and where cook may re-ground itself it does.
+/// Counts the sessions from here to the end, if no report is refused, no gate is red, every verdict is a yes, and
+/// cook re-grounds itself wherever it may.
 pub fn estimate(
     snapshot: &Snapshot,
     due: &Dispatch,

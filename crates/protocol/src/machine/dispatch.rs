@@ -1,5 +1,5 @@
-//! `dispatch`: the one mandatory next role. Rules are asked in order, the first
-//! that fires answers; each asks for the facts that it reads.
+//! `dispatch`: names the one role that must act next. The rules are asked in order and the first that fires
+//! answers; each asks for the facts that it reads.
 
 use super::active::{follow_facts, follow_to};
 use super::assurance::audit_is_due;
@@ -12,7 +12,7 @@ use crate::model::{GoalLedger, surface_names};
 use crate::prelude::*;
 use crate::question::Question;
 
-/// Names the mandatory role.
+/// Returns the role that must act next.
 ///
 /// # Errors
 /// Only `fact_missing`, with the question, until everything is measured.
@@ -20,12 +20,12 @@ pub fn dispatch(snapshot: Option<&Snapshot>, facts: &Facts) -> Result<Dispatch, 
     explain(snapshot, facts).map(|(dispatch, _)| dispatch)
 }
 
-/// The same within a transition: advice is given by what was measured, and nothing is measured for it.
+/// Like [`dispatch`], within a transition: advice uses only facts that are measured already.
 pub(super) fn find_due(snapshot: &Snapshot, facts: &Facts) -> Result<Dispatch, Refusal> {
     walk(Some(snapshot), facts, false).map(|(dispatch, _)| dispatch)
 }
 
-/// The same with what each rule saw (`cook next --why`).
+/// Like [`dispatch`], with what each rule saw (`cook next --why`).
 ///
 /// # Errors
 /// As [`dispatch`].
@@ -74,14 +74,14 @@ fn walk(
 
 struct Walk<'a> {
     pub facts: &'a Facts,
-    /// Advice for the role that comes is worth a look at the repository.
+    /// Whether facts are measured only to advise the next role.
     pub advises: bool,
     pub traces: Vec<Trace>,
     pub findings: Vec<Finding>,
 }
 
 impl Walk<'_> {
-    /// Notes that a rule was asked and did not fire.
+    /// Records that a rule was asked and did not fire.
     fn pass(&mut self, rule: Rule, saw: impl Into<String>) {
         self.traces.push(Trace {
             rule,
@@ -90,7 +90,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Notes that a rule fired.
+    /// Records that a rule fired, and returns its answer.
     fn fire(&mut self, rule: Rule, policy: Policy, answer: Answer) -> Dispatch {
         self.traces.push(Trace {
             rule,
@@ -162,7 +162,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A goal knows one role: whoever brings it about.
+    /// The dispatch of a goal, whose only role is the implementer.
     fn pursue(&mut self, pursued: &GoalLedger) -> Dispatch {
         for rule in [Rule::Bootstrap, Rule::Recover, Rule::Select] {
             self.pass(
@@ -198,9 +198,10 @@ impl Walk<'_> {
         Ok(Some(self.fire(Rule::Recover, Policy::Continue, answer)))
     }
 
-    /// What the role that comes should know, where it was measured. Decides nothing.
+    /// Adds findings for the next role, as far as they were measured, and returns the command that the user should
+    /// run. Decides nothing.
     fn advise(&mut self, snapshot: &Snapshot) -> Result<Option<String>, Refusal> {
-        // A selection needs a committed contract; what a re-ground or a judge decides, a clean tree.
+        // A selection needs a committed contract; the decisions of re-grounds and judges need a clean worktree.
         let recovers = snapshot.state.requires_reground;
         if self.advises && (recovers || !snapshot.is_in_work() && selects(snapshot)) {
             self.facts.ask(Question::ContractCommitted)?;
@@ -317,7 +318,7 @@ impl Walk<'_> {
 
     fn select_answer(&self, snapshot: &Snapshot, open: usize) -> Answer {
         let ready = slices::ready(&snapshot.plan);
-        // What came since may have taken done work away; only a look at the work itself tells.
+        // Later commits may have removed done work; only a check of the work itself can tell.
         let since = self.facts.since.as_ref();
         let is_known = since.is_none_or(|since| drift::is_accounted_for(snapshot, since));
         match ready.first() {
@@ -408,7 +409,7 @@ impl Walk<'_> {
         Ok(self.fire(Rule::Reconcile, Policy::Continue, answer))
     }
 
-    /// Rule S.
+    /// Asks rule S; `None` if it does not fire.
     fn decide_stopped(&mut self, snapshot: &Snapshot) -> Result<Option<Dispatch>, Refusal> {
         let head = self.facts.head()?;
         let policy = snapshot.state.continuation_policy;
@@ -482,7 +483,7 @@ impl Walk<'_> {
                     if changed.len() == 1 { "it" } else { "them" },
                 ),
             )
-            // Without it a script's says nothing of whose the change is.
+            // Without `--as-user`, a script's call does not say whose change it is.
             .command("cook init --as-user");
             return Ok(Some(self.fire(
                 Rule::Stopped,
@@ -497,7 +498,7 @@ impl Walk<'_> {
             }
             let uncommitted = self.facts.contract_uncommitted.iter().flatten();
             let back = match uncommitted.clone().any(|other| *other == path) {
-                // No commit has it to put back.
+                // No commit has a version to restore.
                 true => String::new(),
                 false => {
                     let since = snapshot.ledger.head_seen.as_deref().map_or("HEAD", short);
@@ -522,7 +523,7 @@ impl Walk<'_> {
         Ok(None)
     }
 
-    /// A text of the contract that is there and says something else than the log.
+    /// The first contract text that differs from the log. Adds a finding for each.
     fn contract_differs(&mut self) -> Option<String> {
         for path in &self.facts.contract_differs {
             self.findings.push(
@@ -533,15 +534,15 @@ impl Walk<'_> {
     }
 }
 
-/// Rule 3 is the one to answer between slices.
+/// Whether rule 3 is the one that answers between slices.
 fn selects(snapshot: &Snapshot) -> bool {
     !snapshot.ledger.regrounded || snapshot.plan.open_slices().next().is_some()
 }
 
-// Rule S: the work is stopped, or the place is not the one it was left in.
+// Rule S: the work is stopped, or branch, settings or contract are not as the user left them.
 
-/// Settings files that are not as the user left them, but for those that the slice in work
-/// names as its own. Where contract files are missing, rule 1 comes first.
+/// Settings files that are not as the user left them, except those that the slice in work names as its surfaces.
+/// Empty if contract files are missing, because rule 1 comes first.
 fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, Refusal> {
     let found = facts.settings()?;
     if !facts.contract_missing()?.is_empty() {
@@ -561,9 +562,9 @@ fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, R
     Ok(changed.map(|(path, _)| path.clone()).collect())
 }
 
-// What the rules answer with, in words.
+// The rules' answers in words.
 
-/// What a rule answers with when it fires.
+/// The answer of a rule that fires.
 struct Answer {
     pub action: String,
     pub reason: String,
@@ -585,7 +586,7 @@ impl Answer {
     }
 }
 
-/// What is to be done about the slice, and what the user said meanwhile, whatever that is.
+/// What to do about the slice, and any answer of the user since then.
 fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
     let mut answer = work_answer(snapshot, drift, id);
     if let Some(said) = new_answer(&snapshot.ledger) {
@@ -644,7 +645,7 @@ fn work_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
     )
 }
 
-/// Action, reason and the command that leaves a stored stopped policy.
+/// Returns the action, the reason, and the command that leaves a stored stopped policy.
 fn describe_stop(snapshot: &Snapshot) -> (String, String, Option<String>) {
     let waiting = snapshot.ledger.waiting.as_ref();
     let what = waiting.map_or(String::new(), |waiting| waiting.what.clone());
@@ -685,8 +686,7 @@ fn describe_stop(snapshot: &Snapshot) -> (String, String, Option<String>) {
     }
 }
 
-/// What a role names clears what blocks, and leaves the work stopped: the command that resumes it
-/// stands behind it.
+/// Appends the command that resumes the work, because a role's command only clears the obstacle.
 fn describe_way_on(exit: &str) -> String {
     const RESUME: &str = "cook resume";
     const RESUMING: [&str; 2] = [RESUME, "cook trust"];
@@ -697,7 +697,7 @@ fn describe_way_on(exit: &str) -> String {
     }
 }
 
-/// What became of HEAD since the project was found done.
+/// Describes how HEAD moved since the project was found done.
 fn describe_moved(since: &Range) -> String {
     if !since.ancestor {
         return "HEAD no longer contains the commit that was found done".to_owned();
@@ -708,7 +708,7 @@ fn describe_moved(since: &Range) -> String {
     }
 }
 
-/// `not_your_turn`, with who is due instead.
+/// The refusal `not_your_turn`, which names the role that is due instead.
 pub fn not_your_turn(role: Role, due: &Dispatch) -> Refusal {
     let message = match due.role {
         Some(due_role) => format!(
@@ -724,9 +724,9 @@ pub fn not_your_turn(role: Role, due: &Dispatch) -> Refusal {
     refusal
 }
 
-// What there is to do about a goal, in words.
+// What remains to be done about a goal, in words.
 
-/// What the role is to do, and why.
+/// Returns what the role is to do, and why.
 fn describe(pursued: &GoalLedger) -> (String, String) {
     let all = count_noun(pursued.goal.checks.len() as u64, "check");
     let words = pursued.goal.words.lines().next().unwrap_or_default();
@@ -745,7 +745,7 @@ fn describe(pursued: &GoalLedger) -> (String, String) {
     (format!("bring the goal about: {words}"), reason)
 }
 
-/// Of a goal that is over: what there is to do, and why.
+/// For a goal that is over, returns the action and the reason.
 fn describe_end(snapshot: &Snapshot) -> Option<(String, String)> {
     let pursued = snapshot.ledger.goal.as_ref()?;
     let waiting = snapshot.ledger.waiting.as_ref();

@@ -1,5 +1,5 @@
-//! What rule 2 looks at: does the state still speak of this repository?
-//! Also tells own commits from foreign ones.
+//! Drift, which rule 2 looks at: whether the state still describes this repository. Also tells own commits from
+//! foreign ones.
 
 use super::facts::{CommitSeen, Facts, Range};
 use super::{proof, wave};
@@ -7,16 +7,16 @@ use crate::model::surface_matches;
 use crate::prelude::*;
 use crate::question::Question;
 
-/// How the state and the repository have moved apart.
+/// The differences between the state and the repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Drift {
-    /// Why rule 2 answers, one text each; empty = it does not.
+    /// Why rule 2 answers, one text for each cause; empty if it does not.
     pub causes: Vec<String>,
-    /// Everything noticed, the causes among it.
+    /// All findings, including the causes.
     pub findings: Vec<Finding>,
     /// Own commits of the active slice that no report names, oldest first.
     pub unreported: Vec<String>,
-    /// The commit on HEAD that a re-ground says holds the active slice's work.
+    /// The commit on HEAD that holds the active slice's work according to a re-ground.
     pub holds: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl Drift {
         self.add(Finding::new(code, message).at(place));
     }
 
-    /// One cause is one, whichever way it was come by.
+    /// Adds a cause once, however often it is found.
     fn add(&mut self, finding: Finding) {
         if !self.causes.contains(&finding.message) {
             self.causes.push(finding.message.clone());
@@ -40,20 +40,20 @@ impl Drift {
     }
 }
 
-/// What is asked of done slices before judges are, where the project's end comes next.
+/// The question about done slices that precedes the judges, if the end of the project is next.
 pub fn ask_standing(snapshot: &Snapshot) -> Option<Question> {
     let is_open = snapshot.state.continuation_policy == Policy::Continue;
     let seen = mark(snapshot).filter(|_| is_open && end_is_near(snapshot));
     seen.map(|seen| proof::ask_standing(snapshot, seen))
 }
 
-/// The commit from which foreign ones count.
+/// The commit after which foreign commits count.
 pub fn mark(snapshot: &Snapshot) -> Option<&String> {
     let ledger = &snapshot.ledger;
     ledger.mark.as_ref().or(ledger.head_seen.as_ref())
 }
 
-/// Every slice is closed: the project's end is what comes next.
+/// Whether every slice is closed, so that the end of the project is next.
 pub(super) fn end_is_near(snapshot: &Snapshot) -> bool {
     snapshot.ledger.regrounded
         && !snapshot.is_in_work()
@@ -64,7 +64,7 @@ fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
     snapshot.find_ledger(snapshot.active.slice_id.as_deref()?)
 }
 
-/// Compares state and repository.
+/// Compares the state with the repository.
 pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refusal> {
     let mut drift = Drift::default();
     if snapshot.state.requires_reground {
@@ -87,7 +87,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         position(snapshot, facts, &mut drift)?;
     }
     if let Some(seen) = mark(snapshot) {
-        // `[rules] strict`: what would only be noticed asks for a re-ground.
+        // With `[rules] strict`, a rewritten history asks for a re-ground instead of only being noted.
         let strict = facts.config.as_ref().is_some_and(|config| config.strict);
         foreign(snapshot, facts.since(seen)?, strict, &mut drift);
     }
@@ -132,7 +132,7 @@ fn reground_reason(snapshot: &Snapshot) -> String {
     reason
 }
 
-/// The user's answer that no re-ground has seen: its id where it stands among the answers.
+/// The user's answer that no re-ground has seen: its id if it is one of the kept answers, otherwise its text.
 pub fn new_answer(ledger: &Ledger) -> Option<String> {
     let text = ledger.answered.as_ref()?;
     let mut answers = ledger.answers.iter().rev();
@@ -147,7 +147,7 @@ pub fn contradictions(snapshot: &Snapshot) -> Vec<Finding> {
     drift.findings
 }
 
-/// The log holds a contradiction only after an import; `.agent/` may, after an edit.
+/// The log holds a contradiction only after an import; `.agent/` may hold one after an edit.
 fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     let slices = snapshot.plan.candidate_slices.iter();
     let selected = slices.filter(|slice| slice.status.is_selected());
@@ -212,13 +212,13 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     }
 }
 
-/// The pairs of statuses that one slice can have in the two documents.
+/// Whether one slice may have these statuses in the two documents.
 fn pair_is_legal(active: ActiveStatus, plan: SliceStatus) -> bool {
     match active {
         ActiveStatus::Idle => true,
         ActiveStatus::Selected => plan == SliceStatus::Selected,
         ActiveStatus::InProgress | ActiveStatus::Committed => plan == SliceStatus::InProgress,
-        // A done slice may be reopened for later while it still is the last active one.
+        // Reopening the last active slice makes the active document idle.
         ActiveStatus::Done => plan == SliceStatus::Done,
     }
 }
@@ -260,7 +260,7 @@ pub fn handoff_differences(snapshot: &Snapshot, slice: &Slice) -> Vec<&'static s
     fields
 }
 
-/// Where the active slice stands in the commit graph.
+/// Checks where the active slice stands in the commit graph.
 fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
     let Some(handoff) = &snapshot.active.handoff else {
         return Ok(());
@@ -305,7 +305,7 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
     Ok(())
 }
 
-/// Done slices whose proof HEAD lost since somebody looked at it: nobody judges what is not there.
+/// Notes done slices whose proof HEAD lost since the mark, so that no judge is asked about missing work.
 fn note_lost(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
     let Some(seen) = mark(snapshot).filter(|_| end_is_near(snapshot)) else {
         return Ok(());
@@ -325,7 +325,7 @@ pub fn list_others_since<'a>(snapshot: &Snapshot, facts: &'a Facts) -> Vec<&'a C
     since.map_or_else(Vec::new, |since| list_foreign(snapshot, since))
 }
 
-/// Own commits that no report names.
+/// Own commits of the active slice that no report names.
 fn list_unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
     let id = snapshot.active.slice_id.as_deref();
     let claimed = active_ledger(snapshot).map_or(&[][..], |slice| slice.claimed.as_slice());
@@ -342,7 +342,7 @@ fn active_slice(snapshot: &Snapshot) -> Option<&str> {
     active.filter(|_| snapshot.is_in_work())
 }
 
-/// Nothing since the mark has to be named.
+/// Whether HEAD contains the mark, and every commit since belongs to the active slice.
 pub(super) fn is_accounted_for(snapshot: &Snapshot, since: &Range) -> bool {
     since.ancestor && list_foreign(snapshot, since).is_empty()
 }
@@ -358,7 +358,7 @@ fn list_foreign<'a>(snapshot: &Snapshot, since: &'a Range) -> Vec<&'a CommitSeen
     commits.filter(|commit| !is_own(commit)).collect()
 }
 
-/// Names what came since the mark and is nobody's.
+/// Notes commits since the mark that do not belong to the active slice.
 fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) {
     if !since.ancestor {
         let what = "HEAD no longer contains a commit that the log has seen";

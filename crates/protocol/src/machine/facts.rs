@@ -1,8 +1,8 @@
-//! What a decision knows of the repository.
+//! The facts about the repository that decisions read.
 //!
-//! A rule reads a fact through a getter; where nobody measured it, the getter refuses with the
-//! [`Question`], and [`decide`] has it measured and asks the rules again. Facts are plain data:
-//! `event.json` in the log keeps those a transition was judged by, so that `verify` can judge it again.
+//! A rule reads a fact through a getter. If the fact was not measured, the getter refuses with the [`Question`];
+//! [`decide`] has it measured and asks the rules again. Facts are plain data: `event.json` in the log keeps those
+//! that decided a transition, so that `verify` can decide it again.
 
 use crate::digest::{sha256, sha256_of_parts};
 pub use crate::model::{BriefFacts, Verdict};
@@ -16,15 +16,15 @@ use crate::trials::TrialLine;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// HEAD.
+/// HEAD: its commit, tree and branch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// Full commit id; none = unborn.
+    /// Full commit id; `None` if HEAD is unborn.
     pub commit: Option<String>,
-    /// Tree id; none = unborn.
+    /// Tree id; `None` if HEAD is unborn.
     pub tree: Option<String>,
-    /// Short branch name; none = detached.
+    /// Short branch name; `None` if HEAD is detached.
     pub branch: Option<String>,
 }
 
@@ -34,94 +34,94 @@ pub struct Head {
 pub struct OutsideEdit {
     /// File name under `.agent/`.
     pub file: String,
-    /// Top-level fields that differ, when both sides are objects; slice ids for a plan.
+    /// Top-level fields that differ, if both sides are JSON objects; for a plan, the ids of slices that differ.
     pub fields: Vec<String>,
-    /// True when the file is gone.
+    /// Whether the file is missing.
     pub missing: bool,
 }
 
-/// A commit as seen from HEAD.
+/// A commit in a [`Range`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommitSeen {
     /// Full id.
     pub id: String,
-    /// Value of its last `Cook-Slice` trailer, where it can be a slice's work: it changes something,
-    /// and is built on where the range begins.
+    /// Value of its last `Cook-Slice` trailer. `None` unless the commit can be work on a slice: it changes
+    /// something and, if the start of the range is on HEAD, descends from it.
     pub slice: Option<String>,
-    /// Paths it changes against its first parent; only where paths were asked for,
-    /// at most [`MAX_PATHS`].
+    /// Paths that it changes relative to its first parent, at most [`MAX_PATHS`]; empty if paths were not asked
+    /// for.
     pub paths: Vec<String>,
 }
 
-/// What came on HEAD since some commit.
+/// The commits on HEAD since a given commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// The commit exists in this repository.
+    /// Whether the given commit exists in this repository.
     pub resolves: bool,
-    /// It is an ancestor of HEAD, or HEAD itself.
+    /// Whether it is HEAD or an ancestor of HEAD.
     pub ancestor: bool,
-    /// Merge base with HEAD when it resolves and is not an ancestor; where it does not resolve, the newest
-    /// commit on HEAD that has its tree, and the commits are those since that one.
+    /// Its merge base with HEAD, if it exists and is not an ancestor.
     pub merge_base: Option<String>,
-    /// Commits of `commit..HEAD`, oldest first; at most [`MAX_COMMITS`], newest kept.
+    /// Commits of `commit..HEAD`, oldest first. Of more than [`MAX_COMMITS`], the newest are kept.
     pub commits: Vec<CommitSeen>,
 }
 
-/// Commits kept of a range.
+/// Maximum number of commits kept in a range.
 pub const MAX_COMMITS: usize = 500;
 
-/// A reported commit.
+/// A commit that a report names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommitFacts {
-    /// Full id; none = no such commit, or the abbreviation is ambiguous.
+    /// Full id; `None` if there is no such commit or the abbreviation is ambiguous.
     pub id: Option<String>,
-    /// Its tree.
+    /// Its tree id.
     pub tree: Option<String>,
-    /// HEAD contains it.
+    /// Whether HEAD contains it.
     pub on_head: bool,
-    /// It descends from the basis and is not the basis.
+    /// Whether it descends from the basis and is not the basis itself.
     pub after_basis: bool,
     /// Tracked paths that the slice's own commits changed and that differ between basis and commit,
     /// sorted; at most [`MAX_PATHS`], protected ones first.
     pub paths: Vec<String>,
-    /// Those of them that match a `protected` rule or are contract files.
+    /// Those of `paths` that match a `protected` rule or are contract files.
     pub protected: Vec<String>,
-    /// Commits of `since..commit`, oldest first: what its session made.
+    /// Commits of `since..commit` whose trailer names no other slice, oldest first: those of the reporting
+    /// session.
     pub claimed: Vec<String>,
-    /// Those of them that a merge brought in: they are somebody else's work.
+    /// Those of `claimed` that a merge brought in; they are not the session's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
-    /// It was on HEAD before its session began, no report claimed it, and it brings no commit with the
-    /// slice's trailer that was not reported.
+    /// Whether it was on HEAD before its session began, no report claimed it, and it brings no unreported commit
+    /// with the slice's trailer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_earlier: bool,
 }
 
-/// One gate's run.
+/// The run of one gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateRun {
-    /// The gate.
+    /// The gate that ran.
     pub gate: GateSpec,
-    /// Its receipt at the commit; none = it could not be started.
+    /// Its receipt at the commit; `None` if the gate could not be started.
     pub receipt: Option<Receipt>,
-    /// Why there is no receipt, or what else is wrong with it.
+    /// Why there is no receipt, or another problem with the run.
     pub problem: Option<String>,
-    /// What a reader should know of it, though it decides nothing.
+    /// Remarks for a reader; they decide nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// Receipt at the basis, for a gate that must fail there.
     pub at_basis: Option<Receipt>,
-    /// Tests that its output names as failed.
+    /// Tests that the gate's output names as failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
 }
 
 impl GateRun {
-    /// A run with its receipt, or why it has none.
+    /// Creates a run from its receipt, or from the reason why it has none.
     pub fn new(gate: GateSpec, receipt: Option<Receipt>, problem: Option<&str>) -> Self {
         Self {
             gate,
@@ -133,7 +133,7 @@ impl GateRun {
         }
     }
 
-    /// Green, and red at the basis where that is asked for.
+    /// Whether the gate is green and, if `must_fail_at_basis` is set, red at the basis.
     pub fn has_passed(&self) -> bool {
         self.problem.is_none()
             && self.receipt.as_ref().is_some_and(Receipt::has_passed)
@@ -151,40 +151,40 @@ impl GateRun {
 pub struct AnchorAnswer {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why, for a reader.
+    /// The reason, for a reader.
     pub why: String,
-    /// The anchor as it should be written now (`Moved`).
+    /// The anchor as it should be written now; set for [`Verdict::Moved`].
     pub now: Option<String>,
-    /// The receipt that backs it.
+    /// Id of the receipt that backs it.
     pub receipt: Option<String>,
-    /// What it points at, in a form that is equal when two anchors point at the same thing:
-    /// path and lines, or receipt and output anchor.
+    /// What the anchor points at, as path and lines or as receipt and output anchor. Equal for two anchors that
+    /// point at the same thing.
     pub target: String,
-    /// It did not hold at the slice's basis already.
+    /// Whether it did not yet hold at the slice's basis.
     pub is_new: bool,
-    /// The lines that it shows, for the record.
+    /// The lines that the anchor shows, for the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Vec<String>>,
-    /// The tree of the tests that it shows, for the record; the log keeps it.
+    /// Id of the tree of tests that the anchor shows, for the record; the log keeps that tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<String>,
 }
 
-/// The stop verifier's run at HEAD.
+/// The run of the stop verifier at HEAD.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopVerifierRun {
     /// Its receipt.
     pub receipt: Option<Receipt>,
-    /// Why there is none.
+    /// Why there is no receipt, or another problem with the run.
     pub problem: Option<String>,
-    /// What else there is to say of it.
+    /// Remarks for a reader.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
 
 impl StopVerifierRun {
-    /// It ran in a clean room and exited 0, and nothing else is wrong with its run.
+    /// Whether the verifier ran in a clean room, exited 0, and had no other problem.
     pub fn has_passed(&self) -> bool {
         self.problem.is_none()
             && self
@@ -194,33 +194,33 @@ impl StopVerifierRun {
     }
 }
 
-/// What `cook.toml` says about deciding.
+/// The settings of `cook.toml` that decisions read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigFacts {
     /// Budgets.
     pub limits: Limits,
-    /// Findings that need a re-ground refuse.
+    /// `[rules] strict`: a rewritten history asks for a re-ground.
     pub strict: bool,
     /// `[rules] audit`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audit: bool,
-    /// The share of planted defects that gates must notice; none = nothing is asked.
+    /// The share of planted defects that gates must notice; `None` if no share is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Share>,
-    /// `[rules] audit_every`; none = `audit_last`, or, in older logs, 3.
+    /// `[rules] audit_every`; if `None`, `audit_last` applies or, in older logs, 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_every: Option<NonZeroU64>,
-    /// No `[rules] audit_every` is stated: under `standard` only the last open slice is audited.
+    /// Whether `[rules] audit_every` is unset, so that under `standard` only the last open slice is audited.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audit_last: bool,
 }
 
-/// What was measured. Rules read the fields through the getters.
+/// The measured facts. Rules read them through the getters.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Facts {
-    /// RFC 3339 UTC, seconds.
+    /// Current time, RFC 3339 UTC, in whole seconds.
     pub now: String,
     /// See [`Question::Head`].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -228,17 +228,17 @@ pub struct Facts {
     /// See [`Question::Contract`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_missing: Option<Vec<String>>,
-    /// Digest of each settings file that is there; measured with [`Question::Contract`].
+    /// Digest of each settings file that exists; measured with [`Question::Contract`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<BTreeMap<String, String>>,
-    /// Which of [`CONTRACT_TEXTS`](super::CONTRACT_TEXTS) say something else than the log; measured with
+    /// Files of [`CONTRACT_TEXTS`](super::CONTRACT_TEXTS) that differ from the log; measured with
     /// [`Question::Contract`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contract_differs: Vec<String>,
     /// See [`Question::ContractCommitted`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_uncommitted: Option<Vec<String>>,
-    /// cook made the stop verifier from other gates than the settings have; measured with
+    /// Whether cook generated the stop verifier from gates other than the settings'; measured with
     /// [`Question::ContractCommitted`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stop_verifier_stale: bool,
@@ -263,12 +263,11 @@ pub struct Facts {
     /// See [`Question::Gates`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<Vec<GateRun>>,
-    /// What planted defects say of green gates; measured with [`Question::Gates`] where `[rules] strength`
-    /// asks for it.
+    /// How many planted defects the green gates notice; measured with [`Question::Gates`] if `[rules] strength` is
+    /// set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<StrengthNote>,
-    /// What the tests of the basis and of the commit say when they are crossed with the code of both;
-    /// measured with [`Question::Gates`].
+    /// Results of the tests of the basis and of the commit on the code of both; measured with [`Question::Gates`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<TrialLine>,
     /// See [`Question::Anchors`], by [`AnchorQuestion::key`].
@@ -280,10 +279,10 @@ pub struct Facts {
     /// See [`Question::StopVerifier`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_verifier: Option<StopVerifierRun>,
-    /// See [`Question::Room`]; read where it is there.
+    /// See [`Question::Room`]. Rules read it only if it is present.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<RoomCheck>,
-    /// See [`Question::Trust`]: those that are not trusted.
+    /// See [`Question::Trust`]: the commands that are not trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<BTreeSet<String>>,
     /// See [`Question::Config`].
@@ -295,15 +294,15 @@ pub struct Facts {
     /// See [`Question::Goal`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<GoalFound>,
-    /// What was asked; none where the facts come out of the log, and nothing more can be asked.
+    /// The questions asked so far. `None` if the facts come from the log, so that nothing more can be asked.
     #[serde(skip)]
     pub asked: Option<Vec<Question>>,
 }
 
-/// Has the rules decide, and measures what they ask for until they can.
+/// Runs the rules, and measures what they ask for until they can decide.
 ///
 /// # Errors
-/// A refusal of theirs, or what `measure` fails at.
+/// A refusal by the rules, or an error of `measure`.
 pub fn decide<T, E: From<Refusal>>(
     facts: &mut Facts,
     measure: impl Fn(&Question, &mut Facts) -> Result<(), E>,
@@ -327,7 +326,7 @@ fn missing(name: &str) -> Refusal {
     refusal!(Code::FactMissing, "`{name}` was not measured")
 }
 
-/// The getters of facts: the field and its question.
+/// Generates a getter from each field and its question.
 macro_rules! getters {
     ($($field:ident: $of:ty, $question:expr;)*) => {
         impl Facts {
@@ -349,7 +348,7 @@ getters! {
 }
 
 impl Facts {
-    /// The receipts that they hold, each once; the log keeps them beside the transition.
+    /// The distinct receipts in these facts; the log keeps them beside the transition.
     pub fn receipts(&self) -> Vec<&Receipt> {
         let runs = self.gates.iter().flatten();
         let gates = runs.flat_map(|run| run.receipt.iter().chain(&run.at_basis));
@@ -366,7 +365,7 @@ impl Facts {
         receipts
     }
 
-    /// Forgets what commands of the repository may have changed: it is measured again after them.
+    /// Discards facts that commands of the repository may have changed, so that they are measured again.
     pub fn forget_surroundings(&mut self) {
         let facts = std::mem::take(self);
         *self = Self {
@@ -395,7 +394,7 @@ impl Facts {
         }
     }
 
-    /// Asks what was not asked yet. Facts out of the log are as they are.
+    /// Refuses with the question unless it was asked already. Facts from the log are taken as they are.
     pub(super) fn ask(&self, question: Question) -> Result<(), Refusal> {
         match &self.asked {
             Some(asked) if !asked.contains(&question) => Err(Refusal {
@@ -429,7 +428,7 @@ impl Facts {
         self.read(self.on_head.get(commit), question).copied()
     }
 
-    /// The reported commit; it is asked before the rules are.
+    /// The reported commit; `apply` asks for it before it runs the rules.
     pub(super) fn commit(&self) -> Result<&CommitFacts, Refusal> {
         self.commit.as_ref().ok_or_else(|| missing("commit"))
     }
@@ -457,7 +456,7 @@ impl Facts {
         self.read(answer, Question::Anchors { asked, ends: false })
     }
 
-    /// Asks anchors together, those that nobody looked at.
+    /// Asks together for those anchors that were not measured yet.
     pub(super) fn ask_anchors(
         &self,
         mut asked: BTreeSet<AnchorQuestion>,
@@ -470,7 +469,7 @@ impl Facts {
         }
     }
 
-    /// Which of the commands are not trusted; nothing is measured when there are none.
+    /// Returns the commands that are not trusted. Measures nothing if `commands` is empty.
     pub(super) fn list_untrusted(
         &self,
         commands: &BTreeSet<String>,
@@ -485,39 +484,39 @@ impl Facts {
     }
 }
 
-// What `git status` says.
+// The worktree.
 
-/// `git status`.
+/// The result of `git status`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Worktree {
-    /// Dirty paths, sorted; at most [`MAX_PATHS`], the rest counted.
+    /// Dirty paths, sorted, at most [`MAX_PATHS`]; `more` counts the rest.
     pub dirty: Vec<String>,
-    /// How many more there are.
+    /// Number of dirty paths beyond those in `dirty`.
     pub more: u64,
-    /// Tracked files that HEAD has otherwise and git was told not to look at, at most [`MAX_PATHS`]; asked
-    /// for at the end alone.
+    /// Tracked files that differ from HEAD although git was told to ignore their changes, at most [`MAX_PATHS`];
+    /// measured only for the end of the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unwatched: Vec<String>,
     /// SHA-256 of the whole status output.
     pub digest: String,
 }
 
-/// Paths kept of any list that a repository can make long.
+/// Maximum number of paths kept in a list that a repository can make long.
 pub const MAX_PATHS: usize = 200;
 
 impl Worktree {
-    /// No entry in `git status`.
+    /// Whether `git status` reports nothing.
     pub fn is_clean(&self) -> bool {
         self.dirty.is_empty()
     }
 
-    /// Some of the dirty paths, and how many there are beside them.
+    /// Names the first five dirty paths, and counts the others.
     pub(super) fn first_dirty(&self) -> String {
         self.name_dirty(5)
     }
 
-    /// How the user commits what is cook's own among the dirty paths.
+    /// Says how the user commits cook's own files among the dirty paths; `None` if there are none.
     pub(super) fn contract_hint(&self) -> Option<String> {
         let is_own = |path: &&String| {
             let mut known = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
@@ -532,7 +531,7 @@ impl Worktree {
         (!own.is_empty()).then(|| format!("`cook init --commit` commits {}", own.join(", ")))
     }
 
-    /// As many of the dirty paths, and how many there are beside them.
+    /// Names at most `most` dirty paths, and counts the others.
     pub fn name_dirty(&self, most: usize) -> String {
         let named = self.dirty.iter().take(most).cloned().collect::<Vec<_>>();
         let rest = (self.dirty.len() - named.len()) as u64 + self.more;
@@ -543,9 +542,9 @@ impl Worktree {
     }
 }
 
-// The contract's files: which of them the log holds, and what takes an edited one in.
+// The contract's files: those that the log holds, and the commands that take in an edited one.
 
-/// That the last gate which a project passes is not made from its gates.
+/// The finding that the stop verifier was generated from gates other than the settings'.
 pub fn stale_stop_verifier() -> Finding {
     Finding::new(
         Code::StopVerifierStale,
@@ -554,10 +553,10 @@ pub fn stale_stop_verifier() -> Finding {
     .at(STOP_VERIFIER_SCRIPTS[0])
 }
 
-/// The mission and the profile: what the log was started with.
+/// The mission and the profile, with which the log was started.
 pub const CONTRACT_TEXTS: [&str; 2] = [".agent/mission.md", ".agent/profile.json"];
 
-/// The command that makes one of [`CONTRACT_TEXTS`], as it stands, the log's.
+/// The command that takes the present version of a file of [`CONTRACT_TEXTS`] into the log.
 pub fn take_in_command(path: &str) -> &'static str {
     match path == CONTRACT_TEXTS[0] {
         true => "cook plan refocus --mission-file .agent/mission.md",
@@ -565,10 +564,10 @@ pub fn take_in_command(path: &str) -> &'static str {
     }
 }
 
-// Tickets: what a report that comes with one was made from.
+// Tickets: each names the state that a report was made from.
 
-/// The ticket given out at dispatch: it fits one tip of the log and one HEAD, and where a role is due
-/// that leaves the worktree alone, the worktree of which `git status` has this digest.
+/// The ticket that dispatch gives out. It identifies the log's tip and HEAD and, for a role that must not change
+/// the worktree, also the worktree by the digest of its `git status`.
 pub fn ticket(tip: &str, head: &Head, status: Option<&str>) -> String {
     let parts = [Some(tip), head.commit.as_deref(), head.branch.as_deref()];
     let digest = sha256_of_parts(parts.map(Option::unwrap_or_default));
@@ -579,13 +578,13 @@ pub fn ticket(tip: &str, head: &Head, status: Option<&str>) -> String {
     }
 }
 
-/// The part of a ticket that stands for a worktree.
+/// The part of a ticket that identifies the worktree.
 fn tree_mark(status: &str) -> String {
     sha256(status)[..8].to_owned()
 }
 
-/// Whether a ticket was given for the worktree whose `git status` has this digest; none where it
-/// speaks of no worktree.
+/// Whether a ticket was given out for the worktree with this `git status` digest; `None` if the ticket names no
+/// worktree.
 pub fn is_for_tree(ticket: &str, status: &str) -> Option<bool> {
     let (_, mark) = ticket.split_once('-')?;
     Some(mark == tree_mark(status))

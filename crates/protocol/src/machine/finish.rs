@@ -1,4 +1,4 @@
-//! The end of every transition: the fields that are formulas, the wave, the budgets, the sequence.
+//! The end of every transition: derived fields, the wave, the budgets, the sequence number.
 
 use super::dispatch::find_due;
 use super::facts::{Facts, Range};
@@ -7,21 +7,21 @@ use super::{assurance, drift, goal_transitions, wave};
 use crate::model::RoleSlot;
 use crate::prelude::*;
 
-/// How the transition began, for what depends on the way it came.
+/// How the transition began, as far as its end depends on it.
 pub(super) struct Before {
-    /// The rule that answered.
+    /// The rule that answered before the transition.
     pub rule: Rule,
-    /// Judges were being asked.
+    /// Whether judges were being asked.
     pub in_wave: bool,
-    /// A role's event: spends a step.
+    /// Whether the event is a role's and spends a step.
     pub spends_step: bool,
-    /// What was edited outside is put aside by this transition.
+    /// Whether this transition sets edits made outside cook aside.
     pub displace: bool,
-    /// What came before is accounted for: it was re-grounded, or implemented.
+    /// Whether everything so far is accounted for: it was re-grounded or implemented, or a mission begins.
     pub marks: bool,
 }
 
-/// Completes `next` and returns what `dispatch` says of it.
+/// Completes `next`, and returns its dispatch.
 pub(super) fn finish(
     next: &mut Snapshot,
     facts: &Facts,
@@ -64,7 +64,7 @@ pub(super) fn finish(
         && next.ledger.wave.opened_at == head.commit
         && next.ledger.wave.running;
     if judged(&dispatch_now, next) && !before.in_wave && !resumed_wave {
-        // A no of the wave before is answered first; the next one opens after that.
+        // A no of the previous wave is answered before the next wave opens.
         wave::void(next);
         dispatch_now = find_due(next, &facts)?;
         if dispatch_now.rule == Rule::Judge {
@@ -81,7 +81,7 @@ pub(super) fn finish(
     Ok(dispatch_now)
 }
 
-/// Writes down what follows from the rest.
+/// Sets the fields that follow from the rest.
 fn derive(next: &mut Snapshot, dispatch: &Dispatch) {
     let open_ids = next.plan.list_open_contracts();
     let head = next.ledger.head_seen.clone();
@@ -165,14 +165,14 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<
     Ok(facts)
 }
 
-/// Drops what no later decision can ask for.
+/// Drops the ledgers of slices that are not in the plan: no later decision reads them.
 fn prune(next: &mut Snapshot) {
     let slices = next.plan.candidate_slices.iter();
     let planned: BTreeSet<&String> = slices.map(|slice| &slice.slice_id).collect();
     next.ledger.slices.retain(|id, _| planned.contains(id));
 }
 
-/// Stops the work when a budget is spent (`[limits]` of `cook.toml`).
+/// Stops the work if a budget (`[limits]` of `cook.toml`) is spent.
 fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(), Refusal> {
     if !before.spends_step || next.state.continuation_policy != Policy::Continue {
         return Ok(());

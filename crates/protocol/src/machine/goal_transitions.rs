@@ -1,5 +1,5 @@
-//! A goal: a mission with one slice, whose criteria are commands of the user's. Of the rules S, 2, 3 and 4 only
-//! S and 4 ever find something to say of it, and what a run says of HEAD decides (`docs/goal.md`).
+//! Goals (`docs/goal.md`). A goal is a mission with one slice, whose criteria are the user's commands. Only rules
+//! S and 4 ever apply to it, and the results of the commands at HEAD decide.
 
 use super::active::active_from;
 use super::dispatch::not_your_turn;
@@ -12,12 +12,12 @@ use crate::model::{
 };
 use crate::prelude::*;
 
-/// The command that asks how far it is.
+/// The command that shows how far the goal is.
 pub const ASK: &str = "cook goal";
-/// The one word for its end.
+/// The contract status of a reached goal.
 pub(super) const REACHED: &str = "goal_reached";
 
-/// The slice and the ledger that it begins with.
+/// Adds the slice and the ledger that a goal begins with.
 pub(super) fn begin(next: &mut Snapshot, goal: &Goal) {
     let slice = Slice {
         slice_id: GOAL_SLICE.to_owned(),
@@ -45,7 +45,7 @@ pub(super) fn begin(next: &mut Snapshot, goal: &Goal) {
     }));
 }
 
-/// Another goal, once the last one is over.
+/// Sets another goal, once the last one is over.
 pub(super) fn set(work: &mut Work, goal: &Goal, branch: &str) -> Result<(), Refusal> {
     if !is_over(work.before) {
         return Err(exists(work.before));
@@ -67,7 +67,7 @@ pub(super) fn set(work: &mut Work, goal: &Goal, branch: &str) -> Result<(), Refu
     Ok(())
 }
 
-/// A goal or a mission is there already.
+/// The refusal because a goal or a mission exists already.
 fn exists(before: &Snapshot) -> Refusal {
     let anchor = &before.state.mission_anchor;
     match before.goal() {
@@ -77,7 +77,7 @@ fn exists(before: &Snapshot) -> Refusal {
     }
 }
 
-/// A mission is there already, or a goal, of which a mission is made first.
+/// The refusal because a mission exists already, or a goal, which the user must first turn into a mission.
 pub fn has_mission(before: &Snapshot) -> Refusal {
     match before.goal() {
         Some(_) => refusal!(Code::GoalExists, "the log is of a goal").replace_hints([
@@ -88,17 +88,17 @@ pub fn has_mission(before: &Snapshot) -> Refusal {
     }
 }
 
-/// It is reached, or was dropped.
+/// Whether the goal was reached or dropped.
 pub(super) fn is_over(snapshot: &Snapshot) -> bool {
     snapshot.ledger.goal.is_some() && snapshot.plan.open_slices().next().is_none()
 }
 
-/// What is over is not resumed.
+/// The refusal because the goal is over.
 pub(super) fn nothing_open() -> Refusal {
     Refusal::new(Code::GoalNone, "the goal of this worktree is over")
 }
 
-/// What the checks say of HEAD decides: it is reached, or the work goes on.
+/// Decides by the results of the checks at HEAD: the goal is reached, or the work continues.
 pub(super) fn weigh(work: &mut Work) -> Result<(), Refusal> {
     let Some(pursued) = work.before.ledger.goal.clone() else {
         return Err(Refusal::new(Code::GoalNone, "this worktree has no goal"));
@@ -127,7 +127,7 @@ pub(super) fn weigh(work: &mut Work) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A session that did not reach it spends an attempt.
+/// Spends an attempt if the session did not reach the goal.
 pub(super) fn spend_attempt(work: &mut Work) {
     if work.next.state.continuation_policy == Policy::Continue {
         let attempts = &mut work.next.counters.attempts;
@@ -135,7 +135,7 @@ pub(super) fn spend_attempt(work: &mut Work) {
     }
 }
 
-/// Every check is green at this commit.
+/// Records that every check is green at this commit.
 fn reach(work: &mut Work, head: &str, found: &GoalFound) {
     let Some(goal) = work.next.goal().cloned() else {
         return;
@@ -198,7 +198,7 @@ fn reach(work: &mut Work, head: &str, found: &GoalFound) {
     };
 }
 
-/// Something is red or not known; what was reached before is open again.
+/// Continues because a check is red or its result unknown; reopens a goal that was reached before.
 fn go_on(work: &mut Work, head: &str, found: &GoalFound) {
     if work.next.state.continuation_policy == Policy::Done {
         work.next.state.continuation_policy = Policy::Continue;
@@ -217,7 +217,7 @@ fn go_on(work: &mut Work, head: &str, found: &GoalFound) {
     work.next.evidence = VerificationEvidence::default();
 }
 
-/// The profile of goals is for goals, and only `lite` may ask for no judge.
+/// Refuses the profile `goal` for a mission, and `standard` or `strict` without judges.
 pub(super) fn check_profile(profile: &Profile, is_goal: bool) -> Result<(), Refusal> {
     let what = match profile.assurance {
         Assurance::Goal if !is_goal => "the profile `goal` is a goal's, which `cook goal` sets",
@@ -229,7 +229,7 @@ pub(super) fn check_profile(profile: &Profile, is_goal: bool) -> Result<(), Refu
     Err(Refusal::new(Code::DoesNotApply, what))
 }
 
-/// The user asks for more than a goal: its slice is planned anew under the contract.
+/// Turns a goal into a mission: its slice is planned anew under the contract.
 pub(super) fn leave(work: &mut Work, profile: &Profile) {
     if work.before.ledger.goal.is_none() || profile.assurance == Assurance::Goal {
         return;

@@ -1,4 +1,4 @@
-//! The reports of implementers: a commit of the slice, why the plan must change first, or a question.
+//! Implementers' reports: a commit of the slice, a reason why the plan must change first, or a question.
 
 use super::active::take_vanished_away;
 use super::facts::{CommitFacts, GateRun, Range};
@@ -14,14 +14,12 @@ use crate::question::{CommitQuestion, GateQuestion};
 use crate::report::{advice, list_items};
 use crate::trials::Word;
 
-// An implementer's report: a commit of the slice, or why the plan must change first.
-
-/// The field that says what its checks came to.
+/// The report field that holds the results of the checks.
 const RESULTS: &str = "verification_results";
-/// Failed tests that a finding names.
+/// Maximum number of failed tests, and of declarations, that are named.
 const NAMED: usize = 10;
 
-/// What an `Implemented` asks of the commit that it reports.
+/// The question about the commit that an `Implemented` event reports.
 pub fn ask_commit(snapshot: &Snapshot, event: &Event) -> Option<CommitQuestion> {
     let Event::Implemented {
         slice_id,
@@ -46,7 +44,7 @@ pub fn ask_commit(snapshot: &Snapshot, event: &Event) -> Option<CommitQuestion> 
     })
 }
 
-/// A commit of the active slice, with its gates run.
+/// Records a commit of the active slice and the runs of its gates.
 pub(super) fn implement(
     work: &mut Work,
     slice_id: &str,
@@ -108,7 +106,7 @@ pub(super) fn implement(
     Ok(())
 }
 
-/// Refuses a commit that takes away what tests of the basis asked, where no commit's message says so.
+/// Refuses a commit that takes away from the tests of the basis, unless a commit message declares it.
 fn require_declared(work: &Work) -> Result<(), Refusal> {
     let undeclared = list_undeclared(&work.facts.trials);
     if undeclared.is_empty() {
@@ -132,7 +130,7 @@ fn require_declared(work: &Work) -> Result<(), Refusal> {
         .replace_hints(declarations.take(NAMED).map(declare)))
 }
 
-/// What planted defects say of the gates that are green now.
+/// Keeps the result of the planted defects, if the gates are green.
 fn note_strength(work: &mut Work, slice_id: &str, green: bool) {
     let note = work.facts.strength.clone().filter(|_| green);
     let codes = [
@@ -140,7 +138,7 @@ fn note_strength(work: &mut Work, slice_id: &str, green: bool) {
         Code::StrengthUnknown,
         Code::DefectsUnnoticed,
     ];
-    // What an attempt before had is another's.
+    // Remarks on an earlier attempt no longer apply.
     work.next.ledger.remarks.retain(|remark| {
         remark.slice_id != slice_id || codes.iter().all(|code| code.id() != remark.code)
     });
@@ -157,7 +155,7 @@ fn note_strength(work: &mut Work, slice_id: &str, green: bool) {
     work.ledger(slice_id).strength = note.map(Box::new);
 }
 
-/// The implementer says the plan must change first.
+/// Gives the slice back, because the implementer says that the plan must change first.
 pub(super) fn hand_back(
     work: &mut Work,
     slice_id: &str,
@@ -165,7 +163,7 @@ pub(super) fn hand_back(
     submission: &Submission,
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
-    // What its session committed stays the slice's, with a trailer or without.
+    // Commits of its session stay the slice's, with or without a trailer.
     let made: Vec<String> = match (&submission.began_at, drift::mark(work.before)) {
         (Some(seen), Some(mark)) => {
             let commits = &work.facts.since(mark)?.commits;
@@ -191,7 +189,7 @@ pub(super) fn hand_back(
     Ok(())
 }
 
-/// What the implementer says proves each criterion; under `strict` a regrounder says it.
+/// Keeps the proof that the implementer names for each criterion. Under `strict` the regrounder names it.
 fn keep_offers(work: &mut Work, slice_id: &str, evidence: &[Offer], submission: &Submission) {
     let is_heard = !work.before.assurance().is_strict() && !evidence.is_empty();
     let ledger = work.ledger(slice_id);
@@ -240,7 +238,7 @@ fn red_gate(run: &GateRun) -> String {
     format!("gate `{name}` {how}: {last}")
 }
 
-/// Settings that the slice names as its own work are the user's from here on.
+/// Accepts changed settings files as the user's, if the slice names them as its surfaces.
 fn keep_named_settings(work: &mut Work, slice_id: &str) -> Result<(), Refusal> {
     let surfaces = work.next.plan.surfaces(slice_id).to_vec();
     let found = work.facts.settings()?.clone();
@@ -340,8 +338,8 @@ fn commit_slice(
     Ok(())
 }
 
-/// Red gates: the slice goes back to work and an attempt is spent. What they say takes the place of
-/// what they said before.
+/// Sends the slice back to work because of red gates, and spends an attempt. Their findings replace those of
+/// earlier red gates.
 fn send_back(work: &mut Work, slice_id: &str, findings: Vec<String>) {
     let unfixed = work.take_review(slice_id);
     let before = std::mem::replace(&mut work.ledger(slice_id).red_gates, findings.clone());
@@ -368,10 +366,10 @@ fn send_back(work: &mut Work, slice_id: &str, findings: Vec<String>) {
         .0 += 1;
 }
 
-// The commit that an implementer names: whether it can be the slice's, which commits come with
-// it, and what it changes that reviewers should see.
+// The commit that an implementer names: whether it can be the slice's, which commits come with it, and which of
+// its changes reviewers should see.
 
-/// The full id of the reported commit, after every check on it.
+/// Checks the reported commit, and returns its full id.
 fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     let facts = work.facts.commit()?;
     let Some(id) = &facts.id else {
@@ -441,7 +439,7 @@ fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     Ok(id.clone())
 }
 
-/// A settings file that changed since the basis, and is as the user wants it.
+/// Whether a changed settings file is as the user left it.
 fn is_as_the_user_left_it(work: &Work, path: &str) -> bool {
     let left = work.before.ledger.settings.get(path);
     let found = work.facts.settings.as_ref();
@@ -493,7 +491,7 @@ fn note_outside_surfaces(
     Ok(())
 }
 
-/// What a report says of paths besides their names.
+/// The report's items about changed files that say more of these paths than their names.
 fn list_said_of(report: &ReportRecord, paths: &[String]) -> Vec<String> {
     let files = list_items(report, "files_changed");
     files
@@ -507,9 +505,8 @@ fn list_said_of(report: &ReportRecord, paths: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What the slice takes away from the tests, and what may make its gates' runs differ from those
-/// of a clone. The diff is the whole slice's: what was said of
-/// an earlier commit of it holds no longer.
+/// Remarks on what the slice takes away from the tests, and on what may make its gates' runs differ from those in
+/// a clone. They are about the whole slice's diff and replace the remarks on its earlier commits.
 fn note_runs(work: &mut Work, slice_id: &str, runs: &[GateRun]) -> Result<(), Refusal> {
     let lines = work.facts.trials.clone();
     work.next.ledger.remarks.retain(|remark| {
@@ -529,7 +526,7 @@ fn note_runs(work: &mut Work, slice_id: &str, runs: &[GateRun]) -> Result<(), Re
     Ok(())
 }
 
-/// The remarks that the slice's latest runs make anew.
+/// Codes of the remarks that each new run of the slice's gates replaces.
 const OF_RUNS: [Code; 12] = [
     Code::GateSurroundings,
     Code::PassToFail,
@@ -545,8 +542,8 @@ const OF_RUNS: [Code; 12] = [
     Code::DeclarationUnknown,
 ];
 
-/// The commits that a report of a slice claims: those that appeared during its session, where no other
-/// slice has them, those with the slice's trailer up to the commit that it reports, and that one.
+/// The commits that a slice's report claims: those of its session that no other slice has and no merge brought in,
+/// those with the slice's trailer up to the reported commit, and that commit itself.
 pub fn claims(
     slice_id: &str,
     commit: &str,
@@ -567,7 +564,7 @@ pub fn claims(
     claimed.chain([commit.to_owned()]).collect()
 }
 
-/// The slice has all that its report claims.
+/// Adds the commits that the report claims to the slice.
 pub(super) fn claim(work: &mut Work, slice_id: &str, commit: &str) -> Result<(), Refusal> {
     let slices = &work.next.ledger.slices;
     let is_others = |made: &String| {
@@ -588,9 +585,9 @@ pub(super) fn claim(work: &mut Work, slice_id: &str, commit: &str) -> Result<(),
     Ok(())
 }
 
-// What takes the place of a report: a question to the user, or one that was refused.
+// Instead of a report: a question to the user, or a refusal.
 
-/// A role needs something only the user has. Those that judge do not ask.
+/// Asks the user for something that only the user has. Judging roles may not ask.
 pub(super) fn ask(
     work: &mut Work,
     role: Role,
@@ -608,7 +605,7 @@ pub(super) fn ask(
         ));
     }
     user_answers::require_new(work, question)?;
-    // What it says besides is heard when it goes on.
+    // The rest of the report is used when the role continues.
     match role {
         Role::Implementer => {
             if let Some(id) = work.active_id() {
@@ -629,7 +626,7 @@ pub(super) fn ask(
     Ok(())
 }
 
-/// A driven session's report was refused: an attempt is spent, nothing else moves.
+/// Counts a refused report of a driven session: an attempt is spent, and nothing else changes.
 pub(super) fn count_refusal(work: &mut Work) {
     work.next.counters.refused.0 += 1;
     if let Some(id) = work.active_id() {

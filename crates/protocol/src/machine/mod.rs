@@ -1,7 +1,7 @@
-//! The protocol itself: which role is due, and what a report does to the documents.
+//! The protocol's rules: which role is due, and how a report changes the documents.
 //!
-//! Pure. [`dispatch`] and [`apply`] decide from facts alone, and ask for those that they lack;
-//! [`decide`] has them measured. Nothing else moves state.
+//! Pure. [`dispatch`] and [`apply`] decide from [`Facts`] alone and ask for facts that they lack; [`decide`] has
+//! those measured. Nothing else changes the state.
 
 mod active;
 mod apply;

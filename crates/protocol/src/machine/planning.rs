@@ -1,4 +1,4 @@
-//! Merging a regrounder's plan into the log's: what a plan may change, what it may not.
+//! Merges a regrounder's plan into the log's, and refuses changes that a plan may not make.
 
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::user_answers::conditions;
@@ -8,19 +8,19 @@ use crate::model::{EvidenceClaim, PlanBlock};
 use crate::prelude::*;
 use crate::report::is_named;
 
-/// Slices a plan may hold.
+/// Maximum number of slices in a plan.
 pub const MAX_SLICES: usize = 5_000;
 
-/// What a merge did that later steps ask about.
+/// The result of a merge, for later steps.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
-    /// The plan differs from the one before.
+    /// Whether the plan differs from the one before.
     pub changed: bool,
-    /// Slices that are new.
+    /// Ids of the new slices.
     pub opened: Vec<String>,
 }
 
-/// Takes the block's plan in, all or nothing.
+/// Merges the block's plan, all or nothing.
 pub(super) fn merge(
     work: &mut Work,
     plan: &PlanBlock,
@@ -127,7 +127,7 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An open slice says what it is for and what must hold; what an imported one says stays as it is.
+/// Requires a goal and criteria of an open slice; blank ones of an imported slice may stay.
 fn require_criteria(planned: &PlannedSlice, known: Option<&Slice>) -> Result<(), Refusal> {
     let is_blank = |text: &str| text.trim().is_empty();
     let is_known = |text| known.is_some_and(|known| known.acceptance_criteria.contains(text));
@@ -150,7 +150,7 @@ fn require_criteria(planned: &PlannedSlice, known: Option<&Slice>) -> Result<(),
     ))
 }
 
-/// A slice the plan names for the first time.
+/// Builds a slice that the plan names for the first time.
 fn introduce(planned: &PlannedSlice) -> Result<Slice, Refusal> {
     require_criteria(planned, None)?;
     let status = planned.status.unwrap_or(SliceStatus::Planned);
@@ -213,7 +213,7 @@ fn illegal_status(id: &str, from: &str, to: SliceStatus) -> Refusal {
     )
 }
 
-/// A slice the plan already holds.
+/// Updates a slice that the plan already holds.
 fn revise(
     work: &mut Work,
     slice: &Slice,
@@ -227,7 +227,7 @@ fn revise(
     if closed {
         let differs =
             planned.acceptance_criteria != slice.acceptance_criteria || planned.goal != slice.goal;
-        // What a cancelled slice was for binds nobody.
+        // The goal and criteria of a cancelled slice bind nobody.
         if slice.status == SliceStatus::Done && differs {
             return Err(refusal!(
                 Code::GoalChanged,
@@ -276,7 +276,7 @@ fn revise(
     let mut next = with_plan_fields(slice.clone(), planned, status);
     if status == SliceStatus::Cancelled {
         cancel(work, &next, planned, block)?;
-        // What is shown of it is shown by this report.
+        // Only the evidence of this report counts for a cancelled slice.
         next.evidence.clear();
     }
     Ok(next)
@@ -338,7 +338,7 @@ fn next_status(
     }
 }
 
-/// The active cursor lets go of a slice that the plan took out of work.
+/// Leaves no slice active if the plan took the active one out of work.
 fn unselect(work: &mut Work) {
     let Some(id) = work.active_id() else { return };
     let slice = work.next.plan.slice(&id);
@@ -363,15 +363,15 @@ fn note_unknown_blockers(work: &mut Work) {
     }
 }
 
-/// The criteria of the active slice changed, so that review and audit are void.
+/// Whether the slice's criteria or answers changed, which voids review and audit.
 pub(super) fn key_changed(work: &Work, id: &str) -> bool {
     let digest = |slice: Option<&Slice>| slice.map(|slice| criteria_sha256(&conditions(slice)));
     digest(work.before.plan.slice(id)) != digest(work.next.plan.slice(id))
 }
 
-// Why a slice is blocked: a plan says it, and it stands with the slice until it is blocked no more.
+// Why a slice is blocked: the plan gives the reason, and the slice keeps it while it is blocked.
 
-/// A slice is blocked by what `blocked_on` names, or for a reason.
+/// Requires that a blocked slice has an entry in `blocked_on`, or a reason.
 fn require_why_blocked(planned: &PlannedSlice) -> Result<(), Refusal> {
     let reason = planned.reason.as_deref().unwrap_or_default();
     let waits = planned.blocked_on.as_ref();
@@ -385,7 +385,7 @@ fn require_why_blocked(planned: &PlannedSlice) -> Result<(), Refusal> {
     ))
 }
 
-/// The reason stands with the slice while it is blocked.
+/// Keeps the reason with the slice while it is blocked.
 fn keep_why_blocked(work: &mut Work, slice: &Slice, planned: &PlannedSlice) {
     let id = &slice.slice_id;
     let is_blocked = slice.status == SliceStatus::Blocked;
@@ -398,9 +398,9 @@ fn keep_why_blocked(work: &mut Work, slice: &Slice, planned: &PlannedSlice) {
     }
 }
 
-// Slices that nobody is to build: given up, or shown to be there already.
+// Slices that are not to be built: given up, or shown to be there already.
 
-/// No open slice waits for one that nobody will build, but for what this report shows to be there.
+/// Refuses if an open slice waits for a cancelled one that is not shown to be there already.
 fn require_settleable(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let plan = &work.next.plan;
     let is_shown = |slice: &&Shared<Slice>| {
@@ -428,7 +428,7 @@ fn require_settleable(work: &Work, block: &Reground) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A slice that nobody is to build: given up, or there already, with proof of each criterion.
+/// Cancels a slice: it is given up, or it is there already, with proof of each criterion.
 pub(super) fn cancel(
     work: &mut Work,
     slice: &Slice,
@@ -479,14 +479,14 @@ pub(super) fn cancel(
     Ok(())
 }
 
-/// The slice was in work, and something came since.
+/// Whether the slice was in work and HEAD has moved since it was selected.
 fn is_behind(work: &Work, id: &str) -> Result<bool, Refusal> {
     let ledger = work.before.find_ledger(id);
     let basis = ledger.and_then(|ledger| ledger.basis.as_ref());
     Ok(basis.is_some() && basis != work.facts.head()?.commit.as_ref())
 }
 
-/// The file that calls a task done proves nothing of it.
+/// Refuses evidence from the plan file that calls the task done, because a tick proves nothing.
 fn require_other_place(work: &Work, id: &str, block: &Reground) -> Result<(), Refusal> {
     let Some(source) = &work.before.ledger.plan_source else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Criteria and their proof (`protocol/completion.md#acceptance-criteria`): which anchors a
-//! re-ground must have verified, what each one is worth, and when a slice has enough.
+//! Criteria and their proof (`protocol/completion.md#acceptance-criteria`): which anchors a re-ground must have
+//! verified, what each one is worth, and when a slice has enough proof.
 
 use super::facts::{AnchorAnswer, Facts, Verdict};
 use super::work::Work;
@@ -8,9 +8,9 @@ use crate::prelude::*;
 use crate::question::{AnchorQuestion, Question, Required};
 use std::ops::RangeInclusive;
 
-// Which anchors must be looked at, and which claim speaks for which criterion.
+// Which anchors must be checked, and which claim belongs to which criterion.
 
-/// Every anchor that must be looked at before this block can be judged.
+/// Every anchor that must be checked before this block can be judged.
 pub(super) fn list_questions(snapshot: &Snapshot, block: &Reground) -> BTreeSet<AnchorQuestion> {
     let mut by_key: BTreeMap<String, AnchorQuestion> = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
@@ -51,7 +51,7 @@ fn fresh_question(
     })
 }
 
-/// What a stored record is asked: of the slice to accept, as a claim.
+/// The question about a stored record. For the slice to be accepted it is the same as for a new claim.
 fn ask_again(
     snapshot: &Snapshot,
     block: &Reground,
@@ -72,7 +72,7 @@ fn ask_again(
     stored
 }
 
-/// The head of the slice that is accepted, where its commits declare that this test changed.
+/// The head of the slice to be accepted, if its commits declare that this test changed.
 fn find_declaring_head(snapshot: &Snapshot, block: &Reground, name: &str) -> Option<String> {
     let ledger = snapshot.find_ledger(block.find_accepted()?)?;
     let mut changes = ledger.test_changes.iter();
@@ -87,8 +87,8 @@ fn ask_of_work(snapshot: &Snapshot, slice_id: &str) -> Option<Required> {
     })
 }
 
-/// The question whose answer speaks for this record: the fresh claim it was
-/// stamped from in this block, or the stored one.
+/// The question whose answer decides this record: that of the claim in this block from which it was made, or that
+/// of the stored record.
 fn find_question(
     snapshot: &Snapshot,
     block: &Reground,
@@ -101,8 +101,8 @@ fn find_question(
         .unwrap_or_else(|| ask_again(snapshot, block, slice, record))
 }
 
-/// The slice a claim speaks of: the one it names, else the one that is
-/// reconciled, else the active one, else the only one with that criterion.
+/// The slice that a claim is about: the one it names, else the one that is reconciled, else the active one, else
+/// the only one with that criterion.
 fn claim_slice(snapshot: &Snapshot, block: &Reground, claim: &EvidenceClaim) -> Option<String> {
     if let Some(id) = &claim.slice_id {
         return Some(id.clone());
@@ -133,7 +133,7 @@ fn list_claims<'a>(
 }
 
 impl AnchorQuestion {
-    /// What an anchor is asked that would be claimed for the slice in work, of no criterion yet.
+    /// The question about an anchor that may be claimed for the slice in work, without a criterion yet.
     pub fn ask_claimed(
         snapshot: &Snapshot,
         slice_id: &str,
@@ -150,12 +150,12 @@ impl AnchorQuestion {
     }
 }
 
-/// A criterion may leave a slice only with proof, given in the same report.
+/// Whether a criterion may leave a slice: the same report must give proof of it.
 pub(super) fn may_drop(snapshot: &Snapshot, block: &Reground, id: &str, criterion: &str) -> bool {
     list_claims(snapshot, block, id, criterion).next().is_some()
 }
 
-/// The anchors by which a criterion leaves a slice.
+/// The anchors that allow a criterion to leave a slice.
 pub(super) fn list_dropping_anchors(
     snapshot: &Snapshot,
     block: &Reground,
@@ -167,10 +167,8 @@ pub(super) fn list_dropping_anchors(
     anchors.join(", ")
 }
 
-// Where a proof stands.
-
-/// Where a proof stands. Two are one when they are the same place, or lines of one file that
-/// overlap: a range that is one line longer shows nothing new.
+/// The place of a proof. Two places are the same if they are equal, or lines of one file that overlap: a range
+/// that is one line longer shows nothing new.
 enum Place {
     Lines(String, RangeInclusive<usize>),
     Other(String),
@@ -198,10 +196,9 @@ impl Place {
     }
 }
 
-// What a re-ground claims: each claim holds at HEAD, and none serves two criteria.
+// The claims of a re-ground: each holds at HEAD, and none serves two criteria.
 
-/// Stamps every claim of the block into its slice's evidence; a claim that does
-/// not hold refuses the report.
+/// Adds every claim of the block to its slice's evidence. A claim that does not hold refuses the report.
 pub(super) fn stamp(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     let mut wrong = Vec::new();
     for claim in &block.evidence {
@@ -231,7 +228,7 @@ pub(super) fn stamp(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     }
 }
 
-/// It shows a text, or something that ran. A commit or somebody's word is no proof of a criterion.
+/// Whether the anchor shows a text or a run. A commit or a person's word does not prove a criterion.
 fn is_proof(answer: &AnchorAnswer) -> bool {
     answer.text.is_some() || answer.receipt.is_some()
 }
@@ -291,8 +288,8 @@ fn keep(
     Ok(())
 }
 
-/// Another criterion that rests on this place by its stored proof: of the slice, and of every other one where it
-/// is to be accepted.
+/// Another criterion whose stored proof is at this place: of the same slice or, if the slice is to be accepted, of
+/// any other slice.
 fn find_stored(
     work: &Work,
     block: &Reground,
@@ -333,7 +330,7 @@ fn refuse_shared(other: &str, claim: &EvidenceClaim) -> Refusal {
     )
 }
 
-/// No two criteria share a claim: of one slice, or of a slice that is to be accepted and any other.
+/// Refuses claims that two criteria share, within one slice or between a slice to be accepted and another.
 pub(super) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let mut seen: Vec<(AnchorQuestion, Place)> = Vec::new();
     for claim in &block.evidence {
@@ -357,10 +354,10 @@ pub(super) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refu
     Ok(())
 }
 
-// When a slice has enough.
+// When a slice has enough proof.
 
-/// Every criterion of a slice has proof of its own that holds at HEAD, and one of them at least did not
-/// hold at the basis. Refused otherwise; this is the only way to `done`.
+/// Requires that every criterion of a slice has its own proof that holds at HEAD, and that at least one proof did
+/// not hold at the basis. This is the only way to `done`.
 pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> Result<(), Refusal> {
     let slice = work.find_planned(id)?.clone();
     let mut wrong = Vec::new();
@@ -400,7 +397,7 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
                     true => is_run_new |= answer.receipt.is_some(),
                     false => old.push(describe(&question, answer)),
                 }
-                // What is accepted is what it shows now, whenever it was claimed.
+                // The record shows what holds now, whenever it was claimed.
                 stamped.push(EvidenceRecord {
                     receipt: answer.receipt.clone(),
                     head_sha: head.clone(),
@@ -450,14 +447,14 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
 
 // What the proof of done slices is worth now.
 
-/// Reopens done slices whose proof no longer holds, and plans again what was cancelled as there already
-/// and is not shown any more. What is unguarded or cannot be run waits until it is answered.
+/// Reopens done slices whose proof no longer holds, and replans slices that were cancelled as there already and
+/// are not any more. Proof that is unguarded or cannot be run waits for an answer.
 pub(super) fn revalidate_done(
     work: &mut Work,
     block: &Reground,
     submission: Option<&Submission>,
 ) -> Result<Vec<String>, Refusal> {
-    // What the block reopens itself is open by now.
+    // Slices that the block reopens itself are open by now.
     let closed = list_closed(&work.next).map(|slice| slice.slice_id.clone());
     let closed: Vec<String> = closed.filter(|id| !reopens(block, id)).collect();
     let mut reopened = Vec::new();
@@ -491,7 +488,7 @@ pub(super) fn revalidate_done(
     }
 }
 
-/// The block takes a done slice up again by its decision; what a plan calls its status says nothing.
+/// Whether the block's decision reopens the slice. The status in its plan does not count.
 fn reopens(block: &Reground, id: &str) -> bool {
     block.reconcile.as_ref().is_some_and(|reconcile| {
         reconcile.decision == Decision::Reopened && reconcile.slice_id == id
@@ -510,24 +507,24 @@ struct Owed {
 }
 
 impl Owed {
-    /// What the block does builds on it: it accepts or ends the project, or selects where nobody can say
-    /// whether the proof holds.
+    /// Whether the block builds on this proof and is refused: it accepts a slice, ends the project, or selects a
+    /// slice although the proof cannot be run.
     fn refuses(&self, block: &Reground) -> bool {
         let builds = block.find_accepted().is_some() || stops(block);
         builds || block.select.is_some() && self.finding.code == Code::ProofUnrunnable
     }
 }
 
-/// What a done slice's stored proof is worth now.
+/// The problems with a done slice's stored proof.
 #[derive(Default)]
 struct Lost {
-    /// It does not hold: the slice is reopened with these findings.
+    /// Proof that does not hold: the slice is reopened with these findings.
     gone: Vec<String>,
-    /// To be answered in this report.
+    /// Problems that this report must answer.
     owed: Vec<Owed>,
 }
 
-/// Looks at one done slice again; anchors that moved are followed.
+/// Checks the proof of one done slice again, and follows anchors that moved.
 fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refusal> {
     let mut lost = Lost::default();
     let Some(slice) = work.before.plan.slice(id) else {
@@ -544,7 +541,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
         let question = ask_again(work.before, block, slice, record);
         let answer = work.facts.anchor(&question)?;
         let mut claims = list_claims(work.before, block, id, &record.criterion);
-        // A test that was run and is red stays red, whatever else is claimed.
+        // A test that ran and is red stays red, whatever else is claimed.
         let is_red = answer.verdict == Verdict::Missing && answer.receipt.is_some();
         if claims.next().is_some() && !is_red {
             continue;
@@ -579,7 +576,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             Verdict::Unverifiable | Verdict::Malformed => {
                 lost.owed.push(owe(Code::ProofUnrunnable));
             }
-            // Not asked. At the end nothing may be.
+            // It did not run on this tree. At the end that is refused.
             Verdict::Stale if stops(block) => lost.owed.push(owe(Code::ProofUnrunnable)),
             Verdict::Stale => {
                 work.note(Code::ProofNotAsked, id, describe(&question, answer));
@@ -605,8 +602,8 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
     Ok(lost)
 }
 
-/// The slice that is accepted changed the test and says so in a commit: the review of that answered for it, and the
-/// version that it saw is green.
+/// Whether commits of the slice to be accepted declare the change of the test, so that its review has answered for
+/// it, and the changed version is green.
 fn is_declared(question: &AnchorQuestion, answer: &AnchorAnswer) -> bool {
     let Required::Accepted(kept) = &question.required else {
         return false;
@@ -614,7 +611,7 @@ fn is_declared(question: &AnchorQuestion, answer: &AnchorAnswer) -> bool {
     kept.declared_at.is_some() && answer.now.as_ref() == Some(&question.anchor)
 }
 
-/// What answers for proof that is not where it was.
+/// Lists the answers that are possible for proof which is no longer where it was.
 fn list_ways(work: &Work, record: &EvidenceRecord, id: &str) -> String {
     format!(
         "put the proof back; or add to `evidence` {{\"slice_id\": \"{id}\", \"criterion\": {}, \"anchor\": …}}; or to `reopen` {}",
@@ -623,7 +620,8 @@ fn list_ways(work: &Work, record: &EvidenceRecord, id: &str) -> String {
     )
 }
 
-/// HEAD is named where the slice's work may be there; a commit that another one rests on is that one's.
+/// The entry for `reopen`. It names HEAD if that may hold the slice's work, and not if HEAD is another slice's
+/// commit.
 fn reopen_line(work: &Work, id: &str) -> String {
     let head = work.next_head().unwrap_or_default();
     let ledgers = work.before.ledger.slices.iter();
@@ -638,9 +636,9 @@ fn reopen_line(work: &Work, id: &str) -> String {
     }
 }
 
-// What done slices rest on, where HEAD moved and the project's end is what comes next.
+// The proof of done slices, checked when HEAD moved and the end of the project is next.
 
-/// What the done slices rest on, to be looked for at HEAD where it is not the commit that was seen.
+/// Asks whether the proof of the done slices holds at HEAD, if HEAD is not the commit `seen`.
 pub(super) fn ask_standing(snapshot: &Snapshot, seen: &str) -> Question {
     let stored = list_closed(snapshot).flat_map(|slice| {
         list_proofs(slice).map(move |record| AnchorQuestion::ask_stored(slice, record))
@@ -662,7 +660,7 @@ fn list_closed(snapshot: &Snapshot) -> impl Iterator<Item = &Slice> {
     slices.filter(|slice| slice.rests_on_proof())
 }
 
-/// Slices that any re-ground opens again, as far as the facts tell.
+/// Findings for slices that any re-ground would reopen, as far as the facts tell.
 pub(super) fn find_lost(snapshot: &Snapshot, facts: &Facts) -> Vec<Finding> {
     let lost = |slice: &Slice| {
         let id = &slice.slice_id;
@@ -682,7 +680,7 @@ pub(super) fn find_lost(snapshot: &Snapshot, facts: &Facts) -> Vec<Finding> {
     list_closed(snapshot).filter_map(lost).collect()
 }
 
-// Proofs in words.
+// Descriptions of proofs.
 
 fn describe(question: &AnchorQuestion, answer: &AnchorAnswer) -> String {
     format!(

@@ -1,4 +1,4 @@
-//! The one way out of every stopped state.
+//! `cook resume`: the only way out of every stopped state.
 
 use super::slices::open_commands;
 use super::user::{refusal, set_mission};
@@ -9,7 +9,7 @@ use crate::model::{Limits, Resume};
 use crate::prelude::*;
 use crate::report::is_named;
 
-/// The commit at which the slice in work was sent back, while no newer one was reported.
+/// The commit at which the slice in work was sent back, if no newer one was reported.
 fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {
     let id = snapshot.active.slice_id.as_ref()?;
     let ledger = snapshot.find_ledger(id)?;
@@ -17,7 +17,7 @@ fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {
     ledger.last_head.clone().filter(|_| is_newest)
 }
 
-/// The one way out of every stopped state. What the user says beside whatever it does binds.
+/// Leaves a stopped state. Words that the user adds bind, whatever else the command does.
 pub(super) fn resume(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     if goal_transitions::is_over(work.before) && resume.trust.is_empty() {
         return Err(goal_transitions::nothing_open());
@@ -74,8 +74,7 @@ fn go_on(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Trust that nothing waits for, or that is not all that is waited for, is written down
-/// and moves nothing.
+/// Whether trust is only recorded and changes nothing else: the work does not wait for it, or waits for more.
 fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> {
     let is_stopped = work.before.state.continuation_policy != Policy::Continue;
     let only_trust = (!resume.trust.is_empty() || resume.settings)
@@ -92,7 +91,7 @@ fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> 
                 .is_empty()))
 }
 
-/// What the stopped state names must be brought.
+/// Leaves the stopped state, or refuses if the command does not bring what it waits for.
 fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     let kind = work
         .before
@@ -126,7 +125,8 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 false => user_answers::keep(work, answer),
             }
             work.next.ledger.answered = Some(answer.clone());
-            // Who builds the slice goes on with the answer; who plans looks at the plan again.
+            // An implementer continues with the answer; for any other question a re-ground looks at the plan
+            // again.
             let waiting = work.before.ledger.waiting.as_ref();
             let asker = waiting.and_then(|waiting| waiting.asker);
             if asker != Some(Role::Implementer) {
@@ -171,15 +171,14 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A yes trusts nothing: that is `cook trust`.
+/// Whether an answer begins with yes. A yes trusts nothing: that takes `cook trust`.
 fn begins_with_yes(said: &str) -> bool {
     let mut words = said.split(|c: char| !c.is_alphanumeric());
     let first = words.find(|word| !word.is_empty());
     first.is_some_and(|word| word.eq_ignore_ascii_case("yes"))
 }
 
-/// The user answers in other words than yes to commands of the plan: they bind, and the plan is looked
-/// at again.
+/// Whether the user answered other than yes to commands of the plan. Such words bind, and a re-ground is due.
 fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
     let Some(no) = find_other_words(resume).filter(|said| !begins_with_yes(said)) else {
         return false;
@@ -191,7 +190,7 @@ fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
     true
 }
 
-/// Words that the user gives beside whatever else.
+/// The words that the user gave with the command.
 fn find_other_words(resume: &Resume) -> Option<&str> {
     let said = resume.answer.as_deref();
     said.filter(|text| is_named(text))
@@ -199,7 +198,7 @@ fn find_other_words(resume: &Resume) -> Option<&str> {
 
 const RESUMED: &str = "the user went on with `cook resume`";
 
-/// What of HEAD, branch and tree is not as it was when the work stopped.
+/// Describes how HEAD, branch and worktree changed since the work stopped.
 fn tell_moved(work: &Work) -> Result<Option<String>, Refusal> {
     let head = work.facts.head()?;
     let tree = work.facts.worktree()?;
@@ -238,7 +237,7 @@ fn grant(work: &mut Work, resume: &Resume) {
     };
 }
 
-/// Voids the review (and audit) of the slice in work: committed, or reopened at the same commit.
+/// Voids the review and the audit of the slice in work, which is committed or was reopened at the same commit.
 fn review_again(work: &mut Work) -> Result<(), Refusal> {
     if work.before.state.continuation_policy != Policy::Continue {
         return Err(refusal("the work is stopped; resume it first"));
@@ -278,8 +277,8 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A no that the user voids stays on record, with what became of it: the next reviewer, the judges
-/// and the brief are told both.
+/// Keeps a no that the user voided on record, and its outcome: the next reviewer, the judges and the brief are
+/// told both.
 fn keep_voided(work: &mut Work, id: &str) {
     let ledger = work.ledger(id);
     let is_of_head = |review: &&ReviewNote| Some(&review.commit) == ledger.head.as_ref();
@@ -292,7 +291,7 @@ fn keep_voided(work: &mut Work, id: &str) {
     answered.push(AnsweredRejection::new(no, VOIDED.to_owned()));
 }
 
-/// What the user said to a no by `cook resume --review-again`.
+/// The answer that is kept for a no which the user voids with `cook resume --review-again`.
 const VOIDED: &str = "the user voided that review and has the same commit reviewed again";
 
 fn new_wave(work: &mut Work) -> Result<(), Refusal> {

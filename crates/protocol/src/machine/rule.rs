@@ -1,4 +1,4 @@
-//! The dispatch rules by name, and what one answer holds.
+//! The dispatch rules by name, and the answer of a dispatch.
 
 use crate::model::{Phase, all};
 use crate::prelude::*;
@@ -45,19 +45,19 @@ pub enum Rule {
     Conclude,
 }
 
-/// The command that runs the gates at HEAD for judges who wait for them.
+/// The command that runs the gates at HEAD, for which the judges wait.
 pub const VERIFY_STOP: &str = "cook verify stop";
 
 impl Rule {
-    /// All, first match first.
+    /// All rules, in the order in which they are asked.
     pub const ALL: [Rule; 10] = all();
 
-    /// `S`, `1` … `9`.
+    /// The rule's id: `S`, `1` … `9`.
     pub fn id(self) -> &'static str {
         ["S", "1", "2", "3", "4", "5", "6", "7", "8", "9"][self as usize]
     }
 
-    /// The role it names.
+    /// The role that the rule names; `None` for rule S.
     pub fn role(self) -> Option<Role> {
         match self {
             Rule::Stopped => None,
@@ -72,7 +72,7 @@ impl Rule {
         }
     }
 
-    /// What it asks of the world, in one line.
+    /// The question that the rule asks, in one line.
     pub fn question(self) -> &'static str {
         match self {
             Rule::Stopped => "is the work stopped, or another branch checked out?",
@@ -90,7 +90,7 @@ impl Rule {
         }
     }
 
-    /// The phase that is written down while this rule answers under `policy`.
+    /// The phase that the state records while this rule answers under `policy`.
     pub fn phase(self, policy: Policy) -> Phase {
         match self {
             Rule::Stopped => match policy {
@@ -136,7 +136,7 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// Judges wait for the gates, which have not run at this HEAD in a clean room.
+    /// Whether judges wait for the gates, which have not run at this HEAD in a clean room.
     pub fn waits_for_gates(&self) -> bool {
         self.rule == Rule::Judge && self.blocking_command.as_deref() == Some(VERIFY_STOP)
     }

@@ -1,4 +1,4 @@
-//! The slice graph: who waits for whom, what comes first, where it runs in a circle.
+//! The slice graph: which slices wait for which, which come first, and where they wait in a cycle.
 
 use super::user_answers::conditions;
 use crate::digest::sha256_of_parts;
@@ -54,7 +54,7 @@ impl<'a> SliceGraph<'a> {
         Self { graph, nodes }
     }
 
-    /// A circle of slices, each waiting for the next, if there is one.
+    /// A cycle of slices that wait for each other, if there is one.
     pub fn cycle(&self) -> Option<Vec<String>> {
         let component = tarjan_scc(&self.graph).into_iter().find(|component| {
             component.len() > 1
@@ -65,7 +65,7 @@ impl<'a> SliceGraph<'a> {
         Some(self.walk_cycle(&component))
     }
 
-    /// Follows edges inside a strongly connected component until a slice comes again.
+    /// Follows edges within a strongly connected component until a slice repeats.
     fn walk_cycle(&self, component: &[NodeIndex]) -> Vec<String> {
         let mut path = vec![component[0]];
         while let Some(next) = self
@@ -86,7 +86,7 @@ impl<'a> SliceGraph<'a> {
             .collect()
     }
 
-    /// Open slices that wait for this one, directly or not.
+    /// Counts the open slices that wait for this one, directly or not.
     fn dependents(&self, id: &str) -> usize {
         let Some(&start) = self.nodes.get(id) else {
             return 0;
@@ -118,8 +118,8 @@ impl<'a> SliceGraph<'a> {
         names
     }
 
-    /// Length of the longest chain of open slices from this one. Each slice's
-    /// length is computed once; a circle ends a chain.
+    /// Length of the longest chain of open slices from this one. Each length is computed once; a cycle ends a
+    /// chain.
     fn chain(&self, node: NodeIndex, known: &mut BTreeMap<NodeIndex, usize>) -> usize {
         if let Some(length) = known.get(&node) {
             return *length;
@@ -161,7 +161,7 @@ impl<'a> SliceGraph<'a> {
     }
 }
 
-/// What the plan says against a selection. The ready list and a report's selection go by this alone.
+/// Refuses a selection that the plan does not allow. The ready list and a report's selection use this check alone.
 pub(super) fn require_selectable(plan: &Plan, slice: &Slice) -> Result<(), Refusal> {
     let id = &slice.slice_id;
     if !slice.status.is_open() {
@@ -206,13 +206,13 @@ pub fn waits_for(plan: &Plan, slice: &Slice) -> Vec<String> {
         .collect()
 }
 
-/// A word that looks like a slice id, as against a text about an outside blocker.
+/// Whether an entry looks like a slice id rather than a text about an outside blocker.
 pub fn looks_like_id(entry: &str) -> bool {
     id_is_valid(entry)
 }
 
-/// One word of letters, digits, `.`, `_`, `-`, beginning with a letter or digit, at most 100 long:
-/// it stands in commit trailers, file names and prompts.
+/// Whether an id is valid: at most 100 ASCII letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+/// It is used in commit trailers, file names and prompts.
 pub fn id_is_valid(id: &str) -> bool {
     id.len() <= 100
         && id.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -235,7 +235,7 @@ pub fn criteria_sha256(criteria: &[String]) -> String {
     sha256_of_parts(criteria)
 }
 
-/// Slice head and criteria digest of the active slice, when it is committed.
+/// Slice head, criteria digest and ledger of the active slice; `None` if it has no head.
 fn active_key(snapshot: &Snapshot) -> Option<(&str, String, &crate::model::SliceLedger)> {
     let id = snapshot.active.slice_id.as_deref()?;
     let ledger = snapshot.find_ledger(id)?;
@@ -244,8 +244,8 @@ fn active_key(snapshot: &Snapshot) -> Option<(&str, String, &crate::model::Slice
     Some((head, key_sha256(slice, ledger), ledger))
 }
 
-/// What a review and an audit are given for: criteria, answers, and what the implementer says
-/// proves them.
+/// Digest of what a review and an audit apply to: the criteria, the user's answers, and the proof that the
+/// implementer names for each criterion.
 pub(super) fn key_sha256(slice: &Slice, ledger: &SliceLedger) -> String {
     let mut given = conditions(slice);
     for Offer { criterion, anchor } in &ledger.offered {
@@ -263,13 +263,13 @@ pub fn current_review(snapshot: &Snapshot) -> Option<&ReviewNote> {
         .filter(|review| review.commit == head && review.criteria_sha256 == criteria)
 }
 
-/// A review that said no to the committed slice, while its key is another now: it is owed an answer.
+/// The review that said no to the committed slice, if its key has changed since: it is owed an answer.
 pub(super) fn void_rejection(snapshot: &Snapshot) -> Option<&ReviewNote> {
     let review = rejection(snapshot)?;
     current_review(snapshot).is_none().then_some(review)
 }
 
-/// The review that said no to the committed slice, of whatever key.
+/// The review that said no to the committed slice, whatever its key.
 pub(super) fn rejection(snapshot: &Snapshot) -> Option<&ReviewNote> {
     let is_committed = snapshot.active.status == ActiveStatus::Committed;
     let (_, _, ledger) = active_key(snapshot).filter(|_| is_committed)?;
@@ -285,10 +285,9 @@ pub fn current_audit(snapshot: &Snapshot) -> Option<&AuditNote> {
         .filter(|audit| audit.commit == head && audit.criteria_sha256 == criteria)
 }
 
-// Which commands this machine must trust before a step is taken.
+// Commands that this machine must trust before a step is taken.
 
-/// Commands of every slice that may be open after this block (a done one may be reopened),
-/// and the one that the project's end rests on.
+/// Commands of every slice that may be open after this block (a done one may be reopened), and the stop verifier.
 pub(super) fn list_named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
     let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
     let planned = planned.flat_map(|slice| slice.verification_commands.iter().flatten());
@@ -301,7 +300,7 @@ pub(super) fn list_named_commands(snapshot: &Snapshot, block: &Reground) -> BTre
         .collect()
 }
 
-/// Commands that open slices name, and the one that the project's end rests on.
+/// Commands of the open slices, and the stop verifier.
 pub(super) fn open_commands(snapshot: &Snapshot) -> BTreeSet<String> {
     snapshot
         .plan

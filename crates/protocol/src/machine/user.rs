@@ -1,5 +1,4 @@
-//! The commands that are the user's alone: pause, resume, cancel, refocus, adopt, restore, undo,
-//! amend.
+//! The user's commands: pause, cancel, refocus, adopt, restore, amend, retire and undo.
 
 use super::work::{Work, require_reground};
 use super::{assurance, brief_changes, planning, wave};
@@ -10,14 +9,14 @@ use crate::model::{
 use crate::prelude::*;
 use crate::report::is_named;
 
-/// A command that has nothing to do here.
+/// The refusal of a command that does not apply.
 pub(super) fn refusal(message: impl Into<String>) -> Refusal {
     Refusal::new(Code::DoesNotApply, message)
 }
 
-// Stopping the work until the user resumes it, or for good.
+// Stopping the work, until the user resumes it or for good.
 
-/// Stops the work until the user resumes.
+/// Stops the work until the user resumes it.
 pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Err(refusal(format!(
@@ -34,8 +33,8 @@ pub(super) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refu
     Ok(())
 }
 
-/// What a role or the user said that no re-ground has decided on, and that ends with the plan: the next
-/// one is told.
+/// What a role or the user said that no re-ground has decided on and that would be lost with the plan. The next
+/// re-ground is told.
 fn find_unheard(before: &Snapshot) -> Vec<String> {
     let remarked = before.plan.open_slices().filter_map(|slice| {
         let id = &slice.slice_id;
@@ -59,12 +58,12 @@ fn find_unheard(before: &Snapshot) -> Vec<String> {
     remarked.chain(stopped).collect()
 }
 
-/// The user gave words of their own: those bind whoever goes on.
+/// Whether the user gave a reason in their own words, which bind the later work.
 fn is_said(why: &str) -> bool {
     is_named(why) && ![PAUSED_BY_HAND, CANCELLED_BY_HAND].contains(&why)
 }
 
-/// Ends the workflow; open slices are cancelled.
+/// Ends the workflow, and cancels the open slices.
 pub(super) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
     let is_done = work.next.state.continuation_policy == Policy::Done;
     if is_cancelled(&work.next) || is_done && work.next.ledger.goal.is_none() {
@@ -84,7 +83,7 @@ pub(super) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Nobody builds what is open any more, and what was answered with it is owed again.
+/// Cancels the open slices. Rejections that were answered with them are owed again.
 fn cancel_open(work: &mut Work) {
     for slice in &mut work.next.plan.candidate_slices {
         if slice.status.is_open() {
@@ -96,7 +95,7 @@ fn cancel_open(work: &mut Work) {
     owe_again(work);
 }
 
-/// What was answered with slices that are cancelled now is owed again.
+/// Makes rejections owed again that were answered with slices which are cancelled now.
 fn owe_again(work: &mut Work) {
     let again = wave::take_back_answers(&mut work.next, &work.before.plan);
     wave::owe(&mut work.next.ledger.unanswered, again);
@@ -110,7 +109,7 @@ fn is_cancelled(snapshot: &Snapshot) -> bool {
         .is_some_and(|waiting| waiting.kind == WaitingKind::Cancel)
 }
 
-/// The runner, or a spent budget, stops the work.
+/// Stops the work, for the runner or because a budget is spent.
 pub(super) fn block(work: &mut Work, why: &str, exit: &str) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Err(refusal(format!(
@@ -123,16 +122,16 @@ pub(super) fn block(work: &mut Work, why: &str, exit: &str) -> Result<(), Refusa
     Ok(())
 }
 
-// The mission: given late, or a new one.
+// The mission: one that is given late, or a new one.
 
-/// A new mission: the old plan stays in the log.
+/// Sets a new mission. The old plan stays in the history of the log.
 pub(super) fn refocus(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     set_mission(work, mission)?;
     for answer in &work.before.ledger.answers {
         work.findings
             .push(Finding::new(Code::AnswersEnded, answer.note()));
     }
-    // Nobody's no ends with a mission: the next re-ground says what becomes of it.
+    // No rejection ends with a mission: the next re-ground answers it.
     let audit = wave::find_audit_to_answer(work.before);
     cancel_open(work);
     let mut noes = wave::list_left(&work.next);
@@ -183,7 +182,7 @@ pub(super) fn refocus(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The mission that init asked for, given by a later init.
+/// Takes the mission that `cook init` asked for from a later `cook init`.
 pub(super) fn learn_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     set_mission(work, mission)?;
     let asked = work.next.ledger.waiting.as_ref();
@@ -194,7 +193,7 @@ pub(super) fn learn_mission(work: &mut Work, mission: &str) -> Result<(), Refusa
     Ok(())
 }
 
-/// Mission text and its anchor, the same in every document.
+/// Sets the mission, and its anchor in every document.
 pub(super) fn set_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     let Some(anchor) = mission_anchor(mission) else {
         return Err(Refusal::new(
@@ -210,9 +209,9 @@ pub(super) fn set_mission(work: &mut Work, mission: &str) -> Result<(), Refusal>
     Ok(())
 }
 
-// What was changed outside becomes the log's, or goes.
+// Changes made outside cook, which the log takes in or discards.
 
-/// An edited `plan.json`, when it is a legal successor of the log's.
+/// Takes in an edited `plan.json`, if the log's plan may change to it.
 pub(super) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
     let block = Reground {
         plan: Some(PlanBlock {
@@ -268,7 +267,7 @@ pub(super) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the edit changed, by slice.
+/// Names the slices that the edit changed.
 fn list_changed(work: &Work) -> String {
     let before = &work.before.plan;
     let slices = work.next.plan.candidate_slices.iter();
@@ -283,10 +282,10 @@ fn list_changed(work: &Work) -> String {
     }
 }
 
-/// Slices that are named.
+/// Maximum number of slices that are named.
 const NAMED: usize = 10;
 
-/// A done slice that the user's edit calls planned is taken up again; no other closed slice changes.
+/// Reopens each done slice that the user's edit calls planned, and refuses any other change of a status.
 fn take_up_again(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
     let ignored = Code::PlanStatusIgnored;
     work.findings.retain(|finding| finding.code != ignored);
@@ -312,7 +311,7 @@ fn take_up_again(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The user's own edit, in the shape in which records name their source.
+/// The user's edit as a submission, the form in which records name their source.
 fn user_submission(work: &Work) -> Submission {
     Submission {
         report: ReportRecord {
@@ -363,7 +362,7 @@ fn cook_owned_differences(edited: &Slice, taken: &Slice) -> Vec<&'static str> {
     fields
 }
 
-/// The workflow goes on on the branch that is checked out.
+/// Moves the workflow to the checked-out branch.
 pub(super) fn adopt_branch(work: &mut Work) -> Result<(), Refusal> {
     let branch = work.facts.head()?.branch.clone();
     if branch == work.before.ledger.branch {
@@ -383,7 +382,7 @@ pub(super) fn adopt_branch(work: &mut Work) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Puts back the log's version of every edited file.
+/// Restores the log's version of every edited file.
 pub(super) fn restore(work: &mut Work) -> Result<(), Refusal> {
     if work.facts.outside_edits()?.is_empty() {
         return Err(refusal("nothing in `.agent/` differs from the log"));
@@ -486,10 +485,10 @@ pub(super) fn retire(
     Ok(())
 }
 
-// Taking transitions back.
+// Undoing transitions.
 
-/// Takes transitions back: the documents as they were; histories, counters and
-/// judges' rejections never revert.
+/// Undoes transitions: the documents return to an earlier state, but histories, counters and judges' rejections do
+/// not.
 pub(super) fn undo(
     work: &mut Work,
     to: &Snapshot,
@@ -508,8 +507,8 @@ pub(super) fn undo(
     let mut next = to.clone();
     wave::void(&mut next);
     next.counters = current.counters;
-    // What was void at `to`, and all that came after it: taking an undo back makes what it
-    // had voided count again.
+    // The records that were void at `to`, and all later ones. If an undo is undone, the records that it had voided
+    // count again.
     let mut undone: Vec<u64> = to.undone.seqs.clone();
     undone.extend(
         seqs.iter()
@@ -520,7 +519,7 @@ pub(super) fn undo(
     next.undone = Undone { seqs: undone };
     next.ledger.seq = current.ledger.seq;
     next.ledger.lease_epoch = current.ledger.lease_epoch;
-    // A re-ground is due, and what it accounts for is not asked again.
+    // A re-ground is due, and commits that it has accounted for are not asked about again.
     next.ledger.mark = current.ledger.mark.take();
     next.ledger.scripted_commands = current.ledger.scripted_commands;
     next.ledger.settings = std::mem::take(&mut current.ledger.settings);
@@ -553,18 +552,17 @@ pub(super) fn undo(
     Ok(())
 }
 
-/// No no goes away with what is taken back: one that stands nowhere any more, or whose answer is taken back with
-/// it, is owed an answer.
+/// Keeps every rejection: one that the undo removes, or whose answer it removes, is owed an answer.
 fn keep_noes(noes: Vec<Blocker>, next: &mut Snapshot) {
     let standing = wave::list_noes(next);
     let stands = |no: &Blocker| standing.iter().any(|known| known.id == no.id);
-    // The user's own words are taken back with the rest.
+    // The user's own words are undone with the rest.
     let lost = noes.into_iter().filter(|no| !no.is_users() && !stands(no));
     wave::owe(&mut next.ledger.unanswered, lost);
 }
 
-/// A review that said no stays, whatever is taken back, also one that sent the slice back since;
-/// `cook resume --review-again` voids it.
+/// Keeps each review that said no, even if it has sent the slice back since. Only `cook resume --review-again`
+/// voids it.
 fn keep_negative_reviews(current: &BTreeMap<String, Shared<SliceLedger>>, next: &mut Snapshot) {
     for (id, slice) in current {
         if next.plan.slice(id).is_none() {

@@ -1,18 +1,18 @@
-//! The user's answers: conditions that stand among the notes of the slices they concern. They are
-//! part of what a review and an audit are given for, and no plan removes one.
+//! The user's answers: conditions in the notes of the slices that they concern. Reviews and audits are given for
+//! them too, and no plan removes one.
 
 use super::work::Work;
 use crate::model::{ANSWER_NOTE, PlaceAnswer};
 use crate::prelude::*;
 
-/// Writes down what the user answered to the question that is waited on.
+/// Keeps the user's answer to the open question.
 pub(super) fn keep(work: &mut Work, answer: &str) {
     let waiting = work.before.ledger.waiting.as_ref();
     let question = waiting.map_or(String::new(), |waiting| waiting.what.clone());
     add(work, question, answer);
 }
 
-/// Writes down what the user said without being asked.
+/// Keeps the user's words that no question asked for.
 pub(super) fn keep_said(work: &mut Work, text: &str) {
     add(work, String::new(), text);
 }
@@ -28,7 +28,7 @@ fn add(work: &mut Work, question: String, answer: &str) {
     note(work);
 }
 
-/// A question that the user answered is not asked again.
+/// Refuses a question that the user has answered already.
 pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
     let mut answers = work.before.ledger.answers.iter().rev();
     let asked = Some(reduce_wording(question)).filter(|asked| !asked.is_empty());
@@ -44,8 +44,8 @@ pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// A question without what does not change it: case, blanks, a number or mark before it, quotes
-/// and emphasis around it, the mark at its end.
+/// Reduces a question to its wording: without case, extra white space, a leading number or mark, quotes and
+/// emphasis around it, and punctuation at its end.
 fn reduce_wording(question: &str) -> String {
     let text = clean(question, Lines::Fold).to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -64,7 +64,7 @@ fn reduce_wording(question: &str) -> String {
     rest.trim_end_matches(is_end).to_owned()
 }
 
-/// Says which slices an answer concerns.
+/// Sets which slices an answer concerns. Returns whether any answer changed.
 pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
     for PlaceAnswer { answer, slices } in &block.answers_to {
         let known = slices.iter().find(|id| work.next.plan.slice(id).is_none());
@@ -99,8 +99,7 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
     Ok(changed)
 }
 
-/// Names the open slices that an answer bound and binds no more: no role takes the user's word off
-/// one unsaid.
+/// Notes each open slice that an answer no longer binds, so that no role drops the user's words silently.
 fn tell_moved(work: &mut Work, block: &Reground) {
     for PlaceAnswer { answer, .. } in &block.answers_to {
         let mut answers = work.next.ledger.answers.iter();
@@ -125,7 +124,7 @@ fn tell_moved(work: &mut Work, block: &Reground) {
     }
 }
 
-/// An open slice takes an answer up; a done one was accepted under it.
+/// Whether an answer binds the slice: the slice is open, or done and was accepted under the answer.
 fn binds(plan: &Plan, id: &str, note: &String) -> bool {
     plan.slice(id).is_some_and(|slice| {
         let notes = slice.locked_notes.as_ref();
@@ -134,8 +133,8 @@ fn binds(plan: &Plan, id: &str, note: &String) -> bool {
     })
 }
 
-/// Brings the notes of every open slice up to the answers. An answer whose slices were all
-/// cancelled concerns every slice again.
+/// Updates the notes of every open slice to the answers. An answer whose slices were all cancelled concerns every
+/// slice again.
 pub(super) fn note(work: &mut Work) {
     let plan = &work.next.plan;
     for kept in &mut work.next.ledger.answers {
@@ -156,8 +155,7 @@ pub(super) fn note(work: &mut Work) {
     work.sync_handoff();
 }
 
-/// What the user said and no slice that is open or done holds to: nothing that is there was built or
-/// accepted under it. Before there is a plan nothing can be.
+/// Words of the user that no open or done slice was built or accepted under. Empty while the plan has no slices.
 pub(super) fn list_unheld(snapshot: &Snapshot) -> Vec<Blocker> {
     let slices = &snapshot.plan.candidate_slices;
     if slices.is_empty() {
@@ -178,7 +176,7 @@ pub(super) fn list_unheld(snapshot: &Snapshot) -> Vec<Blocker> {
     unheld.collect()
 }
 
-/// Only cook writes down what the user said: a note that reads as such is one of the answers, or forged.
+/// Refuses a note that reads as the user's but is not one of the answers, because only cook writes those.
 pub(super) fn require_own_notes(ledger: &Ledger, planned: &PlannedSlice) -> Result<(), Refusal> {
     let is_known = |note: &String| {
         let mut answers = ledger.answers.iter();
@@ -195,8 +193,8 @@ pub(super) fn require_own_notes(ledger: &Ledger, planned: &PlannedSlice) -> Resu
     ))
 }
 
-/// A line begins with `user@`, or with what looks like it: blanks and marks do not count, and a
-/// letter of another alphabet may look like any.
+/// Whether a line begins with `user@` or something that looks like it. Blanks and marks are ignored, and a letter
+/// of another alphabet may look like any letter.
 fn reads_as_users(note: &str) -> bool {
     let reads = |line: &str| {
         let Some(at) = line.find(['@', '＠', '﹫']) else {
@@ -222,7 +220,7 @@ fn is_answer(note: &str) -> bool {
     note.starts_with(ANSWER_NOTE)
 }
 
-/// What a review and an audit are given for: the criteria, and what the user answered.
+/// The conditions that a review and an audit are given for: the criteria and the user's answers.
 pub(super) fn conditions(slice: &Slice) -> Vec<String> {
     let notes = slice.locked_notes.iter().flatten();
     let answers = notes.filter(|note| is_answer(note)).cloned();

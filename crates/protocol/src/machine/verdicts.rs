@@ -1,4 +1,4 @@
-//! The reports of reviewer, auditor and judge.
+//! The reports of reviewers, auditors and judges.
 
 use super::assurance::note_lowest;
 use super::facts::is_for_tree;
@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 
 // The reports of reviewer and auditor.
 
-/// The field of a review that says what it found.
+/// The field of a review that holds its findings.
 const FINDINGS: &str = "findings";
 
-/// A review of the current key.
+/// Records a review of the current commit and criteria.
 pub(super) fn review(
     work: &mut Work,
     verdicts: &Verdicts,
@@ -47,15 +47,15 @@ pub(super) fn review(
     Ok(())
 }
 
-/// What the review finds, with the planted defects that no gate notices and that it does not answer for;
-/// and whether those keep the slice from being accepted.
+/// Returns the review's findings, with the unnoticed defects and changed tests that it does not answer for, and
+/// whether those keep the slice from being accepted.
 fn weigh_defects(
     work: &mut Work,
     (id, head): (&str, &str),
     verdicts: &Verdicts,
     submission: &Submission,
 ) -> (Vec<String>, bool) {
-    // What is asked now decides, whatever was when the commit was reported.
+    // The present setting decides, not the one when the commit was reported.
     let required = work.facts.config.as_ref().and_then(|it| it.strength);
     let ledger = work.ledger(id);
     let mut note = ledger.strength.take().filter(|note| note.commit == head);
@@ -67,7 +67,7 @@ fn weigh_defects(
             ..StrengthNote::default()
         }));
     }
-    // One may stand below what is no finding.
+    // A waiver may stand below a text that is not a finding.
     let field = submission.report.fields.get(FINDINGS);
     let lines = field.iter().flat_map(|text| text.lines());
     let all = verdicts.findings.iter().map(String::as_str).chain(lines);
@@ -128,7 +128,7 @@ fn weigh_defects(
     (findings, is_weak)
 }
 
-/// An audit of the current key.
+/// Records an audit of the current commit and criteria.
 pub(super) fn audit(
     work: &mut Work,
     verdicts: &Verdicts,
@@ -159,7 +159,7 @@ pub(super) fn audit(
     Ok(())
 }
 
-/// Contracts that the audit calls open and that other slices of the plan are to fulfil.
+/// Contracts that the audit calls open and that other open slices of the plan are to fulfil.
 fn list_planned(work: &Work, id: &str, verdicts: &Verdicts) -> Vec<String> {
     if !verdicts.weighs_plan {
         return Vec::new();
@@ -170,8 +170,8 @@ fn list_planned(work: &Work, id: &str, verdicts: &Verdicts) -> Vec<String> {
     open.filter(is_planned).cloned().collect()
 }
 
-/// Something is open beside the slice's own contracts, which are open until it is accepted, and those
-/// that are planned; or a dimension fails, the worktree is not clean, plan or state is untrue.
+/// Whether the project is not in order: an open contract that is neither planned nor the slice's own (which is
+/// open until acceptance), a blocker, a gap, a failed dimension, an unclean worktree, or an untrue plan or state.
 fn finds_disorder(
     work: &Work,
     id: &str,
@@ -205,7 +205,6 @@ fn find_committed_key(work: &mut Work) -> Result<(String, String, String), Refus
     Ok((id, head, criteria))
 }
 
-/// `clear` or `open`, from what an audit named.
 fn auditor_verdict(open: bool) -> AuditorVerdict {
     if open {
         AuditorVerdict::Open
@@ -216,7 +215,7 @@ fn auditor_verdict(open: bool) -> AuditorVerdict {
 
 // A judge's report: a vote of the current wave, from a session of its own.
 
-/// A vote of the current wave.
+/// Records a vote of the current wave.
 pub(super) fn judge(
     work: &mut Work,
     verdicts: &Verdicts,
@@ -258,11 +257,11 @@ pub(super) fn judge(
     Ok(())
 }
 
-/// Reports whose digests are kept.
+/// Maximum number of report digests that are kept.
 const MAX_DIGESTS: usize = 256;
 
-/// Without a session or a ticket the words are all that tells two verdicts apart, whatever
-/// commit or wave they are handed in for. (An audit decides nothing, and may say the same.)
+/// Refuses a repeated report. Without a session or a ticket only the words distinguish two verdicts, whatever
+/// commit or wave they are for. (An audit decides nothing, and may repeat its words.)
 fn require_new_words(work: &mut Work, submission: &Submission) -> Result<(), Refusal> {
     if submission.session.is_some() || submission.ticket.is_some() {
         return Ok(());
@@ -282,7 +281,7 @@ fn require_new_words(work: &mut Work, submission: &Submission) -> Result<(), Ref
     Ok(())
 }
 
-/// Digest of what a report says, white space folded.
+/// Digest of a report's text, with white space folded.
 fn words_sha256(report: &ReportRecord) -> String {
     let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut digest = Sha256::new();
@@ -298,7 +297,7 @@ fn words_sha256(report: &ReportRecord) -> String {
     hex(&digest.finalize())
 }
 
-/// Two votes come from two sessions; told by session, else by ticket, else by text.
+/// Requires that each vote has a session of its own; compares sessions, else tickets, else texts.
 fn require_new_judge(work: &Work, submission: &Submission) -> Result<(), Refusal> {
     let twin = work.next.ledger.wave.votes.iter().find(|vote| {
         match (
@@ -327,7 +326,7 @@ fn require_new_judge(work: &Work, submission: &Submission) -> Result<(), Refusal
     }
 }
 
-/// The commit a judge names is the latest completed slice's, or HEAD.
+/// Requires that the commit which a judge names is the latest completed slice's, or HEAD.
 fn require_latest_commit(work: &Work, verdicts: &Verdicts, head: &str) -> Result<(), Refusal> {
     let Some(named) = &verdicts.commit else {
         return Ok(());
@@ -350,10 +349,10 @@ fn require_latest_commit(work: &Work, verdicts: &Verdicts, head: &str) -> Result
     ))
 }
 
-// What the reports of reviewer, auditor and judge have in common.
+// Checks that reviewers, auditors and judges share.
 
-/// A read-only role looks at one commit, and leaves the worktree as it was when its ticket was given,
-/// else at the last transition.
+/// Requires that a read-only role examined HEAD, and that the worktree is clean or as it was when the role's
+/// ticket was given out or, without a ticket, at the last transition.
 fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal> {
     let head = work.facts.head()?.commit.as_deref().unwrap_or("(none)");
     let elsewhere = |began: &&str| *began != head;

@@ -1,5 +1,5 @@
-//! The stop wave: which votes count, when a wave is opened; and every no, with what it asks for, until it
-//! is answered.
+//! The stop wave: which votes count, and when a wave is opened. Also every rejection, with what it asks for, until
+//! it is answered.
 
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
@@ -7,9 +7,7 @@ use super::user_answers;
 use crate::model::{Remark, RoomCheck, Vote};
 use crate::prelude::*;
 
-// The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
-
-/// Waves that may be held at one HEAD.
+/// Maximum number of waves at one HEAD.
 pub(super) const WAVES_PER_HEAD: u64 = 2;
 
 /// Votes of the current wave at this HEAD.
@@ -22,10 +20,10 @@ pub fn list_votes<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<I
         .filter(|vote| Some(vote.head.as_str()) == head.commit.as_deref())
 }
 
-/// What the name of a session begins with that cook ran and kept.
+/// Prefix of the names of sessions that cook ran and kept.
 pub const EXCHANGE: &str = "ex_";
 
-/// How many votes of the current wave at this HEAD came out of a session that cook ran; none where all of them did.
+/// Says how many votes of the current wave at this HEAD came out of a session that cook ran; `None` if all did.
 pub fn describe_typed_votes(snapshot: &Snapshot, head: &Head) -> Option<String> {
     let is_kept = |vote: &&Vote| {
         let session = vote.session.as_deref();
@@ -36,14 +34,13 @@ pub fn describe_typed_votes(snapshot: &Snapshot, head: &Head) -> Option<String> 
     (kept < all).then(|| format!("{kept} of {all} votes came out of a session that cook ran"))
 }
 
-/// What is known of HEAD's tree in a clean room.
+/// The result of the clean-room check of HEAD's tree, if there is one.
 pub(super) fn find_room<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a RoomCheck> {
     let room = snapshot.ledger.room.as_ref();
     room.filter(|room| Some(&room.tree) == head.tree.as_ref())
 }
 
-/// Keeps what the gates said at HEAD; what else there is to say of their runs, reviewers and judges
-/// are told.
+/// Keeps the result of the gates at HEAD. Remarks about their runs go to the ledger, for reviewers and judges.
 pub(super) fn keep_room(next: &mut Snapshot, room: Option<&RoomCheck>) {
     let mut room = room.cloned();
     for what in room.iter_mut().flat_map(|room| room.remarks.drain(..)) {
@@ -59,7 +56,7 @@ pub(super) fn keep_room(next: &mut Snapshot, room: Option<&RoomCheck>) {
     next.ledger.room = room;
 }
 
-/// Unanimity: the required votes, all of them yes, nothing counted.
+/// Whether the wave is unanimous: all required votes are in, say yes, and count no blocker and no gap.
 pub(super) fn unanimous(snapshot: &Snapshot, head: Option<&str>) -> bool {
     let votes = snapshot.ledger.wave.votes.iter();
     let votes: Vec<&Vote> = votes.filter(|vote| Some(&*vote.head) == head).collect();
@@ -69,7 +66,7 @@ pub(super) fn unanimous(snapshot: &Snapshot, head: Option<&str>) -> bool {
         })
 }
 
-/// The id under which an unanswered `no` is named.
+/// A judge's no as a blocker, with the id under which it is named.
 pub(super) fn blocker(vote: &Vote) -> Blocker {
     Blocker {
         id: format!("no-{}", vote.seq.0),
@@ -77,7 +74,7 @@ pub(super) fn blocker(vote: &Vote) -> Blocker {
     }
 }
 
-/// The same of a review's no.
+/// A review's no as a blocker.
 pub(super) fn review_blocker(review: &ReviewNote) -> Blocker {
     Blocker {
         id: format!("{}{}", Blocker::REVIEW, review.seq.0),
@@ -85,14 +82,14 @@ pub(super) fn review_blocker(review: &ReviewNote) -> Blocker {
     }
 }
 
-/// What the last audit leaves open; before the end a re-ground answers it.
+/// What the last audit leaves open; a re-ground must answer it before the end.
 pub fn open_audit(snapshot: &Snapshot) -> Option<Blocker> {
     let audit = snapshot.ledger.open_audit.as_deref();
     let audit = audit.filter(|audit| audit.rejects_with(&snapshot.plan));
     audit.map(audit_blocker)
 }
 
-/// The same where the committed slice is closed or taken up again.
+/// Like [`open_audit`], for a report that closes or reopens the committed slice, whose own audit comes first.
 pub fn find_audit_to_answer(snapshot: &Snapshot) -> Option<Blocker> {
     match current_audit(snapshot) {
         Some(audit) => audit
@@ -102,7 +99,7 @@ pub fn find_audit_to_answer(snapshot: &Snapshot) -> Option<Blocker> {
     }
 }
 
-/// Ids of audits that reject as soon as the plan gives up a contract which they call open.
+/// Ids of audits that reject as soon as the plan drops a contract which they call open.
 pub(super) fn list_planned_audits(snapshot: &Snapshot) -> impl Iterator<Item = String> {
     let audits = current_audit(snapshot).into_iter();
     let audits = audits.chain(snapshot.ledger.open_audit.as_deref());
@@ -123,8 +120,8 @@ fn audit_blocker(audit: &AuditNote) -> Blocker {
     }
 }
 
-/// A later audit takes the place of the one that waits for an answer: what it leaves out counts as
-/// settled by it, and the judges are told so.
+/// Replaces the audit that waits for an answer by a later one. What the later one leaves out counts as settled,
+/// and the judges are told so.
 pub(super) fn follow_audit(next: &mut Snapshot, earlier: &AuditNote, audit: &AuditNote) {
     if !earlier.rejects_with(&next.plan) || earlier.seq == audit.seq {
         return;
@@ -142,8 +139,8 @@ pub(super) fn follow_audit(next: &mut Snapshot, earlier: &AuditNote, audit: &Aud
     answered.push(AnsweredRejection::new(no, answer));
 }
 
-/// Rejections that a re-ground owes an answer: those carried along, those of a wave that HEAD left
-/// behind, a review's whose criteria are others now, and what its slices left when they were cancelled.
+/// Rejections that a re-ground owes an answer: those carried over, those of a wave at an earlier HEAD, a review's
+/// whose key has changed, and what cancelled slices leave.
 pub fn list_unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
     let mut rejections = snapshot.ledger.unanswered.clone();
     let votes = snapshot.ledger.wave.votes.iter();
@@ -154,7 +151,7 @@ pub fn list_unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
     rejections
 }
 
-/// Rejections that a re-ground under any rule but the last owes an answer: it voids the wave.
+/// Rejections that a re-ground under any rule but 9 owes an answer, because it voids the wave.
 pub fn list_owed(snapshot: &Snapshot) -> Vec<Blocker> {
     let mut rejections = list_owed_to_judges(snapshot);
     owe(&mut rejections, list_owed_by_slices(snapshot));
@@ -174,8 +171,8 @@ fn list_owed_by_slices(snapshot: &Snapshot) -> impl Iterator<Item = Blocker> {
     void.into_iter().chain(list_left(snapshot))
 }
 
-/// Every no that is on record, answered or not: of reviews that a later one has not taken the place of, of the newest
-/// audit, of judges.
+/// Every rejection on record, answered or not: of reviews that no later one replaced, of the newest audit, and of
+/// judges.
 pub(super) fn list_noes(snapshot: &Snapshot) -> Vec<Blocker> {
     let (ledger, plan) = (&snapshot.ledger, &snapshot.plan);
     let mut noes = ledger.unanswered.clone();
@@ -197,7 +194,7 @@ pub(super) fn list_noes(snapshot: &Snapshot) -> Vec<Blocker> {
     noes
 }
 
-/// Adds what is not owed yet.
+/// Adds the rejections that are not owed yet.
 pub(super) fn owe(to: &mut Vec<Blocker>, more: impl IntoIterator<Item = Blocker>) {
     for no in more {
         if to.iter().all(|known| known.id != no.id) {
@@ -206,8 +203,8 @@ pub(super) fn owe(to: &mut Vec<Blocker>, more: impl IntoIterator<Item = Blocker>
     }
 }
 
-/// What no slice takes up, until it is answered: rejections of cancelled slices by reviews and audits, and what
-/// the user said that binds nothing which is open or done.
+/// What no slice takes up, until it is answered: rejections of cancelled slices by reviews and audits, and words
+/// of the user that bind no open or done slice.
 pub(super) fn list_left(snapshot: &Snapshot) -> Vec<Blocker> {
     let mut left = find_rejected_and_cancelled(snapshot);
     left.extend(user_answers::list_unheld(snapshot));
@@ -216,8 +213,7 @@ pub(super) fn list_left(snapshot: &Snapshot) -> Vec<Blocker> {
     left
 }
 
-/// The last review and the last audit of a cancelled slice, where they said no: no later one will take
-/// their place.
+/// The last review and the last audit of each cancelled slice, if they said no: no later one will replace them.
 fn find_rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     let slices = snapshot.plan.candidate_slices.iter();
     let cancelled = slices.filter(|slice| slice.status == SliceStatus::Cancelled);
@@ -232,7 +228,7 @@ fn find_rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     noes.collect()
 }
 
-/// What would be left beside what is owed now, were these slices cancelled.
+/// What would be left, beyond what is owed now, if these slices were cancelled.
 pub fn list_left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker> {
     if slices.is_empty() {
         return Vec::new();
@@ -249,21 +245,21 @@ pub fn list_left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker
     left
 }
 
-/// The same of every open slice that may be cancelled: a committed one cannot be.
+/// Like [`list_left_without`], for every open slice that may be cancelled; a committed one may not.
 pub fn list_left_if_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     let open = snapshot.plan.open_slices().map(|slice| &slice.slice_id);
     let open: Vec<&String> = open.filter(|id| !snapshot.is_committed(id)).collect();
     list_left_without(snapshot, &open)
 }
 
-/// Ends the wave without an answer: its votes no longer count, its rejections stay owed.
+/// Ends the wave without an answer: its votes no longer count, but its rejections stay owed.
 pub(super) fn void(next: &mut Snapshot) {
     next.ledger.unanswered = list_owed_to_judges(next);
     next.ledger.wave.votes.clear();
 }
 
-/// Takes back what was answered with slices that are cancelled now and were not in `before`; what a
-/// proof shows to be there stays answered.
+/// Takes back the answers that rest on slices which were open in `before` and are cancelled now, and returns their
+/// rejections. Slices that were cancelled as there already still answer theirs.
 pub(super) fn take_back_answers(next: &mut Snapshot, before: &Plan) -> Vec<Blocker> {
     let is_new = |slice: &&Shared<Slice>| {
         let before = before.slice(&slice.slice_id);
@@ -282,7 +278,7 @@ pub(super) fn take_back_answers(next: &mut Snapshot, before: &Plan) -> Vec<Block
         .collect()
 }
 
-/// Opens the next wave at this HEAD; the one before was voided.
+/// Opens the next wave at this HEAD; the previous one was voided.
 pub(super) fn open(next: &mut Snapshot, head: &Head) {
     next.state.current_stop_wave_id.0 += 1;
     next.counters.waves.0 += 1;
@@ -295,23 +291,23 @@ pub(super) fn open(next: &mut Snapshot, head: &Head) {
     }
 }
 
-/// Lets as many waves be held at this HEAD as at another.
+/// Resets the number of waves held at this HEAD.
 pub(super) fn grant(next: &mut Snapshot) {
     next.ledger.wave.opened = Count(0);
     next.ledger.wave.opened_at = None;
     next.ledger.wave.running = false;
 }
 
-/// Another wave may be held at this HEAD.
+/// Whether another wave may be held at this HEAD.
 pub(super) fn may_open(snapshot: &Snapshot, head: &Head) -> bool {
     let wave = &snapshot.ledger.wave;
     wave.opened_at != head.commit || wave.opened.0 < WAVES_PER_HEAD
 }
 
-// What a review asks for, and lists of that kind without doubles.
+// What a review asks for, and lists without duplicates.
 
-/// What a review asks for: its findings, its follow-up, and each reason for which it fails a dimension,
-/// once for all that fail for it.
+/// What a review asks for: its findings, its follow-up, and each reason for a failed dimension, once for all
+/// dimensions that share it.
 pub(super) fn list_requests(review: &ReviewNote) -> Vec<String> {
     let mut asked = Vec::new();
     add_new(&mut asked, review.findings.iter().cloned());
@@ -338,16 +334,16 @@ pub(super) fn list_requests(review: &ReviewNote) -> Vec<String> {
 
 const FAILS: &str = " (fail): ";
 
-/// What a rubric does not pass, where the findings do not say it: dimensions that are rated the same for the
-/// same reason stand together.
+/// The ratings of a rubric that are not a pass, unless a finding gives the same reason. Dimensions with the same
+/// rating and reason are merged.
 pub fn list_other_ratings(findings: &[String], concerns: &[String]) -> Vec<String> {
-    // Dimensions, how they are rated, and why.
+    // Dimensions, their rating, and the reason.
     let mut merged: Vec<(Vec<&str>, &str, &str)> = Vec::new();
     for concern in concerns {
         let (rated, why) = concern.split_once(": ").unwrap_or((concern, ""));
         let (dimension, how) = rated.split_once(' ').unwrap_or((rated, ""));
         let words = reduce_wording(why);
-        // Often it is a finding's own words.
+        // Often the reason repeats a finding.
         if !words.is_empty()
             && findings
                 .iter()
@@ -369,8 +365,8 @@ pub fn list_other_ratings(findings: &[String], concerns: &[String]) -> Vec<Strin
         .collect()
 }
 
-/// A text without what does not change what it asks for: blanks, the mark or number of a list before it,
-/// the case of its first letter, the full stop at its end.
+/// Reduces a text to its wording: without extra white space, a list mark or number before it, the case of its
+/// first letter, and punctuation at its end.
 fn reduce_wording(text: &str) -> String {
     let text = clean(text, Lines::Fold);
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -387,7 +383,7 @@ fn reduce_wording(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// Adds the texts that say something and are not there yet, in whatever marks they stand.
+/// Adds the texts that are not empty and whose wording is new.
 pub(super) fn add_new(to: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     for text in more {
         let words = reduce_wording(&text);

@@ -1,4 +1,4 @@
-//! A transition while it is computed, and what it is once it is accepted.
+//! A transition while it is computed, and its result.
 
 use super::facts::Facts;
 use super::rule::{Dispatch, Rule};
@@ -32,7 +32,7 @@ impl<'a> Work<'a> {
         Timestamp::Text(self.facts.now.clone())
     }
 
-    /// HEAD's commit; unborn is refused.
+    /// HEAD's commit. Refuses if HEAD is unborn.
     pub fn head(&self) -> Result<String, Refusal> {
         self.facts
             .head()?
@@ -48,29 +48,28 @@ impl<'a> Work<'a> {
             .and_then(|head| head.commit.clone())
     }
 
-    /// Sequence of the transition that is being made.
+    /// Sequence number of the transition in progress.
     pub fn seq(&self) -> Count {
         Count(self.before.ledger.seq.0 + 1)
     }
 
-    /// The plan's entry.
+    /// The slice's entry in the plan.
     pub fn find_planned(&mut self, id: &str) -> Result<&mut Slice, Refusal> {
         let slice = self.next.plan.slice_mut(id);
         slice.ok_or_else(|| refusal!(Code::SliceUnknown, "no slice `{id}` in the plan"))
     }
 
-    /// The ledger entry of a slice, made when it is not there yet.
+    /// The slice's ledger entry, created if missing.
     pub fn ledger(&mut self, id: &str) -> &mut SliceLedger {
         self.next.ledger.slices.entry(id.to_owned()).or_default()
     }
 
-    /// Something noticed on the way, at a slice or another place.
+    /// Adds a finding about a slice or another place.
     pub fn note(&mut self, code: Code, place: impl Into<String>, what: impl Into<String>) {
         self.findings.push(Finding::new(code, what).at(place));
     }
 
-    /// A finding that reviewers, auditors and judges are told of as well; of no slice, where the id
-    /// is empty.
+    /// Adds a finding that reviewers, auditors and judges are told of too. An empty id stands for no slice.
     pub fn remark(&mut self, code: Code, slice_id: &str, what: impl Into<String>) {
         let mut finding = Finding::new(code, what);
         if !slice_id.is_empty() {
@@ -91,17 +90,17 @@ impl<'a> Work<'a> {
 /// An accepted transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The documents to come.
+    /// The documents after the transition.
     pub snapshot: Snapshot,
-    /// What the histories gain.
+    /// The records to append to the histories.
     pub records: Records,
-    /// The rule that answered before.
+    /// The rule that answered before the transition.
     pub rule: Rule,
-    /// What `dispatch` says now.
+    /// The dispatch after the transition.
     pub next: Dispatch,
-    /// What was noticed on the way.
+    /// The findings of the transition.
     pub findings: Vec<Finding>,
-    /// Edits made outside cook are put aside and the log's version put back.
+    /// Whether edits made outside cook are set aside and the log's version is restored.
     pub displace: bool,
 }
 
@@ -159,7 +158,7 @@ impl Work<'_> {
     }
 }
 
-/// Writes down whose report a record transcribes.
+/// Adds the report and its source to a record.
 pub(super) fn attach(record: &mut SliceRecord, submission: &Submission) {
     let report: &ReportRecord = &submission.report;
     record.role = Some(report.role);
@@ -168,12 +167,12 @@ pub(super) fn attach(record: &mut SliceRecord, submission: &Submission) {
     record.session = submission.session.clone();
 }
 
-// What a re-ground is due for: whoever makes it is told what brought it about.
+// The causes of a due re-ground, which the regrounder is told.
 
-/// Causes that are kept: the newest.
+/// Maximum number of causes that are kept; the newest stay.
 const KEPT: usize = 5;
 
-/// A re-ground is due from now on, for this beside what it is due for already.
+/// Makes a re-ground due, and adds this cause to the earlier ones.
 pub(super) fn require_reground(next: &mut Snapshot, cause: String) {
     next.state.requires_reground = true;
     let causes = &mut next.ledger.due_for;
@@ -183,7 +182,7 @@ pub(super) fn require_reground(next: &mut Snapshot, cause: String) {
     causes.drain(..over);
 }
 
-/// A word in single quotes, as it can be pasted into a shell.
+/// Quotes a word in single quotes for pasting into a shell.
 pub fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,6 +1,6 @@
-//! What a role decides on, out of the log: for each role and rule the reports, answers and
-//! rejections that its own report is measured against. `crates/protocol/tests/exploration/prompts.rs`
-//! holds it to what the machine reads.
+//! The parts of the log that a role decides on: for each role and rule, the reports, answers and rejections that
+//! its own report is checked against. `crates/protocol/tests/exploration/prompts.rs` compares them with what the
+//! machine reads.
 
 use super::prompt_slices::{
     PLAN, REPORTS, ROOM, ROOM_TO_PLAN, active_text, audit_text, fill_room, find_rule,
@@ -55,14 +55,14 @@ fn regrounder(input: &PromptInput, parts: &mut Parts) {
     let active = active_ledger(snapshot);
     let is_end = input.rule == Rule::Conclude.id();
     let voided = answer_to(snapshot, active);
-    // That of the project may be answered at any time, that of a slice where it is reconciled.
+    // The project's audit may be answered at any time, a slice's when the slice is reconciled.
     let audit_owed = match input.rule == Rule::Reconcile.id() {
         true => find_audit_to_answer(snapshot),
         false => open_audit(snapshot),
     };
     let audit_owed = audit_owed.as_ref();
     let rejections = match is_end {
-        // `conclude` answers those of the wave.
+        // `conclude` answers the rejections of the wave.
         true => ledger.unanswered.clone(),
         false => list_owed(snapshot),
     };
@@ -80,7 +80,7 @@ fn regrounder(input: &PromptInput, parts: &mut Parts) {
     let before = active.filter(is_sent_back);
     let before = before.and_then(|slice| slice.sent_back.as_deref());
     let audit = active.and_then(|slice| slice.audit.as_deref());
-    // Nobody reads an audit that is in order again.
+    // An audit that is in order is not read again.
     let rejects = |audit: &&AuditNote| audit.rejects_with(&snapshot.plan);
     let earlier = active.and_then(|slice| slice.earlier_audit.as_deref());
     let earlier = earlier.filter(rejects);
@@ -129,7 +129,7 @@ const RELEASE_BLOCKERS: &str = "Release blockers of the last re-ground (they sta
 const GAPS: &str = "High-value gaps of the last re-ground (they stay until `high_value_gaps` names others; `[]` takes them back):";
 const AMENDED: &str = "Criteria the user amended:";
 
-/// Bytes of each: the plan holds the rest among what must be fixed, and the user's words.
+/// Maximum bytes of each: the plan holds the rest among the required fixes and the user's words.
 const LEFT: usize = 160;
 
 const REMARKS: &str = "Reduced or extra work (judge whether each is right):";
@@ -186,10 +186,10 @@ fn auditor(input: &PromptInput, parts: &mut Parts) {
     parts.list(REMARKS, remarks(snapshot));
 }
 
-/// A committed slice, as it is reviewed and audited.
+/// The parts about a committed slice, for its reviewer and its auditor.
 fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     let ledger = active_ledger(snapshot);
-    // One of this commit, given before an answer of the user's or other criteria.
+    // A review of this commit, given before an answer of the user or other criteria.
     let void = ledger.and_then(|slice| slice.review.as_deref());
     let void = void.filter(|_| current_review(snapshot).is_none());
     let before = void.or(ledger.and_then(|slice| slice.sent_back.as_deref()));
@@ -223,7 +223,7 @@ fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     );
 }
 
-/// A judge hears of no other's vote, and takes nobody's advice.
+/// The parts of a judge's prompt, which shows no other judge's vote and no advice.
 fn judge(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
     let ledger = &snapshot.ledger;
@@ -254,8 +254,8 @@ fn answer_to<'a>(snapshot: &'a Snapshot, ledger: Option<&SliceLedger>) -> Option
     Some(&answered.answer)
 }
 
-/// Findings, and ids of rejections, that a prompt of the role shows in a part of its own: the brief
-/// need not say them again.
+/// Findings, and ids of rejections, that the role's prompt shows in a part of its own, so that the brief need not
+/// repeat them.
 pub fn findings_shown(role: Role, snapshot: &Snapshot) -> Vec<String> {
     let mut shown = match role {
         Role::Bootstrapper | Role::StopJudge => Vec::new(),
@@ -297,31 +297,31 @@ fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
     snapshot.find_ledger(snapshot.find_slice_in_work()?)
 }
 
-/// What a prompt is made from.
+/// The input of a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
-    /// Whose prompt.
+    /// The role that the prompt is for.
     pub role: Role,
     /// The documents of the log's tip, as a report finds them.
     pub snapshot: &'a Snapshot,
     /// The dispatch rule that fired: `1` to `9`.
     pub rule: &'a str,
-    /// What the role has to do.
+    /// What the role must do.
     pub action: &'a str,
-    /// Why it is this role's turn.
+    /// Why the role is due.
     pub reason: &'a str,
-    /// What cook found in the repository.
+    /// cook's findings in the repository.
     pub findings: &'a [Finding],
-    /// What the repository says against a selection.
+    /// What prevents a selection in the repository.
     pub selection: &'a Selection,
-    /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
+    /// Whatever the caller adds, such as diffs, receipts and verdicts. Shown in one fence.
     pub context: &'a str,
     /// The continuation brief, as `cook brief` prints it. Shown in one fence.
     pub brief: &'a str,
 }
 
 impl<'a> PromptInput<'a> {
-    /// Findings that the prompt does not begin with as its reason.
+    /// The findings that are not part of the reason, with which the prompt begins.
     fn list_other_findings(&self) -> impl Iterator<Item = &'a Finding> {
         let reason = self.reason;
         let is_whole = reason.len() <= MAX_PART_CHARS;
@@ -330,11 +330,10 @@ impl<'a> PromptInput<'a> {
     }
 }
 
-// What stands in a part of a prompt: a line, a section, a list.
+// The content of a part of a prompt: a line, a section or a list.
 
-/// Parts of a prompt, each below a title of cook's own; one that holds nothing is left out. Roles'
-/// words stand in lines, sections and lists, and none of them reads as what cook wrote down of the
-/// user's.
+/// Parts of a prompt, each below a title of cook's own; an empty one is left out. Roles' words are put in lines,
+/// sections and lists, so that none of them reads as words of the user that cook wrote down.
 #[derive(Default)]
 pub(super) struct Parts(pub(super) Vec<(&'static str, Quoted)>);
 
@@ -361,7 +360,7 @@ impl Parts {
     }
 }
 
-/// What cook has put together, anchors of the user's words among it.
+/// Text that cook has put together, which may hold anchors of the user's words.
 fn cooks_own(text: &str) -> Option<Quoted> {
     (!text.trim().is_empty()).then(|| Quoted::section(text))
 }
@@ -372,7 +371,7 @@ pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
         false => format!(" (of {})", answer.slices.join(", ")),
     };
     let items = answers.iter().map(|answer| {
-        // The question is a role's.
+        // The question is a role's text.
         let shown = UserAnswer {
             question: without_attribution(&answer.question),
             ..answer.clone()
@@ -383,14 +382,14 @@ pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
     (!answers.is_empty()).then(|| Quoted::items(items))
 }
 
-/// A rejection with what was answered to it.
+/// A rejection with its answer.
 fn tell_answered(answered: &AnsweredRejection) -> String {
     format!("{}; answer: {}", rejection(&answered.no), answered.answer)
 }
 
 const TAKEN_UP: &str = "Rejections that this slice takes up, with what was answered to each:";
 
-/// Rejections that were answered with the slice in work: it is to mend what they name.
+/// Rejections that were answered with the slice in work, which must fix what they name.
 fn list_taken_up(snapshot: &Snapshot) -> Vec<String> {
     let told: Vec<String> = find_taken_up(snapshot).map(tell_answered).collect();
     fit(&told, REPORTS)
@@ -424,7 +423,7 @@ pub(super) fn slices(snapshot: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-/// What else is planned, a line each, for whoever looks at one slice alone.
+/// The other open slices, one on each line, for a role that looks at one slice alone.
 fn other_slices(snapshot: &Snapshot) -> Vec<String> {
     let in_work = snapshot.find_slice_in_work();
     let open = snapshot.plan.open_slices();
@@ -443,7 +442,7 @@ fn other_slices(snapshot: &Snapshot) -> Vec<String> {
     shown
 }
 
-/// Bytes of a slice that is only told of, and of all of them.
+/// Maximum bytes of each other slice, and of all of them.
 const OTHER: usize = 300;
 const ROOM_FOR_OTHERS: usize = 600;
 

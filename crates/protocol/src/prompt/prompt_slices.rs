@@ -1,4 +1,4 @@
-//! Slices as a prompt shows them: what they are for, what must hold, what they wait for.
+//! Slices as a prompt shows them: their purpose, their criteria, and what they wait for.
 
 use super::quote::{cut, fit};
 use crate::machine::{Choice, Rule, Selection, SliceGraph, list_other_ratings, waits_for};
@@ -10,27 +10,27 @@ use std::fmt::Write;
 pub(super) const PLAN: &str = "`cat .agent/plan.json` shows all";
 const HANDOFF: &str = "`cat .agent/active-slice.json` shows all";
 
-/// What a re-ground does with the ticks of a plan that was taken in.
+/// Tells a re-ground what to do with the ticks of a plan that was taken in.
 const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";
 
-/// The rule of that id.
+/// The rule with this id.
 pub(super) fn find_rule(id: &str) -> Option<Rule> {
     Rule::ALL.into_iter().find(|known| known.id() == id)
 }
 
-/// A report under the rule may select a slice, as far as the repository lets it.
+/// Whether a report under the rule may select a slice, apart from the state of the repository.
 pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
     find_rule(rule).is_some_and(|rule| Choice::Select.is_open(rule, snapshot, false))
 }
 
-/// Bytes of the slices that stand in a prompt beside the one in work; more where the plan itself is due.
+/// Maximum bytes of the slices in a prompt beside the one in work; more if the plan itself is due.
 pub(super) const ROOM: usize = 1_200;
 pub(super) const ROOM_TO_PLAN: usize = 8_000;
 
-/// Slices that are only named.
+/// Maximum number of slices that are only named.
 const NAMED: usize = 12;
 
-/// The items that fit into the room, one at least, and how many are left.
+/// Returns the items that fit into the room, at least one, and the number of the others.
 pub(super) fn fill_room(
     items: impl IntoIterator<Item = String>,
     room: usize,
@@ -46,8 +46,8 @@ pub(super) fn fill_room(
     (shown, left)
 }
 
-/// Open slices whole, those that come next first; closed ones where somebody doubts them or that were
-/// accepted last; the rest as a number; and what can be selected, `selection` with the rule under which.
+/// Open slices in full, those that come next first; closed ones that are in doubt or were accepted last; the
+/// number of the others; and, with `selection` and its rule, what can be selected.
 pub(super) fn plan_text(
     snapshot: &Snapshot,
     selection: Option<(&str, &Selection)>,
@@ -57,7 +57,7 @@ pub(super) fn plan_text(
     let in_work = snapshot.find_slice_in_work();
     let ready = SliceGraph::new(plan).ready(plan).into_iter();
     let ready = ready.map(|row| row.slice_id);
-    // The one in work stands in a part of its own.
+    // The one in work has a part of its own.
     let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
     let places = ready.iter().enumerate();
     let places: BTreeMap<&str, usize> = places.map(|(at, id)| (id.as_str(), at)).collect();
@@ -109,7 +109,7 @@ fn name_slice(slice: &Slice, more: &str) -> String {
     format!("{id} ({status}{more}): {}\n", fold(&slice.goal))
 }
 
-/// The closed slices that an answer, a judge or an audit may contradict, and those accepted last.
+/// Adds the closed slices that an answer, a judge or an audit may contradict, and those accepted last.
 fn list_closed(text: &mut String, snapshot: &Snapshot, closed: &[&Slice], room: usize) {
     let ledger = &snapshot.ledger;
     let is_doubted = ledger.answered.is_some()
@@ -156,7 +156,7 @@ fn name_first(ids: &[String]) -> String {
     }
 }
 
-/// What waits for the committed slice alone, where a report may accept it.
+/// Slices that wait for the committed slice alone, if a report may accept it.
 fn ready_once_accepted(rule: &str, snapshot: &Snapshot, ready: &[String]) -> Vec<String> {
     let rule = find_rule(rule);
     let may_accept = |rule: &Rule| Choice::Accept.is_open(*rule, snapshot, false);
@@ -174,7 +174,7 @@ fn ready_once_accepted(rule: &str, snapshot: &Snapshot, ready: &[String]) -> Vec
     ids.filter(|id| !ready.contains(id)).collect()
 }
 
-/// What a report may select, and of what it may not why and until when.
+/// Adds what a report may select and, for the other slices, why not and until when.
 fn list_ready(text: &mut String, snapshot: &Snapshot, selection: &Selection, ready: Vec<String>) {
     let first = "in order of work";
     if let Some(why) = &selection.held {
@@ -239,7 +239,7 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
     row(text, "its work may be at", holds.unwrap_or_default());
 }
 
-/// What a slice names, with what holds it up no more.
+/// The entries that a slice waits for, with a mark on those that are done.
 fn list_blockers(snapshot: &Snapshot, entries: &[String]) -> Vec<String> {
     let is_done = |entry: &String| snapshot.plan.is_done(entry);
     let entries = entries.iter().map(|entry| match is_done(entry) {
@@ -255,7 +255,7 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
     else {
         return String::new();
     };
-    // The one that was accepted last stands there until the next is selected.
+    // The slice that was accepted last stays there until the next one is selected.
     if active.status == ActiveStatus::Done {
         return String::new();
     }
@@ -290,7 +290,7 @@ fn handoff_text(text: &mut String, snapshot: &Snapshot, handoff: &Handoff) {
     ids(text, "blocked on", &blockers);
     ids(text, "paths", &list(&handoff.implementation_surfaces));
     rows(text, "gate", &list(&handoff.verification_commands), HANDOFF);
-    // The header of the report names those that are open now.
+    // The header of the report names the contracts that are open now.
     let before = &handoff.remaining_contract_ids_before;
     if *before != snapshot.state.unsatisfied_contract_ids {
         row(text, "contracts open before it", &write_header_ids(before));
@@ -320,14 +320,14 @@ pub(super) fn row(text: &mut String, label: &str, value: &str) {
     }
 }
 
-/// What the user answered stands in a part of its own.
+/// Adds the notes except the user's answers, which have a part of their own.
 fn notes(text: &mut String, notes: &[String]) {
     for note in notes.iter().filter(|note| !note.starts_with(ANSWER_NOTE)) {
         row(text, "note", note);
     }
 }
 
-/// A row for each value; of many the first and the last, with what shows the rest.
+/// Adds a row for each value; of too many, the first and the last, with the command that shows the rest.
 pub(super) fn rows(text: &mut String, label: &str, values: &[String], rest: &str) {
     let values: Vec<String> = values.iter().map(|value| fold(value)).collect();
     for value in fit(&values, rest) {
@@ -343,7 +343,7 @@ fn fold(text: &str) -> String {
     clean(text, Lines::Fold)
 }
 
-/// The commits that a slice claims, where they are not just its newest one.
+/// The commits that a slice claims, unless that is only its newest one.
 pub(super) fn list_other_claims(ledger: Option<&SliceLedger>) -> Vec<String> {
     let Some(ledger) = ledger else {
         return Vec::new();
@@ -357,19 +357,19 @@ pub(super) fn list_other_claims(ledger: Option<&SliceLedger>) -> Vec<String> {
 
 // Reviews, audits and votes as a prompt shows them.
 
-/// Bytes of something that had to be fixed, and of what was done about it.
+/// Maximum bytes of a required fix, and of the answer to it.
 const WHAT: usize = 850;
 const SAID: usize = 600;
 
-/// What shows whole reports.
+/// The commands that show whole reports.
 pub(super) const REPORTS: &str = "`cook log` lists the reports, `cook log N` shows one";
 
-/// What shows the report of that number.
+/// The command that shows the report of that number.
 fn shows(seq: Count) -> String {
     format!("`cook log {}` shows the report", seq.0)
 }
 
-/// A review, without what stands among `besides` already.
+/// A review, without the points that are among `besides`.
 pub(super) fn review_text(
     review: Option<&ReviewNote>,
     besides: &[String],
@@ -387,7 +387,7 @@ pub(super) fn review_text(
         (false, _) => "not acceptable",
     };
     text.push_str(verdict);
-    // The slice names the commit that stands.
+    // The slice shows its present commit.
     if head != Some(review.commit.as_str()) {
         let _ = write!(text, ", of {}", review.commit);
     }
@@ -402,7 +402,7 @@ pub(super) fn review_text(
         is_said |= !said.is_empty();
         rows(&mut text, label, &new, &rest);
     };
-    // An older log has no reasons beside what failed.
+    // An older log has no reasons for failed dimensions.
     match review.concerns.is_empty() {
         true => add("fails", &review.fails),
         false => add("rubric", &list_other_ratings(&[], &review.concerns)),
@@ -419,7 +419,7 @@ pub(super) fn review_text(
     text
 }
 
-/// An audit; with the id under which it is answered, where it has to be.
+/// An audit, with the id under which it is answered if it must be.
 pub(super) fn audit_text(
     audit: Option<&AuditNote>,
     owed: Option<&Blocker>,
@@ -440,7 +440,7 @@ pub(super) fn audit_text(
         );
     }
     let rest = shows(audit.seq);
-    // The plan names the contracts of open slices.
+    // The plan shows the contracts of open slices.
     let told = format!("{}{}", report::OPEN_CONTRACTS, audit.planned.join(", "));
     let is_planned = |finding: &&String| !audit.planned.is_empty() && **finding == told;
     let (planned, open): (Vec<&String>, Vec<&String>) = audit.findings.iter().partition(is_planned);
@@ -467,7 +467,7 @@ pub(super) fn audit_text(
 pub(super) fn vote(vote: &Vote) -> String {
     let says = match vote.can_stop {
         true => "yes".to_owned(),
-        // `answers` may answer it by itself.
+        // It may be answered by itself in `answers`.
         false => format!("no (`no-{}`)", vote.seq.0),
     };
     let mut text = format!(
@@ -487,19 +487,19 @@ pub(super) fn rejection(no: &Blocker) -> String {
     format!("`{}`: {}", no.id, no.what.join("; "))
 }
 
-/// What the next attempt is sent back by: a no to the commit that stands, or the one before.
+/// The review that sends the work back to the next attempt: a no to the present commit, or the review before.
 pub(super) fn standing_review(ledger: &SliceLedger) -> Option<&ReviewNote> {
     let review = ledger.review.as_deref().filter(|review| review.rejects());
     review.or(ledger.sent_back.as_deref())
 }
 
-/// The review before this one was of the commit that stands.
+/// Whether the review before this one was of the present commit.
 pub(super) fn is_of_this_commit(ledger: &SliceLedger) -> bool {
     let before = ledger.sent_back.as_deref();
     before.is_some_and(|review| Some(&review.commit) == ledger.head.as_ref())
 }
 
-/// What a commit had to fix, each with what its implementer says that was done about it.
+/// The fixes required of a commit, each with its implementer's answer.
 pub(super) fn list_fixes(ledger: &SliceLedger) -> Vec<String> {
     let said = |what: &String| {
         let mut notes = ledger.fixes.iter();
@@ -509,7 +509,7 @@ pub(super) fn list_fixes(ledger: &SliceLedger) -> Vec<String> {
     let with_answer = |what: &String| {
         let answer = match said(what) {
             Some(did) => did,
-            // What was said of a commit later, its report could not answer.
+            // A fix that was required of a commit later could not be answered by its report.
             None if is_of_this_commit(ledger) => return what.clone(),
             None => "nothing said".to_owned(),
         };
@@ -521,7 +521,7 @@ pub(super) fn list_fixes(ledger: &SliceLedger) -> Vec<String> {
     ledger.fixed.iter().map(with_answer).collect()
 }
 
-/// What its report says of fixes and names nothing that had to be fixed.
+/// Answers in its report that name none of the required fixes.
 pub(super) fn list_other_notes(ledger: &SliceLedger) -> Vec<String> {
     let notes = ledger.fixes.iter();
     let besides = notes.filter(|note| {
@@ -533,7 +533,7 @@ pub(super) fn list_other_notes(ledger: &SliceLedger) -> Vec<String> {
     fit(&besides, REPORTS)
 }
 
-/// What earlier attempts said about their fixes: what is to be fixed still goes by its number.
+/// The answers of earlier attempts to their required fixes. A fix that is still required is named by its number.
 pub(super) fn list_earlier_notes(ledger: &SliceLedger, must: &[String]) -> Vec<String> {
     let is_newer = |note: &&FixNote| ledger.fixes.iter().all(|new| new.what != note.what);
     let before = ledger.fixes_before.iter().filter(is_newer);
@@ -550,7 +550,7 @@ pub(super) fn list_earlier_notes(ledger: &SliceLedger, must: &[String]) -> Vec<S
     fit(&said.collect::<Vec<_>>(), REPORTS)
 }
 
-/// The id of the no of the review that sent the work back.
+/// The id of the no in the review that sent the work back.
 pub(super) fn review_id(ledger: &SliceLedger) -> Option<String> {
     let review = ledger.sent_back.as_deref()?;
     Some(format!("{}{}", Blocker::REVIEW, review.seq.0))

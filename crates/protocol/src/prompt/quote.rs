@@ -1,22 +1,22 @@
 //! Other people's words inside a prompt: file names, branch names, missions, reports, findings.
 //!
-//! They are data. Each stands in a code span or in a fence longer than any run of back-quotes in
-//! it, so that nothing in it closes what it stands in, opens a heading or reads as a sentence of
-//! the prompt; hidden characters go, and tags for a model are shown with other brackets.
+//! They are data. Each is put in a code span, or in a fence longer than any run of back-quotes in it, so that
+//! nothing in it ends the span or the fence, opens a heading, or reads as a sentence of the prompt. Hidden
+//! characters are removed, and tags for a model are shown with other brackets.
 
 use crate::diagnostic::{begin, without_tags};
 use crate::prelude::*;
 
-/// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
+/// Maximum length of the text from one source, in characters. The rest is cut off, with a note.
 pub const MAX_PART_CHARS: usize = 200_000;
 
-/// Longest item that a command shows the rest of, in characters.
+/// Maximum length of an item whose rest a command shows, in characters.
 const MAX_ITEM_CHARS: usize = 20_000;
 
-/// What shows all that a prompt may hold.
+/// The commands that show everything that a prompt may hold.
 const SHOWS: &str = "`cook log` lists the reports and `cook log N` shows one, `cat` what is under `.agent/`, `git show` the rest";
 
-/// Text that may stand in a prompt: cook's own, or quoted.
+/// Text that may be put in a prompt: cook's own, or quoted.
 pub(super) struct Quoted(String);
 
 impl Quoted {
@@ -25,25 +25,25 @@ impl Quoted {
         Self(text.to_owned())
     }
 
-    /// Cook's own words with others of them in place of a name.
+    /// Cook's own words, with other words of its own in place of a name.
     pub(super) fn from_own_with(text: &'static str, (name, words): (&str, &'static str)) -> Self {
         Self(text.replace(name, words))
     }
 
-    /// The same with a number in place of a name.
+    /// Replaces a name by a number.
     pub(super) fn with_number(self, name: &str, number: u64) -> Self {
         Self(self.0.replace(name, &number.to_string()))
     }
 
-    /// An id or a number where a template has put its own quotes around it, or none: what could
-    /// end them, or begin a sentence, goes.
+    /// An id or a number, around which a template may have quotes of its own. Characters that could end these, or
+    /// begin a sentence, are removed.
     pub(super) fn word(text: &str) -> Self {
         let text = clean(text, Lines::Fold);
         let kept = |c: &char| !c.is_whitespace() && !matches!(c, '`' | '<' | '>');
         Self(text.chars().filter(kept).take(200).collect())
     }
 
-    /// One line; `none` when there is nothing.
+    /// One line; `none` if it is empty.
     pub(super) fn line(text: &str) -> Self {
         let text = cut_part(&harmless(text, Lines::Fold));
         if text.is_empty() {
@@ -57,7 +57,7 @@ impl Quoted {
         Self(format!("{marks}{blank}{text}{blank}{marks}"))
     }
 
-    /// One item a line; `none` when there is nothing.
+    /// A list with one item on each line; `none` if it is empty.
     pub(super) fn list(items: impl IntoIterator<Item = String>) -> Self {
         let lines: Vec<String> = items
             .into_iter()
@@ -66,7 +66,7 @@ impl Quoted {
         Self::section(&lines.join("\n"))
     }
 
-    /// Items of several lines each, with the command that shows the whole of one that is cut.
+    /// A list of items of several lines, each with the command that shows the whole if the item is cut.
     pub(super) fn items(items: impl IntoIterator<Item = (String, String)>) -> Self {
         let items: Vec<String> = items
             .into_iter()
@@ -78,7 +78,7 @@ impl Quoted {
         Self::section(&items.join("\n"))
     }
 
-    /// Text of several lines; `none` when there is nothing.
+    /// Text of several lines; `none` if it is empty.
     pub(super) fn section(text: &str) -> Self {
         match text.trim().is_empty() {
             true => Self::own("none"),
@@ -86,7 +86,7 @@ impl Quoted {
         }
     }
 
-    /// Text of a kind, between fences.
+    /// Text of a kind, in a fence.
     pub(super) fn fence(kind: &'static str, text: &str) -> Self {
         let text = cut_part(&harmless(text, Lines::Keep));
         let fence = "`".repeat((longest_run(&text) + 1).max(3));
@@ -94,7 +94,7 @@ impl Quoted {
         Self(format!("{fence}{kind}\n{text}\n{fence}"))
     }
 
-    /// Parts below titles of cook's own.
+    /// Parts, each below a title of cook's own.
     pub(super) fn with_titles(parts: impl IntoIterator<Item = (&'static str, Self)>) -> Self {
         let parts = parts.into_iter();
         let parts: Vec<String> = parts
@@ -111,7 +111,7 @@ impl Quoted {
     }
 }
 
-/// Without hidden characters, and without what a model would take for the beginning of a turn.
+/// The text without hidden characters, and without anything that a model would take for the beginning of a turn.
 fn harmless(text: &str, lines: Lines) -> String {
     without_tags(&clean(text, lines))
 }
@@ -127,7 +127,7 @@ fn cut_part(text: &str) -> String {
 
 fn cut_for(text: &str, command: Option<&str>) -> String {
     let limit = match command {
-        // Several of them stand in one part.
+        // Several of them are in one part.
         Some(_) => MAX_ITEM_CHARS,
         None => MAX_PART_CHARS,
     };
@@ -142,22 +142,22 @@ fn cut_for(text: &str, command: Option<&str>) -> String {
     format!("{} … ({left} bytes cut; {shows})", &text[..end])
 }
 
-// Long lists in a prompt: what comes first and what comes last stands there, and where the rest is.
+// Long lists in a prompt: their beginning, their end, and where the rest is.
 
-/// Bytes of a list.
+/// Maximum bytes of a list.
 const LIST: usize = 6_000;
-/// Bytes of one item.
+/// Maximum bytes of one item.
 const ITEM: usize = 1_500;
 
-/// The items that fit, each cut where it is too long; beyond the room the first and the last of
-/// them, with a line between them that says how many there are and what shows them.
+/// The items that fit, each cut if it is too long. Of too many, the first and the last, with a line between them
+/// that gives the number of the others and the command that shows them.
 pub(super) fn fit(items: &[String], rest: &str) -> Vec<String> {
     let items: Vec<String> = items.iter().map(|item| cut(item, ITEM, rest)).collect();
     let size = |item: &String| item.len() + 4;
     if items.iter().map(size).sum::<usize>() <= LIST {
         return items;
     }
-    // What is written down last is said by whoever sends the work back.
+    // The role that sends the work back writes the last items.
     let last = count_fitting(items.iter().rev(), LIST / 3);
     let first = count_fitting(items.iter(), LIST - LIST / 3).min(items.len() - last);
     let left = items.len() - first - last;
@@ -182,7 +182,7 @@ fn count_fitting<'i>(items: impl Iterator<Item = &'i String>, room: usize) -> us
         .count()
 }
 
-/// The item, or its first bytes and what shows the rest.
+/// The item, or its first bytes with a note on what shows the rest.
 pub fn cut(item: &str, bytes: usize, rest: &str) -> String {
     let begin = begin(item, bytes);
     match item.len() - begin.len() {

@@ -1,5 +1,5 @@
-//! What an answer says of a report: in lines and in JSON objects, anywhere in it. Fences and quotes
-//! set nothing apart. The last whole report counts, and whatever else says otherwise refuses it.
+//! Reads the report in an answer, as lines and as JSON objects, anywhere in it, also in fences and quotes. The
+//! last whole report counts, and anything in the answer that contradicts it refuses it.
 
 use super::block;
 use super::block::{Block, refuse, refuse_text};
@@ -12,10 +12,10 @@ use crate::schema::{find_json, without_thoughts};
 use serde_json::{Deserializer, Map, Value};
 use std::ops::Range;
 
-/// How deep lists and objects around a report or a block are looked into.
+/// Maximum depth to which lists and objects around a report or a block are searched.
 const MAX_DEPTH: usize = 4;
 
-/// Reads the report that an answer holds.
+/// Reads the report in an answer.
 pub(super) fn read(role: Role, text: &str) -> Draft {
     let spoken = without_thoughts(text);
     let mut draft = match spoken.unended {
@@ -41,7 +41,7 @@ fn tell_missing(role: Role) -> Draft {
     ))
 }
 
-/// The text without the indentation that all its lines share, and without the marks of quotes.
+/// The text without the indentation that all its lines share, and without quote marks.
 fn unquote(text: &str) -> String {
     let text = dedent(text);
     let lines: Vec<&str> = text.lines().map(without_quote).collect();
@@ -87,7 +87,7 @@ fn read_spoken(role: Role, text: &str) -> Draft {
     draft
 }
 
-/// The last whole report, or else the fullest; what the others say otherwise refuses it.
+/// Returns the last whole report, or else the draft with the most fields. Contradictions by the others refuse it.
 fn choose(role: Role, mut drafts: Vec<Draft>) -> Option<Draft> {
     let rank = |draft: &Draft| (draft.is_whole(role), draft.unreadable, draft.fields.len());
     let ranked = drafts.iter().enumerate();
@@ -99,7 +99,7 @@ fn choose(role: Role, mut drafts: Vec<Draft>) -> Option<Draft> {
     Some(draft)
 }
 
-/// Equal blocks are one.
+/// Sets the draft's block. Equal blocks count as one; different ones are refused.
 fn settle_block(draft: &mut Draft, blocks: Vec<Result<Block, Finding>>) {
     let count = blocks.len();
     let mut read = Vec::new();
@@ -122,7 +122,7 @@ fn settle_block(draft: &mut Draft, blocks: Vec<Result<Block, Finding>>) {
     }
 }
 
-/// An object of the answer that says something of a report.
+/// A JSON object in the answer that belongs to a report.
 struct Part {
     place: Range<usize>,
     is_block: bool,
@@ -134,7 +134,7 @@ fn find_parts(role: Role, text: &str) -> Vec<Part> {
     for value in &values {
         collect(role, text, value, MAX_DEPTH, &mut parts);
     }
-    // What stands alone where a block must be is one, whatever it names.
+    // Where a block is required, an object that stands alone is one, whatever its keys are.
     if has_block(role) && !parts.iter().any(|part| part.is_block) {
         let is_taken = |at: &Range<usize>| parts.iter().any(|part| at.contains(&part.place.start));
         let objects = values.iter().filter(|value| value.starts_with('{'));
@@ -149,7 +149,7 @@ fn find_parts(role: Role, text: &str) -> Vec<Part> {
     parts
 }
 
-/// Adds an object, or what it holds within, where that names what a report or a block does.
+/// Adds an object, or objects within it, if they have keys of a report or a block.
 fn collect(role: Role, text: &str, value: &str, depth: usize, parts: &mut Vec<Part>) {
     let place = place_in(text, value);
     let read = serde_json::from_str(value).unwrap_or_default();
@@ -171,13 +171,13 @@ fn collect(role: Role, text: &str, value: &str, depth: usize, parts: &mut Vec<Pa
     }
 }
 
-/// Where a piece of a text stands in it.
+/// The position of a piece in its text.
 fn place_in(text: &str, piece: &str) -> Range<usize> {
     let start = piece.as_ptr() as usize - text.as_ptr() as usize;
     start..start + piece.len()
 }
 
-/// Nothing else stands on its lines, and they are not set in by four blanks, which quotes.
+/// Whether nothing else is on its lines, and these are not indented by four blanks, as quotations are.
 fn stands_alone(text: &str, piece: &str) -> bool {
     let Range { start, end } = place_in(text, piece);
     let before = text[..start].rsplit('\n').next();
@@ -186,7 +186,7 @@ fn stands_alone(text: &str, piece: &str) -> bool {
     is_blank(before) && is_blank(after) && before.is_none_or(|blanks| blanks.len() < 4)
 }
 
-/// The text with blanks where its parts stand: every other word keeps its place.
+/// The text with blanks in place of its parts, so that every other word keeps its position.
 fn blank_out(text: &str, parts: &[Part]) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut parts: Vec<&Range<usize>> = parts.iter().map(|part| &part.place).collect();
@@ -202,7 +202,8 @@ fn blank_out(text: &str, parts: &[Part]) -> String {
     plain
 }
 
-/// One of these places is within a comment. Linear: a report may hold nothing but marks of comments.
+/// Whether one of these places is within a comment. Takes linear time: a report may consist of comment marks
+/// alone.
 fn stand_in_comments(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     let mut comments: Vec<Range<usize>> = Vec::new();
     let (mut line, mut counted, mut marks, mut may_end) = (0, 0, 0, true);
@@ -230,8 +231,8 @@ fn stand_in_comments(text: &str, mut places: impl Iterator<Item = usize>) -> boo
     places.any(is_within)
 }
 
-/// What is wrong with JSON that begins like a report or a block, with a brace at the beginning of a
-/// line and a name behind it: none is passed over.
+/// Describes the error in JSON that begins like a report or a block, with a brace at the start of a line and a
+/// known key after it. Such JSON is never skipped.
 fn find_broken(role: Role, text: &str) -> Option<Finding> {
     const QUOTES: [char; 7] = ['"', '\'', '“', '”', '‘', '’', '`'];
     for (start, _) in text.match_indices('{') {
@@ -260,12 +261,12 @@ fn find_broken(role: Role, text: &str) -> Option<Finding> {
     None
 }
 
-// The text form: `Label: value` lines, a value running to the next known label.
+// The text form: `Label: value` lines. A value runs to the next known label.
 //
-// A line indented by four blanks or more is never a label nor a fence; that is
-// how [`super::render`] writes values that hold such lines.
+// A line indented by four blanks or more is neither a label nor a fence; [`super::render`] writes values that hold
+// such lines in this way.
 
-/// What a line begins.
+/// The label of a line.
 #[derive(Clone, Copy)]
 enum Label {
     Field(&'static Field),
@@ -288,8 +289,8 @@ impl Section<'_> {
     }
 }
 
-/// What the lines of an answer say of a report, and where each label of it stands: one draft for
-/// each line with the mission anchor, and one for what stands before the first.
+/// Reads the lines of an answer into one draft for each line with the mission anchor, and one for the lines before
+/// the first. Also returns the position of each label.
 fn read_lines(role: Role, text: &str) -> (Vec<Draft>, Vec<usize>) {
     let lines: Vec<&str> = text.lines().collect();
     let fenced = find_fenced(&lines);
@@ -307,7 +308,7 @@ fn read_lines(role: Role, text: &str) -> (Vec<Draft>, Vec<usize>) {
 fn list_sections<'a>(role: Role, lines: &[&'a str]) -> Vec<Section<'a>> {
     let mut sections: Vec<Section> = Vec::new();
     for (place, line) in lines.iter().enumerate() {
-        // Below `- Rubric:` a nested list may stand four blanks in.
+        // Below `- Rubric:` a nested list may be indented by four blanks.
         let in_rubric = matches!(
             sections.last().map(|section| section.label),
             Some(Label::Rating(_) | Label::Title)
@@ -328,7 +329,7 @@ fn list_sections<'a>(role: Role, lines: &[&'a str]) -> Vec<Section<'a>> {
     sections
 }
 
-/// By line: it stands in a fence that began above it.
+/// For each line, whether it is in a fence that began above it.
 fn find_fenced(lines: &[&str]) -> Vec<bool> {
     let mut is_open = false;
     let fenced = lines.iter().map(|line| {
@@ -348,7 +349,7 @@ fn read_run(role: Role, lines: &[&str], fenced: &[bool], run: &mut [Section]) ->
         if let Label::Field(field) = section.label {
             missing.remove(field.key);
         }
-        // Once every field is there, what follows a value need not belong to it.
+        // Once every field is present, text after a value need not belong to it.
         if place == last || missing.is_empty() {
             section.below.end = find_end(lines, fenced, section);
         }
@@ -366,9 +367,9 @@ fn read_run(role: Role, lines: &[&str], fenced: &[bool], run: &mut [Section]) ->
     draft
 }
 
-/// Where the value ends that the next label does not: at the first empty line after it that neither
-/// a list item nor an indented line follows, at a line that only Markdown or a tag can mean, or at the
-/// end of a fence that began above it. A fence of its own with words in it belongs to it, but for JSON.
+/// The end of a value that no label follows: the first empty line without a list item or an indented line after
+/// it, a line that only Markdown or a tag can mean, or the end of a fence that began above. A fence within the
+/// value that holds words belongs to it, unless it holds JSON.
 fn find_end(lines: &[&str], fenced: &[bool], section: &Section) -> usize {
     let mut has_begun = !section.inline.is_empty();
     let Range { start, end } = section.below;
@@ -411,7 +412,7 @@ fn is_fence(line: &str) -> bool {
     !is_indented(line) && (text.starts_with("```") || text.starts_with("~~~"))
 }
 
-/// A rule, a heading or the end of a tag.
+/// Whether the line is a horizontal rule, a heading, or the end of a tag.
 fn is_end(line: &str) -> bool {
     let text = line.trim();
     let is_rule = text.len() >= 3
@@ -422,7 +423,7 @@ fn is_end(line: &str) -> bool {
     !is_indented(line) && is_mark
 }
 
-/// A rating goes on below its line; what stands beside it there must not be a fifth.
+/// Keeps a rating, which may continue below its line. Refuses a list item or another rating there.
 fn rate(draft: &mut Draft, dimension: &'static Dimension, section: &Section, below: &[&str]) {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let own = indent(section.line);
@@ -445,13 +446,13 @@ fn rate(draft: &mut Draft, dimension: &'static Dimension, section: &Section, bel
     draft.rate(dimension, &text);
 }
 
-/// The value begins with a word of the rubric.
+/// Whether the value begins with a verdict of the rubric.
 fn is_rating(value: &str) -> bool {
     let end = value.find(|c: char| !c.is_alphanumeric() && !"*`_".contains(c));
     word(&value[..end.unwrap_or(value.len())], &VERDICTS).is_some()
 }
 
-/// Nothing but ratings stands below `Rubric:`.
+/// Refuses anything but ratings below `Rubric:`.
 fn refuse_words(draft: &mut Draft, role: Role, section: &Section, below: &[&str]) {
     let mut lines = std::iter::once(&section.inline).chain(below);
     let first = lines.find(|line| !line.trim().is_empty() && !is_fence(line));
@@ -497,8 +498,8 @@ fn find_label(role: Role, line: &str, in_rubric: bool) -> Option<(Label, &str)> 
     Some((Label::Field(field), value))
 }
 
-/// `Acceptable as-is`, with its words behind it or without: no text is made for it, for each line
-/// of a report is held against each field.
+/// Whether the label is the field's, with or without the words in brackets. Allocates only if the beginning fits,
+/// because each line of a report is compared with each field.
 fn is_label_of(field: &Field, label: &str) -> bool {
     let length = field.label.len();
     let head = label.get(..length);
@@ -506,16 +507,16 @@ fn is_label_of(field: &Field, label: &str) -> bool {
         && (label.len() == length || label.eq_ignore_ascii_case(&field.title()))
 }
 
-/// A heading's text.
+/// The text of a heading.
 fn after_hashes(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches('#');
     (rest.len() < line.len() && rest.starts_with(' ')).then(|| rest.trim())
 }
 
-/// Label and value of a line, their decoration off, the label with single blanks.
+/// The label and the value of a line, without decoration; the label has single blanks.
 fn split_label(line: &str) -> Option<(String, &str)> {
     const MARKS: [char; 3] = ['*', '`', '_'];
-    // Models set them for looks.
+    // Models use these for typography.
     const HYPHENS: [char; 4] = ['\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}'];
     let heading = after_hashes(line);
     let line = heading.unwrap_or(line);
@@ -535,7 +536,7 @@ fn split_label(line: &str) -> Option<(String, &str)> {
     let words = label.split(|c: char| c.is_whitespace() || c == '?');
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let value = value.trim();
-    // What opens before the label closes in it, behind the colon, or behind the value.
+    // Marks that open before the label close in it, after the colon, or after the value.
     let closer: String = opener.chars().rev().collect();
     let value = match value.strip_prefix(closer.as_str()) {
         _ if opener.is_empty() || body.ends_with(MARKS) => value,
@@ -547,13 +548,12 @@ fn split_label(line: &str) -> Option<(String, &str)> {
 
 // The JSON form: one object whose keys are the field keys, with `rubric` and `block`.
 
-/// A role's report may have this key; `block` goes for its block alone.
+/// Whether a role's report may have this key. `block` does not count: the object in it is found by itself.
 fn has_field(role: Role, key: &str) -> bool {
     has_rubric(role) && key == "rubric" || fields(role).iter().any(|field| field.key == key)
 }
 
-/// Reads an object. One without the mission anchor is no report, and what else it holds is none of
-/// it.
+/// Reads an object. One without the mission anchor is not a report, and its unknown keys are ignored.
 fn read_object(role: Role, text: &str) -> Draft {
     let wanted = describe_wanted(role);
     let map = match schema::value(text.as_bytes()) {
@@ -587,7 +587,7 @@ fn read_pairs(role: Role, map: Map<String, Value>, is_report: bool) -> Result<Dr
     Ok(draft)
 }
 
-/// A field's value as its text form would have it.
+/// A field's JSON value in its text form.
 fn read_field(field: &Field, value: &Value) -> Result<String, Finding> {
     let kind = match field.kind {
         Kind::YesNo => "true, false or a text",
@@ -601,7 +601,7 @@ fn read_field(field: &Field, value: &Value) -> Result<String, Finding> {
         (Kind::YesNo, Value::Bool(true)) => Some("yes".to_owned()),
         (Kind::YesNo, Value::Bool(false)) => Some("no".to_owned()),
         (Kind::Count, Value::Number(number)) => Some(match number.as_f64() {
-            // JSON Schema calls 3.0 an integer.
+            // JSON Schema treats 3.0 as an integer.
             Some(value) if value.fract() == 0.0 && (0.0..=9.0e15).contains(&value) => {
                 format!("{value:.0}")
             }
@@ -643,7 +643,7 @@ fn rate_object(draft: &mut Draft, value: &Value) -> Result<(), Finding> {
             );
             continue;
         };
-        // A value of another shape reads as empty texts, which no line of a rubric may be.
+        // A value of another shape reads as empty texts, which a rating must not have.
         let map = entry.as_object();
         let is_known =
             map.is_some_and(|map| map.keys().all(|key| key == "verdict" || key == "why"));

@@ -1,5 +1,5 @@
-//! The JSON block that a regrounder's report holds, and an implementer's may: as it is shown, key by
-//! key, and as it is read. A test reads back what is shown.
+//! The JSON block that a regrounder's report has, and an implementer's may have: how it is shown, key by key, and
+//! how it is read. A test reads back what is shown.
 
 use super::value::show_held;
 use crate::prelude::*;
@@ -8,18 +8,18 @@ use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
 use serde_json::{Error, Value};
 
-/// What a block says.
-// There is one for each answer that is read.
+/// The content of a block.
+// Only one exists for each answer that is read.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Block {
-    /// What a re-ground changes.
+    /// The changes of a re-ground.
     Reground(Reground),
-    /// What proves each criterion.
+    /// The proof that an implementer names for each criterion.
     Offers(Vec<Offer>),
 }
 
-/// An implementer's block as it is shown.
+/// An implementer's block as prompts show it.
 pub const OFFER_FORMAT: &str = r#"```json
 {
   "evidence": [
@@ -29,7 +29,7 @@ pub const OFFER_FORMAT: &str = r#"```json
 ```
 "#;
 
-/// Each key with what may stand there.
+/// Each key with an example of its value.
 const KEYS: [(&str, &str); 12] = [
     (
         "reconcile",
@@ -85,7 +85,7 @@ const KEYS: [(&str, &str); 12] = [
     ),
 ];
 
-/// What stands below the block, with the keys that it speaks of.
+/// The sentences below the block, each with the key that it is about.
 const WORDS: [(&str, &str); 7] = [
     (ACCEPT, "`decision` is accepted or reopened."),
     (
@@ -108,15 +108,15 @@ const WORDS: [(&str, &str); 7] = [
     ("brief", "`verdict` is superseded, demoted or retired."),
 ];
 
-/// What may stand below some keys, and has a name of its own where it may not: `reconcile` with
-/// `accepted`, `conclude` with `stop`, `drop_criteria` in a plan.
+/// Parts below some keys that are left out of the format if they are not allowed: `accepted` in `reconcile`,
+/// `stop` in `conclude`, `drop_criteria` in a plan.
 pub const ACCEPT: &str = "accepted";
 /// See [`ACCEPT`].
 pub const STOP: &str = "stop";
 /// See [`ACCEPT`].
 pub const DROP: &str = "drop_criteria";
 
-/// A role's block may have this key.
+/// Whether a role's block may have this key.
 pub(super) fn has_key(role: Role, key: &str) -> bool {
     match role {
         Role::Regrounder => KEYS.iter().any(|(known, _)| *known == key),
@@ -125,7 +125,7 @@ pub(super) fn has_key(role: Role, key: &str) -> bool {
     }
 }
 
-/// The shape of a key's value, without what may not stand there.
+/// The shape of a key's value, without the parts that are left out.
 fn describe_shape(key: &str, shape: &str, left_out: &[&str]) -> String {
     let is_out = |name| left_out.contains(&name);
     match key {
@@ -137,7 +137,7 @@ fn describe_shape(key: &str, shape: &str, left_out: &[&str]) -> String {
     }
 }
 
-/// What a block, or the value of one of its keys, must hold.
+/// Describes what a block, or the value of one of its keys, must hold.
 pub(super) fn describe_wanted(role: Role, key: &str) -> String {
     let is_shown = |(known, _): &&(&str, &str)| role == Role::Regrounder && *known == key;
     match KEYS.iter().find(is_shown) {
@@ -161,8 +161,8 @@ pub(super) fn read(role: Role, text: &str) -> Result<Block, Finding> {
     convert(role, value)
 }
 
-/// Takes a JSON value for the block of a role. Hidden characters come out of its texts, which JSON
-/// can spell as escapes.
+/// Converts a JSON value to the block of a role. Removes hidden characters from its texts, which JSON can spell as
+/// escapes.
 pub(super) fn convert(role: Role, mut value: Value) -> Result<Block, Finding> {
     #[derive(Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -180,7 +180,7 @@ pub(super) fn convert(role: Role, mut value: Value) -> Result<Block, Finding> {
     }
 }
 
-/// Recursion is bounded: the reader of JSON goes 128 levels deep.
+/// Recursion is bounded, because the JSON reader goes at most 128 levels deep.
 fn clean_texts(value: &mut Value) {
     match value {
         Value::String(text) => *text = clean(text, Lines::Keep),
@@ -204,7 +204,7 @@ fn read_as<T: Serialize + DeserializeOwned>(role: Role, value: &Value) -> Result
     }
 }
 
-/// What is wrong at a path of a block, with what stands there and what must.
+/// Describes an error at a path of a block, with the value there and the value that is required.
 fn refuse_at(path: &str, error: &str, block: &Value, role: Role) -> Finding {
     let steps = path.split(['.', '[', ']']);
     let steps: Vec<&str> = steps.filter(|step| !matches!(*step, "" | "?")).collect();
@@ -223,7 +223,7 @@ fn refuse_at(path: &str, error: &str, block: &Value, role: Role) -> Finding {
     refuse(&what, &found.to_string(), &wanted)
 }
 
-/// What is wrong in a text that is no JSON, with the words before the place.
+/// Describes an error in a text that is not JSON, with the words before the place.
 pub(super) fn refuse_text(error: &Error, text: &str, wanted: &str) -> Finding {
     const BEFORE: usize = 60;
     let line = text.lines().nth(error.line().saturating_sub(1));
@@ -233,7 +233,7 @@ pub(super) fn refuse_text(error: &Error, text: &str, wanted: &str) -> Finding {
     refuse(&error.to_string(), &held, wanted)
 }
 
-/// What is wrong in JSON, what it holds and what it must hold.
+/// Describes an error in JSON, with what it holds and what it must hold.
 pub(super) fn refuse(what: &str, held: &str, wanted: &str) -> Finding {
     let (what, held) = (clean(what, Lines::Fold), show_held(held));
     finding!(
@@ -242,15 +242,15 @@ pub(super) fn refuse(what: &str, held: &str, wanted: &str) -> Finding {
     )
 }
 
-/// An implementer's block as it is read.
+/// Writes an implementer's block in the form in which it is read.
 pub(super) fn render_offers(offered: &[Offer]) -> String {
     let block = serde_json::json!({ "evidence": offered });
-    // What was read from JSON can be written as such.
+    // Values that were read from JSON can be written as JSON.
     let block = serde_json::to_string_pretty(&block).unwrap_or_default();
     format!("\n```json\n{block}\n```\n")
 }
 
-/// The block without these keys, and without what may stand below some.
+/// The format of the block, without these keys and parts.
 pub(super) fn format(left_out: &[&str]) -> String {
     let shown = |key: &&(&str, &str)| !left_out.contains(&key.0);
     let rows: Vec<String> = KEYS

@@ -1,4 +1,4 @@
-//! A report as a text or an object says it, before its values are judged.
+//! A report as read from a text or an object, before its values are judged.
 
 use super::block::Block;
 use super::table::{ANCHOR, DIMENSIONS, Dimension, Field, Kind, fields};
@@ -8,26 +8,26 @@ use super::value::{
 use crate::model::{Rubric, RubricEntry};
 use crate::prelude::*;
 
-/// Longest field that is kept, in characters.
+/// Maximum length of a field, in characters.
 pub const MAX_FIELD_CHARS: usize = 20_000;
 
-/// The words of the rubric.
+/// The verdicts of the rubric.
 pub(super) const VERDICTS: [&str; 3] = ["pass", "concern", "fail"];
 
-/// What a text or an object says of a report's fields.
+/// The parts of a report that a text or an object holds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
-    /// By key, tidied.
+    /// Tidied values, by key.
     pub fields: BTreeMap<&'static str, String>,
-    /// Its readable lines.
+    /// The ratings that could be read.
     pub rubric: Rubric,
     /// The JSON block of a regrounder or an implementer.
     pub block: Option<Block>,
-    /// What its form breaks.
+    /// Breaches of its form.
     pub findings: Vec<Finding>,
-    /// What of the answer is thought, where a breach may come of it.
+    /// Which part of the answer was removed as thoughts, if that may have caused a breach.
     pub left_out: Option<String>,
-    /// It could not be read at all: the findings say why, and the fields say nothing.
+    /// Whether it could not be read at all. The findings then say why, and the fields mean nothing.
     pub unreadable: bool,
 }
 
@@ -41,25 +41,25 @@ impl Draft {
         }
     }
 
-    /// What a field holds; nothing where it is not there.
+    /// The value of a field; empty if it is missing.
     pub fn field(&self, key: &str) -> &str {
         self.fields.get(key).map_or("", String::as_str)
     }
 
-    /// Every required field is there.
+    /// Whether every required field is present.
     pub fn is_whole(&self, role: Role) -> bool {
         let mut required = fields(role).iter().filter(|field| field.required);
         !self.unreadable && required.all(|field| self.fields.contains_key(field.key))
     }
 
-    /// A dimension is rated, be it wrongly.
+    /// Whether a dimension is rated, even if wrongly.
     pub fn is_rated(&self, findings: &[Finding]) -> bool {
         let of_rubric = |place: &str| place.starts_with("rubric");
         let mut places = findings.iter().filter_map(|it| it.place.as_deref());
         !self.rubric.is_empty() || places.any(of_rubric)
     }
 
-    /// Keeps a breach, one of its kind for each place.
+    /// Adds a breach, one of each code for each place.
     pub fn refuse(&mut self, breach: Finding) {
         let is_known = |one: &Finding| (one.code, &one.place) == (breach.code, &breach.place);
         if !self.unreadable && !self.findings.iter().any(is_known) {
@@ -67,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// Keeps a field's value; one that was said otherwise before is a breach.
+    /// Sets the value of a field. A different earlier value is a breach.
     pub fn put(&mut self, field: &'static Field, value: &str) {
         let value = match field.kind {
             Kind::Text | Kind::List if field.key != ANCHOR => tidy(value),
@@ -83,14 +83,14 @@ impl Draft {
         }
     }
 
-    /// Keeps what a text says of a dimension: `pass - why`.
+    /// Reads a dimension's rating from a text: `pass - why`.
     pub fn rate(&mut self, dimension: &'static Dimension, text: &str) {
         let text = tidy_line(text);
         let (verdict, why) = split_rating(&text);
         self.put_rating(dimension, verdict, why);
     }
 
-    /// Keeps a dimension's verdict and its reason.
+    /// Sets a dimension's verdict and its reason.
     pub fn put_rating(&mut self, dimension: &'static Dimension, verdict: &str, why: &str) {
         let Dimension { label, key } = *dimension;
         let breach = |code, what: &str| {
@@ -113,7 +113,7 @@ impl Draft {
         }
     }
 
-    /// Refuses what another part of the answer says otherwise.
+    /// Refuses what another part of the answer contradicts.
     pub fn hold_against(&mut self, role: Role, other: &Self) {
         let is_whole = other.is_whole(role);
         let mut found = Vec::new();
@@ -160,7 +160,7 @@ fn tell_twice(field: &Field, one: &str, other: &str) -> Finding {
     .at(field.key)
 }
 
-/// Two values say the same, in whatever form.
+/// Whether two values mean the same, in whatever form.
 fn is_same(field: &Field, one: &str, other: &str) -> bool {
     let fold = |text: &str| clean(text, Lines::Fold);
     if fold(one) == fold(other) || is_none(one) && is_none(other) {
@@ -178,7 +178,7 @@ fn is_same(field: &Field, one: &str, other: &str) -> bool {
     }
 }
 
-/// The verdict and the reason of `pass - why`: a colon or a dash stands between them.
+/// Splits `pass - why` into the verdict and the rest, at a colon or a dash.
 fn split_rating(text: &str) -> (&str, &str) {
     let ends = [text.find([':', '–', '—']), text.find(" - ")];
     let end = ends.into_iter().flatten().min().unwrap_or(text.len());
@@ -192,7 +192,7 @@ fn read_rating(verdict: &str, why: &str) -> Result<RubricEntry, &'static str> {
         _ => RubricVerdict::Fail,
     };
     let why = reason(why);
-    // `pass - fail it loses data` is none: of a reason that begins with `no` that cannot be told.
+    // `pass - fail it loses data` is not a rating. A reason may begin with `no`, unless punctuation follows it.
     let mut words = why.split(|c: char| !c.is_alphanumeric());
     let first = words.find(|word| !word.is_empty());
     if first.is_some_and(|first| word(first, &VERDICTS).is_some()) {
@@ -210,7 +210,7 @@ fn read_rating(verdict: &str, why: &str) -> Result<RubricEntry, &'static str> {
     }
 }
 
-/// A rating's reason on one line, without the dash before it.
+/// The reason of a rating on one line, without the dash before it.
 fn reason(text: &str) -> String {
     let mut text = clean(text, Lines::Fold);
     loop {
@@ -222,7 +222,7 @@ fn reason(text: &str) -> String {
     }
 }
 
-/// What a line of the rubric must hold, and one example.
+/// What a line of the rubric must hold, with one example.
 pub(super) fn describe_rating(label: &str) -> String {
     format!("pass, concern or fail and why; for example `- {label}: concern - no test covers it`")
 }

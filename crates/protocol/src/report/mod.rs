@@ -1,10 +1,9 @@
-//! Role reports: their grammar, their consistency rules, and the event each one
-//! amounts to (`protocol/completion.md#reports`).
+//! Role reports: their grammar, their consistency rules, and the event that each one becomes
+//! (`protocol/completion.md#reports`).
 //!
-//! Pure. One table per role ([`fields`]) is the source of the parser, the format
-//! in prompts, the JSON schema and the repair prompt. A [`Report`] exists only
-//! when no rule is broken, and holds no control or direction character. Nothing
-//! here panics, whatever the bytes.
+//! Pure. One table for each role ([`fields`]) is the source of the parser, the format in prompts, the JSON schema
+//! and the repair prompt. A [`Report`] exists only if no rule is broken, and holds no control or direction
+//! character. Nothing here panics, whatever the bytes.
 
 mod answer;
 mod block;
@@ -29,10 +28,10 @@ use table::HEADER_FIELDS;
 pub use table::{DIMENSIONS, Dimension, Field, Kind, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_header_ids, write_ids};
 
-/// What came of reading a report. Valid exactly when nothing was found.
+/// The result of reading a report. It is valid exactly if nothing was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
-    /// The report, when no rule is broken.
+    /// The report, if no rule is broken.
     pub report: Option<Report>,
     /// Every breach, in the order of the table.
     pub findings: Vec<Finding>,
@@ -41,13 +40,13 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// No rule is broken.
+    /// Whether no rule is broken.
     pub fn is_valid(&self) -> bool {
         self.report.is_some()
     }
 }
 
-/// A report that keeps every rule of the grammar.
+/// A report that obeys every rule of the grammar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     record: ReportRecord,
@@ -56,7 +55,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whose report it is.
+    /// The role whose report it is.
     pub fn role(&self) -> Role {
         self.record.role
     }
@@ -66,37 +65,37 @@ impl Report {
         self.record.clone()
     }
 
-    /// SHA-256 of the bytes that were handed in, hex.
+    /// SHA-256 of the received bytes, in hex.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// A field's text by key; empty when the role has no such field or left it out.
+    /// A field's text by key; empty if the role has no such field or left it out.
     pub fn field(&self, key: &str) -> &str {
         self.record.fields.get(key).map_or("", String::as_str)
     }
 
-    /// A yes/no field.
+    /// The value of a yes/no field.
     pub fn yes(&self, key: &str) -> Option<bool> {
         value::yes_no(self.field(key))
     }
 
-    /// A count field.
+    /// The value of a count field.
     pub fn count(&self, key: &str) -> Option<u64> {
         value::count(self.field(key))
     }
 
-    /// A list field: one text each; none is empty.
+    /// The texts of a list field; empty if it holds `none`.
     pub fn items(&self, key: &str) -> Vec<String> {
         rules::list_items(&self.record, key)
     }
 
-    /// A list field of ids.
+    /// The ids in a list field.
     pub fn ids(&self, key: &str) -> Vec<String> {
         value::ids(self.field(key))
     }
 
-    /// A commit field; none when it says none.
+    /// The commit in a commit field; `None` if it holds `none`.
     pub fn commit(&self, key: &str) -> Option<String> {
         value::commit(self.field(key))
     }
@@ -124,7 +123,7 @@ impl Report {
         }
     }
 
-    /// What an implementer says proves each criterion.
+    /// The proof that an implementer names for each criterion.
     pub fn offers(&self) -> &[Offer] {
         match &self.block {
             Some(Block::Offers(offered)) => offered,
@@ -132,20 +131,18 @@ impl Report {
         }
     }
 
-    /// What the role needs from the user, when it asks.
+    /// The role's question to the user, if it asks one.
     pub fn question(&self) -> Option<&str> {
         rules::question(&self.record)
     }
 }
 
-// A report as text: the canonical form, the format with placeholders, and what
-// to ask for when a report was broken.
+// A report as text: the canonical form, the format with placeholders, and the prompt after a broken report.
 
-/// Blanks before each line of a value that stands below its label: so far in,
-/// nothing is read as a label or a fence.
+/// Indentation of a value below its label: a line that is indented this far is not read as a label or a fence.
 const INDENT: &str = "    ";
 
-/// The canonical text. Reading it gives the same fields, rubric and block.
+/// Writes the canonical text. Reading it gives the same fields, rubric and block.
 pub fn render(report: &Report) -> String {
     let mut out = String::new();
     let role = report.role();
@@ -158,7 +155,7 @@ pub fn render(report: &Report) -> String {
         }
     }
     if let Some(block) = report.block() {
-        // A document type that serde wrote before cannot fail to be written.
+        // serde has written this document type before, so that writing it cannot fail.
         let block = serde_json::to_string_pretty(block).unwrap_or_default();
         out.push_str(&format!("\n```json\n{block}\n```\n"));
     }
@@ -201,7 +198,7 @@ pub fn format(role: Role) -> String {
     render_format_without(role, &[])
 }
 
-/// The same without these optional fields and keys of the block.
+/// Like `format`, without these optional fields and keys of the block.
 pub fn render_format_without(role: Role, left_out: &[&str]) -> String {
     let mut out = String::new();
     let is_asked = |field: &Field| field.required || !left_out.contains(&field.label);
@@ -230,14 +227,14 @@ pub fn render_format_without(role: Role, left_out: &[&str]) -> String {
     out
 }
 
-/// The end of a refused answer that its agent is shown again, in characters.
+/// Maximum number of characters, from the end of a refused answer, that its agent is shown again.
 const MAX_REFUSED: usize = 12_000;
 
-/// Breaches that are named one by one.
+/// Maximum number of breaches that are named one by one.
 const MAX_BREACHES: usize = 50;
 
-/// What to ask an agent for after a broken report: each breach in plain words, what it sent, then
-/// the format of its prompt.
+/// The prompt for an agent after a broken report: each breach in plain words, the answer that it sent, then the
+/// format of its first prompt.
 pub fn repair_prompt(role: Role, findings: &[Finding], sent: &str, format: &str) -> String {
     let mut out = format!(
         "Your report as {role} could not be used. Nothing was recorded. What is wrong:\n\n"
@@ -309,7 +306,7 @@ pub struct Checked {
     pub assumed: Vec<String>,
 }
 
-/// What is told of a report that was read.
+/// Describes the result of reading a report.
 pub fn describe_check(role: Role, parsed: &Parsed) -> Checked {
     let findings = parsed.findings.iter();
     Checked {

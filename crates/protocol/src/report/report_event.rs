@@ -1,4 +1,4 @@
-//! From bytes to a report by the grammar, and from a report to the event that `apply` is asked about.
+//! From bytes to a report by the grammar, and from a report to the event that `apply` decides on.
 
 use super::block::Block;
 use super::draft::{Draft, MAX_FIELD_CHARS, describe_rating};
@@ -8,21 +8,21 @@ use super::{Parsed, Report, answer, rules};
 use crate::digest::sha256;
 use crate::prelude::*;
 
-// What a report amounts to: the event that `apply` is asked about.
+// The event that a report becomes.
 
-/// Where a report came from.
+/// The origin of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Provenance {
-    /// The session, when known.
+    /// The session, if known.
     pub session: Option<String>,
-    /// The ticket handed out at dispatch, when the report came with one.
+    /// The ticket given out at dispatch, if the report came with one.
     pub ticket: Option<String>,
-    /// HEAD when the session began, where a driver began it.
+    /// HEAD when the session began, if a driver began it.
     pub began_at: Option<String>,
 }
 
 impl Provenance {
-    /// That of a report which is on record.
+    /// The origin of a report that is on record.
     pub fn of(submission: &Submission) -> Self {
         Self {
             session: submission.session.clone(),
@@ -32,17 +32,16 @@ impl Provenance {
     }
 }
 
-/// What a report leads to.
+/// The outcome of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reported {
-    /// A transition to ask for.
+    /// A transition to apply.
     Event(Box<Event>),
-    /// None: a bootstrapper that asks nothing. What it did shows in the worktree,
-    /// and `cook init` is what writes it down.
+    /// Nothing: a bootstrapper that asks nothing. Its work shows in the worktree, and `cook init` records it.
     Nothing,
 }
 
-/// The event a report amounts to.
+/// The event that a report becomes.
 pub fn event(report: &Report, provenance: Provenance) -> Reported {
     let role = report.role();
     let submission = submission(report, provenance);
@@ -100,7 +99,7 @@ fn implementer(report: &Report, submission: Submission) -> Event {
         },
         None => Event::Returned {
             slice_id,
-            // A report without a commit and without a reason is refused by the rules.
+            // The rules refuse a report without a commit and without a reason.
             why: rules::return_reason(&report.record).unwrap_or_default(),
             submission,
         },
@@ -144,7 +143,7 @@ fn reviewer(report: &Report) -> Verdicts {
     }
 }
 
-/// Positive = the report names nothing as open, in whichever of its fields, and no dimension fails.
+/// Positive if no field of the report names anything open and no dimension fails.
 fn auditor(report: &Report) -> Verdicts {
     let open_key = "open_top_level_contract_ids";
     let mut findings = report.items("why_the_project_is_still_not_done");
@@ -180,8 +179,8 @@ fn stop_judge(report: &Report) -> Verdicts {
     verdicts
 }
 
-/// What an event says that its report does not; none where it has no report. `own_words` gives an event
-/// the words of the documents, as it got them when it was recorded.
+/// Describes how an event differs from its report; `None` if it does not, or has no report. `own_words` gives an
+/// event the words of the documents, as it got them when it was recorded.
 pub fn find_contradiction(
     found: &Event,
     own_words: impl FnOnce(&Event) -> Event,
@@ -213,7 +212,7 @@ pub fn find_contradiction(
         return Some(format!("its report breaks a rule: {why}"));
     };
     let mut again = event(&report, Provenance::of(submission));
-    // The rule under which it was recorded is no word of the report.
+    // The rule under which it was recorded is not part of the report.
     if let (
         Reported::Event(again),
         Event::Audited {
@@ -233,7 +232,7 @@ pub fn find_contradiction(
 // From bytes to a report: size, text, one of the two forms, each field by its
 // kind, then the rules between fields.
 
-/// Largest report that is read, in bytes.
+/// Maximum size of a report, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
 /// Reads a role's report.
@@ -264,7 +263,7 @@ pub fn parse(role: Role, bytes: &[u8]) -> Parsed {
     judge(role, answer::read(role, &text), sha256(bytes))
 }
 
-/// Holds a draft against the grammar and the rules between fields.
+/// Checks a draft against the grammar and the rules between fields.
 pub(super) fn judge(role: Role, mut draft: Draft, sha256: String) -> Parsed {
     let mut findings = std::mem::take(&mut draft.findings);
     if !draft.unreadable {
@@ -310,7 +309,7 @@ pub(super) fn judge(role: Role, mut draft: Draft, sha256: String) -> Parsed {
     }
 }
 
-/// The same, with what its field holds and what it must hold; of one that is missing, only the latter.
+/// Adds to a finding what its field holds and what it must hold; for a missing field, only the latter.
 fn explain(mut finding: Finding, record: &ReportRecord) -> Finding {
     let place = finding.place.as_deref();
     let field = fields(record.role)
@@ -328,7 +327,7 @@ fn explain(mut finding: Finding, record: &ReportRecord) -> Finding {
     finding
 }
 
-/// Judges one field by its kind.
+/// Checks one field by its kind.
 fn check(field: &Field, draft: &Draft) -> Option<Finding> {
     let breach = |code: Code, message: String| Some(Finding::new(code, message).at(field.key));
     let label = field.label;
@@ -378,7 +377,7 @@ fn check(field: &Field, draft: &Draft) -> Option<Finding> {
     }
 }
 
-/// A value that says nothing: no letter and no digit. A mission may be made of signs alone.
+/// Whether a value has neither a letter nor a digit. A mission may consist of signs alone.
 fn is_blank(field: &Field, value: &str) -> bool {
     if field.key == ANCHOR {
         return value.is_empty();
@@ -405,7 +404,7 @@ fn check_rubric(role: Role, draft: &Draft, found: &[Finding]) -> Vec<Finding> {
         .iter()
         .map(|dimension| (dimension, format!("rubric.{}", dimension.key)))
         .filter(|(dimension, place)| {
-            // A line that is there and broken has its own finding.
+            // A line that is present but broken has its own finding.
             !draft.rubric.contains_key(dimension.key)
                 && !found.iter().any(|f| f.place.as_ref() == Some(place))
         })

@@ -1,6 +1,5 @@
-//! The rules between fields: what a report may not say in one breath
-//! (`protocol/completion.md#reports`). A rule whose fields could not be read is silent; the
-//! grammar has spoken already.
+//! The rules between fields: what a report may not say at the same time (`protocol/completion.md#reports`). A rule
+//! whose fields could not be read is skipped, because the grammar has reported that already.
 
 use super::block::Block;
 use super::table::{DECISIONS, QUESTION};
@@ -12,23 +11,23 @@ use super::value::{
 use crate::model::PolicyChange;
 use crate::prelude::*;
 
-/// A field of a record; empty when it is not there.
+/// A field of a record; empty if it is missing.
 pub(super) fn field<'a>(record: &'a ReportRecord, key: &str) -> &'a str {
     record.fields.get(key).map_or("", String::as_str)
 }
 
-/// What the role needs from the user, when it says so.
+/// The role's question to the user, if it asks one.
 pub(super) fn question(record: &ReportRecord) -> Option<&str> {
     Some(field(record, QUESTION)).filter(|text| is_named(text))
 }
 
-/// A reviewer's follow-up or an auditor's next slice, when one is named.
+/// A reviewer's follow-up or an auditor's next slice, if one is named.
 pub(super) fn follow_up<'a>(record: &'a ReportRecord, key: &str) -> Option<&'a str> {
     Some(field(record, key))
         .filter(|text| is_named(text) && !is_none_or_routing(text) && !is_routing(text))
 }
 
-/// What a report wants the next role to know.
+/// The advice of a report to the next role.
 pub fn advice(record: &ReportRecord) -> Option<String> {
     let handoff = field(record, "exact_handoff_payload");
     let deviations = match record.role {
@@ -43,17 +42,17 @@ pub fn advice(record: &ReportRecord) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// The items of a list field; none where it says none.
+/// The items of a list field; empty if it holds `none`.
 pub fn list_items(record: &ReportRecord, key: &str) -> Vec<String> {
     items(field(record, key))
 }
 
-/// What a re-ground names as a blocker or deviation.
+/// The blockers and deviations that a re-ground names.
 pub fn list_deviations(record: &ReportRecord) -> Vec<String> {
     list_items(record, "canonical_blockers_or_deviations")
 }
 
-/// What an audit calls untrue of plan and state.
+/// What an audit calls untrue in plan and state.
 pub fn untrue(record: &ReportRecord) -> Vec<String> {
     let state = contrary(record, "stale_or_conflicting_canonical_state", false);
     let plan = "plan_truthfully_captures_remaining_slice_backlog";
@@ -61,17 +60,17 @@ pub fn untrue(record: &ReportRecord) -> Vec<String> {
     state.into_iter().chain(plan).collect()
 }
 
-/// What a report says to a question whose answer is otherwise when all is well.
+/// The answer to a yes/no field, if it differs from the one given when all is well.
 pub(super) fn contrary(record: &ReportRecord, key: &str, well: bool) -> Option<String> {
     let answer = yes_no(field(record, key))?;
     let word = if answer { "yes" } else { "no" };
     (answer != well).then(|| format!("{key}: {word}"))
 }
 
-/// What stands before the contracts that a verdict leaves open.
+/// Begins the text with the contracts that a verdict leaves open.
 pub const OPEN_CONTRACTS: &str = "open contracts: ";
 
-/// What a verdict counts and leaves open, one text each.
+/// The counts and the open contracts of a verdict, one text each.
 pub fn counts(verdicts: &Verdicts) -> Vec<String> {
     let mut texts = Vec::new();
     if !verdicts.open_contract_ids.is_empty() {
@@ -89,19 +88,18 @@ pub fn counts(verdicts: &Verdicts) -> Vec<String> {
     texts
 }
 
-/// What an implementer says of the plan and of risks, and why it gives a slice back.
+/// An implementer's words on the plan and on risks, which are also its reason for giving a slice back.
 pub fn return_reason(record: &ReportRecord) -> Option<String> {
     let risks = field(record, "residual_risks_discovered");
     is_named(risks).then(|| clean(risks, Lines::Keep))
 }
 
-/// What an implementer did about the things that it had to fix, with the number of each that it
-/// names.
+/// What an implementer did about the required fixes, each with its number if the report names one.
 pub fn fixes(record: &ReportRecord) -> Vec<(Option<usize>, String)> {
     split_numbered(field(record, "must_fix_answered"))
 }
 
-/// Every rule that is broken.
+/// All rules that are broken.
 pub(super) fn breaches(record: &ReportRecord, block: Option<&Block>) -> Vec<Finding> {
     let rules = Rules { record };
     let mut found = match (record.role, block) {
@@ -136,7 +134,7 @@ impl<'a> Rules<'a> {
         self.text(key).and_then(count).is_some_and(|n| n > 0)
     }
 
-    /// The field is there and is not purely none.
+    /// Whether the field is present and not purely none.
     fn is_listed(&self, key: &str) -> bool {
         self.text(key).is_some_and(|text| !is_none(text))
     }
@@ -301,14 +299,14 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// An id at the beginning of a text.
+/// The id at the beginning of a text.
 fn first_word(text: &str) -> String {
     let word = text.split_whitespace().next().unwrap_or_default();
     let marks = |c: char| !c.is_alphanumeric() && c != '_';
     word.trim_matches(marks).to_owned()
 }
 
-/// The block changes nothing, or asks the user and nothing more.
+/// Whether the block changes nothing, or only asks the user.
 fn only_asks(block: &Reground) -> bool {
     let rest = Reground {
         policy: None,
@@ -321,7 +319,7 @@ fn only_asks(block: &Reground) -> bool {
     asks && rest == Reground::default()
 }
 
-/// A rule that is broken, in the words of its code.
+/// The finding for a broken rule, in the words of its code.
 fn breach(code: Code, key: &str) -> Finding {
     Finding::new(code, code.meaning()).at(key)
 }

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 /// One dimension of the rubric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimension {
-    /// As it is written.
+    /// Its name in a text.
     pub label: &'static str,
-    /// As it stands in JSON and in records.
+    /// Its name in JSON and in records.
     pub key: &'static str,
 }
 
@@ -26,8 +26,7 @@ const fn dimension(label: &'static str, key: &'static str) -> Dimension {
     Dimension { label, key }
 }
 
-/// A role's fields, one a line: what it holds, its label, what to write; `optional` where it may be
-/// left out.
+/// The fields of a role, one on each line: kind, label, hint; `optional` if the field may be left out.
 macro_rules! table {
     ($name:ident: $($kind:expr, $label:expr, $hint:literal $($optional:ident)?;)*) => {
         static $name: LazyLock<Vec<Field>> =
@@ -38,10 +37,10 @@ macro_rules! table {
 /// The key of the field that a report begins with.
 pub(super) const ANCHOR: &str = "mission_anchor";
 
-/// What may become of a committed slice.
+/// The possible decisions on a committed slice.
 pub(super) const DECISIONS: [&str; 3] = ["accepted", "reopened", "none"];
 
-/// An implementer's field that is asked for where something must be fixed.
+/// An implementer's field that prompts ask for if fixes are required.
 pub const MUST_FIX: &str = "Must-fix answered";
 
 /// The key of the field in which a role asks the user.
@@ -130,7 +129,7 @@ table! { STOP_JUDGE:
     List, "Brief justification", "one reason a line; after a no, each blocker on a line of its own";
 }
 
-/// The fields of a role's report, header first, in the order they are written.
+/// The fields of a role's report in the order in which they are written, header first.
 pub fn fields(role: Role) -> &'static [Field] {
     match role {
         Role::Bootstrapper => &BOOTSTRAPPER,
@@ -142,20 +141,20 @@ pub fn fields(role: Role) -> &'static [Field] {
     }
 }
 
-/// The role rates the four dimensions.
+/// Whether the role rates the four dimensions.
 pub const fn has_rubric(role: Role) -> bool {
     matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge)
 }
 
-/// The report carries one JSON block.
+/// Whether the role's report must have a JSON block.
 pub const fn has_block(role: Role) -> bool {
     matches!(role, Role::Regrounder)
 }
 
-/// Fields of the header: the mission anchor and the remaining contract ids.
+/// Number of fields in the header: the mission anchor and the remaining contract ids.
 pub const HEADER_FIELDS: usize = 2;
 
-/// What a field may hold.
+/// The kind of value that a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Any text.
@@ -175,20 +174,20 @@ pub enum Kind {
 /// One field of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// As it is written before the colon, without the list of its words.
+    /// Its name before the colon, without the list of its words.
     pub label: &'static str,
-    /// As it stands in JSON and in records.
+    /// Its name in JSON and in records.
     pub key: &'static str,
-    /// What it may hold.
+    /// The kind of its value.
     pub kind: Kind,
-    /// Its absence is a breach.
+    /// Whether its absence is a breach.
     pub required: bool,
-    /// What to write, for the format in prompts.
+    /// Says what to write, for the format in prompts.
     pub hint: &'static str,
 }
 
 impl Field {
-    /// The key is the label in small letters, joined by `_`.
+    /// Creates a field whose key is the label in lower case, with `_` for every other character.
     pub(super) fn new(label: &'static str, kind: Kind, hint: &'static str) -> Self {
         let key = label.to_lowercase();
         let key = key.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
@@ -206,7 +205,7 @@ impl Field {
         self
     }
 
-    /// The words of which a field of a fixed choice holds one, in order.
+    /// The words that a field of a fixed choice may hold, in order.
     pub fn words(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::YesNo => &["yes", "no"],
@@ -215,13 +214,13 @@ impl Field {
         }
     }
 
-    /// What it must hold, and one example: the word that the refused begins with, else another than that.
+    /// What it must hold, with one example: the word with which the refused value begins, or else another value.
     pub(super) fn wants(&self, refused: &str) -> String {
         let own = self.hint.trim_end_matches(", or none");
         let own = format!("<{own}>");
         let examples: &[&str] = match self.kind {
             Kind::YesNo | Kind::Choice(_) => self.words(),
-            // A count that is read and refused is one too many.
+            // A count that could be read was refused because it is too large.
             Kind::Count if refused.starts_with(|c: char| c.is_ascii_digit()) => &["0", "1"],
             Kind::Count => &["2"],
             Kind::Sha => &["1a2b3c4d"],
@@ -238,7 +237,7 @@ impl Field {
         format!("{}; for example `{}: {example}`", self.hint, self.title())
     }
 
-    /// What stands for the value in a format: the hint without the words that the title names.
+    /// The placeholder for the value in a format: the hint without the words that the title names.
     pub(super) fn placeholder(&self) -> &'static str {
         let rest = match (self.kind, self.words()) {
             (Kind::Count, _) => return "number",
@@ -254,7 +253,7 @@ impl Field {
         }
     }
 
-    /// The label with the words it takes: `Acceptable as-is (yes/no)`.
+    /// The label with the words that the field may hold: `Acceptable as-is (yes/no)`.
     pub fn title(&self) -> String {
         match self.words() {
             [] => self.label.to_owned(),

@@ -1,13 +1,12 @@
-//! What a field's text says: a word, a number, a commit, none, a list.
+//! Reads the text of a field: a word, a number, a commit, none, a list.
 //!
-//! Every reading fails closed: a word, a number or a commit is the whole text, or it is none.
+//! Every reading fails closed: a word, a number or a commit must be the whole text.
 
 use crate::digest::sha256;
 use crate::prelude::*;
 
-/// The text with the decoration of a chat answer taken off: hidden characters,
-/// blank lines and blanks at the ends, indentation that all lines share,
-/// back-quotes or bold around the whole. Idempotent.
+/// Removes the decoration of a chat answer: hidden characters, blank lines and blanks at the ends, indentation
+/// that all lines share, back-quotes or bold around the whole. Idempotent.
 pub(super) fn tidy(text: &str) -> String {
     let word = text.trim();
     if word
@@ -24,8 +23,7 @@ pub(super) fn tidy(text: &str) -> String {
     text.to_owned()
 }
 
-/// The value on one line without the decoration around it, however often that is laid on: what is
-/// left reads as itself again.
+/// The value on one line without the decoration around it, however many layers there are. Idempotent.
 pub(super) fn tidy_line(value: &str) -> String {
     let mut value = clean(value, Lines::Fold);
     loop {
@@ -39,7 +37,7 @@ pub(super) fn tidy_line(value: &str) -> String {
     }
 }
 
-/// The lines without blanks at their ends and without the indentation that all share.
+/// The lines without blanks at their ends and without the indentation that they share.
 pub(super) fn dedent(text: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -61,7 +59,7 @@ fn strip_wrapping(text: &str) -> Option<&str> {
     })
 }
 
-/// The text after a list marker (`- `, `* `, `+ `, `1. `, `1) `), when it has one.
+/// The text after a list marker (`- `, `* `, `+ `, `1. `, `1) `), if there is one.
 pub(super) fn after_marker(line: &str) -> Option<&str> {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let rest = match digits {
@@ -72,14 +70,14 @@ pub(super) fn after_marker(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with(' ')).then(|| rest.trim_start())
 }
 
-/// The one of these words that the text is, in any case; bold and back-quotes are no part of it.
+/// Which of these words the text is, ignoring case, bold and back-quotes.
 pub(super) fn word(text: &str, words: &[&'static str]) -> Option<&'static str> {
     let text = text.trim_matches([' ', '*', '`', '_']);
     let mut words = words.iter().copied();
     words.find(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// The beginning of what a field holds, on one line, for a message.
+/// The beginning of a field's value on one line, for a message.
 pub(super) fn show_held(value: &str) -> String {
     const MAX_CHARS: usize = 80;
     let value = clean(value, Lines::Fold);
@@ -89,44 +87,44 @@ pub(super) fn show_held(value: &str) -> String {
     }
 }
 
-/// Exactly yes or no.
+/// Reads exactly yes or no.
 pub(super) fn yes_no(text: &str) -> Option<bool> {
     word(text, &["yes", "no"]).map(|word| word == "yes")
 }
 
-/// The text without blanks and dashes, colons, commas at its beginning.
+/// The text without blanks and separators at its beginning.
 pub(super) fn without_separator(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || "-–—:;,.".contains(c))
 }
 
-/// The largest count that is kept (2^53 - 1): every JSON reader holds it exactly.
+/// The largest count (2^53 - 1), which every JSON reader holds exactly.
 pub(super) const MAX_COUNT: u64 = 9_007_199_254_740_991;
 
-/// Exactly a whole number of at least 0.
+/// Reads exactly a whole number of at least 0.
 pub(super) fn count(text: &str) -> Option<u64> {
     let is_digits = text.chars().all(|c| c.is_ascii_digit());
     let value = text.parse().ok().filter(|_| is_digits)?;
     (value <= MAX_COUNT).then_some(value)
 }
 
-/// Exactly a commit id of 7 to 64 hex digits.
+/// Reads exactly a commit id of 7 to 64 hex digits.
 pub(super) fn commit(text: &str) -> Option<String> {
     let is_hex = text.chars().all(|c| c.is_ascii_hexdigit());
     (is_hex && (7..=64).contains(&text.len())).then(|| text.to_ascii_lowercase())
 }
 
-/// Purely none (`protocol/completion.md#reports`): `none`, `(none)`, `n/a`, `na`, `not applicable`,
-/// followed by punctuation and blanks only.
+/// Whether the text is purely none (`protocol/completion.md#reports`): `none`, `(none)`, `n/a`, `na` or
+/// `not applicable`, followed by punctuation and blanks only.
 pub(super) fn is_none(text: &str) -> bool {
     after_none(text).is_some_and(|rest| rest.chars().all(is_closing))
 }
 
-/// Purely none, or none and the routing phrase `proceed to (completion-)auditor`.
+/// Whether the text is purely none, or none and the routing phrase `proceed to (completion-)auditor`.
 pub(super) fn is_none_or_routing(text: &str) -> bool {
     after_none(text).is_some_and(|rest| rest.chars().all(is_closing) || is_routing(&rest))
 }
 
-/// Nothing but the routing phrase.
+/// Whether the text is only the routing phrase.
 pub(super) fn is_routing(text: &str) -> bool {
     let text = one_line(text);
     let phrase = text.trim_matches(|c: char| is_closing(c) || c == '(');
@@ -136,7 +134,7 @@ pub(super) fn is_routing(text: &str) -> bool {
     )
 }
 
-/// Says something: is neither purely none nor bare punctuation.
+/// Whether the text says something: it is neither purely none nor only punctuation.
 pub(crate) fn is_named(text: &str) -> bool {
     !is_none(text) && text.chars().any(char::is_alphanumeric)
 }
@@ -147,9 +145,9 @@ fn one_line(text: &str) -> String {
         .replace(['`', '*'], "")
 }
 
-/// What follows one of the words for none, when the text begins with one.
+/// The text after one of the words for none, if it begins with one.
 fn after_none(text: &str) -> Option<String> {
-    // All of them begin with one letter, and a control character may hide one.
+    // The first letter of all of them is an n, and a control character may hide it.
     let first = text.chars().find(|c| c.is_alphabetic() || c.is_control());
     if first.is_some_and(|c| c.is_ascii_alphabetic() && !c.eq_ignore_ascii_case(&'n')) {
         return None;
@@ -169,13 +167,13 @@ fn is_closing(c: char) -> bool {
     c.is_whitespace() || ".,;:!?)]}\"'-–—…。".contains(c)
 }
 
-/// The texts of a list: one for each marked line with what continues it, or one
-/// for each line when none is marked. Purely none is not text.
+/// The texts of a list: one for each marked line and its continuation, or one for each line if none is marked.
+/// Purely none is not a text.
 pub(super) fn items(text: &str) -> Vec<String> {
     let marked = has_marker(text);
     let mut items: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        // One blank of indentation is slack; more belongs to the item above.
+        // One blank of indentation is tolerated; a line with more belongs to the item above.
         let own = after_marker(line.strip_prefix(' ').unwrap_or(line));
         match (own, items.last_mut()) {
             (None, Some(last)) if marked => {
@@ -192,8 +190,8 @@ pub(super) fn items(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The texts of a list with the number that each begins with: `1: …`, `- 2. …`, `3) …`. A line
-/// without one goes on with what stands above it, unless it is an item of its own.
+/// The texts of a list with the number that each begins with: `1: …`, `- 2. …`, `3) …`. A line without a number
+/// continues the text above it, unless it is an item of its own.
 pub(super) fn split_numbered(text: &str) -> Vec<(Option<usize>, String)> {
     let mut found: Vec<(Option<usize>, String)> = Vec::new();
     let marked = has_marker(text) || text.lines().any(|line| number(line.trim()).is_some());
@@ -215,7 +213,7 @@ pub(super) fn split_numbered(text: &str) -> Vec<(Option<usize>, String)> {
     cleaned.filter(|(_, said)| is_named(said)).collect()
 }
 
-/// The number that a text begins with, and what follows it.
+/// The number at the beginning of a text, and the text after it.
 fn number(text: &str) -> Option<(usize, &str)> {
     let text = text.trim_start_matches(['*', '`', '#']);
     let end = text.find(|c: char| !c.is_ascii_digit())?;
@@ -237,7 +235,7 @@ fn has_marker(text: &str) -> bool {
         .any(|line| after_marker(line.trim_start()).is_some())
 }
 
-/// Ids: a JSON array, marked lines, or words between commas and line ends.
+/// Reads ids: a JSON array, marked lines, or words between commas, semicolons and line ends.
 pub(super) fn ids(text: &str) -> Vec<String> {
     if is_none(text) {
         return Vec::new();
@@ -257,7 +255,7 @@ pub(super) fn ids(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Ids as one writes them so that [`ids`] reads the same.
+/// Writes ids so that [`ids`] reads the same.
 pub(crate) fn write_ids(ids: &[String]) -> String {
     let joined = ids.join(", ");
     match self::ids(&joined) {
@@ -267,11 +265,10 @@ pub(crate) fn write_ids(ids: &[String]) -> String {
     }
 }
 
-/// Ids that a report's header names one by one.
+/// Maximum number of ids that a report's header names one by one.
 const NAMED_IDS: usize = 8;
 
-/// Ids as a report's header gives them: by name, or where they are many by a word with their number
-/// and a digest.
+/// Ids as in a report's header: by name or, if they are many, as one word with their number and a digest.
 pub(crate) fn write_header_ids(ids: &[String]) -> String {
     if ids.len() <= NAMED_IDS {
         return write_ids(ids);

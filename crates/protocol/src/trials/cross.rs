@@ -1,24 +1,24 @@
-//! What four trials say of each test, and what a commit's message declares of them.
+//! Compares four trials of each test, and reads the declarations in commit messages.
 
 use super::outcomes::{Outcomes, Test, TestResult};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a change did to a test.
+/// The effect of a change on a test or a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
-    /// Red at the head and not red before.
+    /// Red at the head, and not red before.
     GateRed,
     /// Green before; its old version is red on the new code.
     PassToFail,
-    /// Red before and its old version still is; it is not red any more.
+    /// Red before, and its old version still is; it is not red now.
     Bent,
-    /// The same where no code changed: the test was mended.
+    /// Like [`Word::Bent`] without a change of code: the test was repaired.
     TestRepaired,
     /// Green before and its old version still is; it is skipped now.
     SetAside,
-    /// Green before and its old version still is; nothing of that name runs now.
+    /// Green before and its old version still is; no test of that name runs now.
     Lost,
     /// Red before and red now.
     RedBefore,
@@ -26,36 +26,36 @@ pub enum Word {
     NotComparable,
     /// Green now; red or without a result on the old code.
     FailToPass,
-    /// Settings of a runner changed, and without that change a test goes otherwise.
+    /// Settings of a runner changed, and without that change a test has another result.
     RunnerChanged,
-    /// What the gate runs changed, and the old recipe could not be tried.
+    /// The gate runs something else, and the old recipe could not be tried.
     GateChanged,
-    /// It goes now so and now otherwise, and did not before.
+    /// Its result varies between runs, and did not before.
     MadeFlaky,
-    /// It goes now so and now otherwise, before the change too.
+    /// Its result varies between runs, as before the change.
     Flaky,
-    /// No test ran, before and now.
+    /// No test ran, neither before nor now.
     NothingRan,
-    /// Tests came or were edited with the code, and each is green without the change of the code.
+    /// Tests were added or edited with the code, and each is green without the change of the code.
     ChangeUnnoticed,
-    /// A declaration names nothing that is so.
+    /// A commit declares a change that no test shows.
     NotDeclared,
 }
 
-/// What a word means for the answer.
+/// The weight of a word in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
-    /// The claim is false unless somebody declares the change.
+    /// The claim is false unless a commit declares the change.
     Refuses,
-    /// Nobody can say.
+    /// Whether the claim holds is not known.
     NotKnown,
-    /// A reader is shown it.
+    /// It is shown to a reader, and makes nothing false.
     Shown,
 }
 
 impl Word {
-    /// What it means where nobody declares it.
+    /// The weight if no commit declares the change.
     pub fn weight(self) -> Weight {
         match self {
             Self::GateRed
@@ -75,7 +75,7 @@ impl Word {
         }
     }
 
-    /// A line `Test-Changed: NAME: why` in a commit's message answers for it.
+    /// Whether a line `Test-Changed: NAME: why` in a commit message can declare it.
     pub fn can_be_declared(self) -> bool {
         matches!(
             self,
@@ -91,30 +91,30 @@ impl Word {
     }
 }
 
-/// One thing that trials say of a change.
+/// One result of the trials of a change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialLine {
-    /// What it is.
+    /// The kind of result.
     pub word: Word,
-    /// What it means, with declarations counted.
+    /// Its weight, after declarations.
     pub weight: Weight,
     /// The test, file or gate that it is about.
     pub name: String,
-    /// What was seen, for a reader.
+    /// A description for a reader.
     pub what: String,
-    /// The command with which anybody sees the same.
+    /// The command that reproduces it.
     pub show: String,
     /// The file that it is about, at the head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The reason that a commit's message gives.
+    /// The reason that a commit message gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared: Option<String>,
 }
 
 impl TrialLine {
-    /// The line of a commit's message that would answer for it; nothing where none does.
+    /// The line of a commit message that would declare it; `None` if a line cannot, or need not.
     pub fn declaration(&self) -> Option<String> {
         let is_open = self.declared.is_none() && self.weight != Weight::Shown;
         (is_open && self.word.can_be_declared())
@@ -122,7 +122,7 @@ impl TrialLine {
     }
 }
 
-/// What became of a test at the head.
+/// The state of a test at the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Became {
@@ -132,48 +132,48 @@ pub enum Became {
     Red,
     /// It is skipped.
     Skipped,
-    /// Nothing of that name ran.
+    /// No test of that name ran.
     Gone,
 }
 
-/// A test and a word that is true of it.
+/// A test, and a word that applies to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NamedTest {
-    /// What the change did to it.
+    /// The effect of the change on it.
     pub word: Word,
-    /// Its name at the base, or where it was not there the one at the head.
+    /// Its name at the base or, if it is not there, at the head.
     pub name: String,
-    /// Its file at the head, where that is known.
+    /// Its file at the head, if known.
     pub file: Option<String>,
     /// The line that it failed with.
     pub message: Option<String>,
-    /// What became of it.
+    /// Its state at the head.
     pub became: Became,
 }
 
-/// Four trials of a gate. Where one equals another, it is given twice.
+/// Four trials of a gate. If two are the same, the outcomes are given twice.
 pub struct Crossed<'a> {
     /// Tests of the base on the code of the base.
     pub before: &'a Outcomes,
     /// Tests of the base on the code of the head.
     pub old_tests: &'a Outcomes,
-    /// Tests of the head on the code of the base; nothing where that was not asked.
+    /// Tests of the head on the code of the base; `None` if this was not asked for.
     pub new_tests: Option<&'a Outcomes>,
     /// Tests of the head on the code of the head.
     pub after: &'a Outcomes,
-    /// Files of tests, at the head, that `old_tests` ran; nothing = all.
+    /// Test files, at the head, that `old_tests` ran; `None` means all.
     pub old_ran: Option<&'a BTreeSet<String>>,
-    /// The same of `new_tests`, at the head.
+    /// Test files, at the head, that `new_tests` ran; `None` means all.
     pub new_ran: Option<&'a BTreeSet<String>>,
-    /// Files at the head whose old tests could not be built or loaded, with the line that says so.
+    /// Files at the head whose old tests could not be built or loaded, with the message.
     pub unloaded: &'a BTreeMap<String, String>,
-    /// The path of a file of the base at the head.
+    /// Maps the path of a file at the base to its path at the head.
     pub renamed: &'a dyn Fn(&str) -> Option<String>,
-    /// The code side changed.
+    /// Whether the code side changed.
     pub code_changed: bool,
 }
 
-/// Names that are true of each test, sorted.
+/// The words that apply to each test, sorted.
 pub fn cross(crossed: &Crossed) -> Vec<NamedTest> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -182,7 +182,7 @@ pub fn cross(crossed: &Crossed) -> Vec<NamedTest> {
         seen.insert(head.clone());
         crossed.weigh(name, &head, Some(before), &mut found);
     }
-    // A test that the base does not name passed there, where the runner names none that passed, and was red, where
+    // A test that the base does not name passed there if the runner does not name passing tests, and was red if
     // something could not be loaded.
     let was = match crossed.before.unloaded.is_empty() {
         true if crossed.before.omits_passed => Some(TestResult::Passed),
@@ -193,7 +193,7 @@ pub fn cross(crossed: &Crossed) -> Vec<NamedTest> {
     let red = red.filter(|(_, test)| test.result == TestResult::Failed);
     for (name, test) in red {
         let after = crossed.after.tests.get(name).map(|test| test.result);
-        // What never ran before and is red now is told as red.
+        // A test that did not run before and is red now is reported as red.
         if let Some(result) = was
             && (result, after) != (TestResult::Failed, Some(TestResult::Failed))
             && seen.insert(name.clone())
@@ -228,7 +228,7 @@ pub fn cross(crossed: &Crossed) -> Vec<NamedTest> {
     found
 }
 
-/// A name of the base as the same test bears it where its file was renamed.
+/// The name of a test at the head: its name at the base, unless its file was renamed.
 fn rename(name: &str, test: &Test, crossed: &Crossed) -> String {
     let Some(file) = &test.file else {
         return name.to_owned();
@@ -239,7 +239,7 @@ fn rename(name: &str, test: &Test, crossed: &Crossed) -> String {
     if let Some(rest) = name.strip_prefix(file.as_str()) {
         return format!("{to}{rest}");
     }
-    // Python's unittest and Rust name a file as a module.
+    // Python's unittest and Rust name a file by its module path.
     let module = |path: &str, mark: &str| {
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
         stem.replace('/', mark)
@@ -296,7 +296,7 @@ impl Crossed<'_> {
             (Some(TestResult::Failed), Old::Red(message)) if became != Became::Red => {
                 match (self.code_changed, became) {
                     (false, Became::Green) => add(Word::TestRepaired, message),
-                    // Without a change of code what is skipped or gone still is red.
+                    // Without a change of code, a skipped or missing test still is red.
                     _ => add(Word::Bent, message),
                 }
             }
@@ -305,7 +305,7 @@ impl Crossed<'_> {
             {
                 add(Word::SetAside, None);
             }
-            // Nobody can say what it would say of the new code: its new version says nothing of it.
+            // Its result on the new code is unknown, and its new version does not show it.
             (Some(TestResult::Passed), Old::Unknown | Old::Skipped)
                 if became == Became::Gone && self.names_all()
                     || became == Became::Green && self.runs_all() =>
@@ -326,14 +326,14 @@ impl Crossed<'_> {
         }
     }
 
-    /// Whether it runs once for each of its parameters now, whose names runners put behind its own.
+    /// Whether the test now runs once for each of its parameters, which runners append to its name.
     fn runs_with_parameters(&self, head: &str) -> bool {
         let with = format!("{head}[");
         let mut from = self.after.tests.range(with.clone()..);
         from.next().is_some_and(|(name, _)| name.starts_with(&with))
     }
 
-    /// How the version of the base goes on the code of the head.
+    /// The result of the base's version of a test on the code of the head.
     fn find_old<'t>(
         &'t self,
         name: &str,
@@ -345,7 +345,7 @@ impl Crossed<'_> {
         let ran = match (self.old_ran, known.peek()) {
             (None, _) => true,
             (Some(files), Some(_)) => known.any(|file| files.contains(*file)),
-            // Nobody knows where it stands: it was run where a name says so.
+            // Its file is unknown, so it ran if a result has its name.
             (Some(_), None) => self.old_tests.tests.contains_key(name),
         };
         let test = match ran {
@@ -372,14 +372,14 @@ impl Crossed<'_> {
         }
     }
 
-    /// Neither trial left out a test that ran.
+    /// Whether neither trial left out a test that ran.
     fn names_all(&self) -> bool {
         let both = [self.old_tests, self.after];
         both.iter()
             .all(|outcomes| !outcomes.is_partial && !outcomes.omits_passed)
     }
 
-    /// The same, and what did not run is no part of what did not build or load.
+    /// Whether also no test may be missing because something did not build or load.
     fn runs_all(&self) -> bool {
         self.names_all() && self.old_tests.unloaded.is_empty()
     }
@@ -396,7 +396,7 @@ impl Crossed<'_> {
         let ran = match (self.new_ran, file) {
             (None, _) => true,
             (Some(files), Some(file)) => files.contains(file),
-            // What does not build there has no result.
+            // A test that does not build there has no result.
             (Some(_), None) => {
                 new_tests.tests.contains_key(head)
                     || !new_tests.unloaded.is_empty() && !self.before.tests.contains_key(head)
@@ -413,26 +413,25 @@ enum Old<'a> {
     Green,
     Skipped,
     Red(Option<&'a String>),
-    /// Without a result, where other tests of its file have one.
+    /// Without a result, although other tests of its file have one.
     NotCollected,
     Unknown,
 }
 
-// What a commit's message declares: `Test-Changed: NAME: why`, anywhere in it.
+// Declarations in commit messages: `Test-Changed: NAME: why`, anywhere in the message.
 
-/// The label of the line.
 const LABEL: &str = "Test-Changed:";
 
-/// One declaration.
+/// A declaration in a commit message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declaration {
-    /// The commit whose message has it.
+    /// The commit whose message holds it.
     pub commit: String,
-    /// What stands behind the label: a name, `: ` and the reason. A name may hold `: ` itself.
+    /// The text after the label: a name, `: ` and the reason. A name may itself contain `: `.
     text: String,
 }
 
-/// The declarations of a message.
+/// Reads the declarations in a message.
 pub fn read_declarations(commit: &str, message: &str) -> Vec<Declaration> {
     let lines = message.lines().filter_map(|line| {
         let line = line.trim().trim_start_matches(['>', '*', '-']).trim_start();
@@ -447,7 +446,7 @@ pub fn read_declarations(commit: &str, message: &str) -> Vec<Declaration> {
 }
 
 impl Declaration {
-    /// The names that it may have and the reason of each, the longest name first.
+    /// The possible names, each with its reason, the longest name first.
     fn splits(&self) -> impl Iterator<Item = (&str, &str)> {
         let places: Vec<usize> = self.text.match_indices(": ").map(|(at, _)| at).collect();
         let whole = [(self.text.trim_end_matches(':'), "")].into_iter();
@@ -458,36 +457,36 @@ impl Declaration {
         whole.chain(splits)
     }
 
-    /// The reason that it gives for a name, where it names that: the name itself, `PREFIX*`, or a
-    /// directory with `/` at its end. An empty reason is none.
+    /// The reason that it gives for a name, if it names that: as the name itself, as `PREFIX*`, or as a directory
+    /// that ends in `/`. Empty if it has fewer than two words.
     pub fn find_reason(&self, name: &str) -> Option<&str> {
         let mut splits = self.splits();
         let (_, why) = splits.find(|(declared, _)| names(declared.trim(), name))?;
-        // A mark is no reason.
+        // A reason needs more than a mark or one word.
         let has_words = why
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty());
         Some(if has_words.count() > 1 { why } else { "" })
     }
 
-    /// It names all of a directory.
+    /// Whether it names everything in a directory.
     pub fn is_directory(&self) -> bool {
         self.splits().any(|(name, _)| name.trim().ends_with('/'))
     }
 
-    /// What it says, for a reader.
+    /// Its text, for a reader.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// It names many by a prefix.
+    /// Whether it names tests by a prefix.
     pub fn is_prefix(&self) -> bool {
         self.splits().any(|(name, _)| name.trim().ends_with('*'))
     }
 }
 
 fn names(declared: &str, name: &str) -> bool {
-    // A prompt shows tags, and what looks like one, with other brackets.
+    // A prompt shows tags, and text that looks like one, with other brackets.
     let plain = |text: &str| text.replace('\u{2039}', "<").replace('\u{203a}', ">");
     let (declared, name) = (plain(declared.trim_matches('`')), plain(name));
     let declared = declared.as_str();

@@ -1,5 +1,5 @@
-//! What a command says of the tests of a tree, by name, and what crossing the tests of one commit
-//! with the code of another says of a change.
+//! Reads the results of tests by name from a command's output, and compares trials that run the tests of one
+//! commit on the code of another.
 //!
 //! Pure: texts in, values out. No file, process, clock or randomness.
 

@@ -1,21 +1,21 @@
-//! Small hooks in runners, named by the environment: each appends a record for each test to a file
-//! outside of the tree. A project's own reporters and reports stay.
+//! Small hooks in runners, enabled by environment variables: each appends a record for every test to a file
+//! outside the tree. A project's own reporters and reports stay.
 
-/// A file that is laid down for the hooks.
+/// A file that is written for the hooks.
 #[derive(Debug, Clone, Copy)]
 pub struct HookFile {
-    /// Relative to the directory of the hooks.
+    /// Path relative to the directory of the hooks.
     pub path: &'static str,
-    /// What it holds.
+    /// Its content.
     pub text: &'static str,
 }
 
-/// Where a command that is run finds things, as it sees them itself.
+/// Paths as the command that is run sees them.
 #[derive(Debug, Clone, Copy)]
 pub struct HookPlaces<'a> {
     /// The directory with the files of [`files`].
     pub hooks: &'a str,
-    /// The file that records are appended to. Beside it stands the one of [`name_gtest_dir`].
+    /// The file that records are appended to. The directory of [`name_gtest_dir`] is beside it.
     pub records: &'a str,
     /// The root of the tree that the command runs in.
     pub root: &'a str,
@@ -45,7 +45,7 @@ static FILES: &[HookFile] = hook_files![
     "ruby/minitest/trial_plugin.rb",
 ];
 
-/// What separates the entries of a list of directories in a variable.
+/// The separator of directories in a variable.
 const SEPARATOR: &str = if cfg!(windows) { ";" } else { ":" };
 
 /// All files of the hooks.
@@ -53,13 +53,13 @@ pub fn files() -> &'static [HookFile] {
     FILES
 }
 
-/// The directory that googletest makes beside a file of records, and writes JUnit's XML to: a file for each test program.
+/// The directory beside the file of records in which googletest writes a JUnit XML file for each test program.
 pub fn name_gtest_dir(records: &str) -> String {
     format!("{records}.gtest")
 }
 
-/// Variables that a command gets, whole values; `existing` are those that it has already, which are
-/// added to and not replaced.
+/// Variables for a command, with their whole values. `existing` returns those that it has already, which are added
+/// to or left, but not replaced.
 pub fn variables(
     places: &HookPlaces,
     existing: impl Fn(&str) -> Option<String>,
@@ -89,10 +89,10 @@ pub fn variables(
         ("SPEC_OPTS", after("SPEC_OPTS", &rspec)),
     ];
     if !present("GOFLAGS").is_some_and(|flags| shows_go_tests(&flags)) {
-        // `-v` would make `go build`, `go run` and `go vet` print names of packages too.
+        // `-v` would also make `go build`, `go run` and `go vet` print names of packages.
         variables.push(("GOFLAGS", after("GOFLAGS", "-test.v")));
     }
-    // These name one place each: one of the user's own is left.
+    // Each of these names one place, so that a user's own value stays.
     let alone = [
         ("PW_TEST_REPORTER", in_hooks("node/playwright.cjs")),
         (
@@ -105,7 +105,7 @@ pub fn variables(
             .into_iter()
             .filter(|(name, _)| present(name).is_none()),
     );
-    // Words of Perl's variable end at a space whatever stands around it.
+    // Words in Perl's variable end at a space, even within quotes.
     if !places.hooks.contains(char::is_whitespace) {
         let perl = format!("-I{} -MTrial::Harness", in_hooks("perl"));
         variables.push(("PERL5OPT", after("PERL5OPT", &perl)));
@@ -123,7 +123,7 @@ pub fn variables(
         .collect()
 }
 
-/// What tox hands on: it starts its commands in an environment of its own. The sections of an INI file
+/// What tox must pass on, because it starts its commands in an environment of its own. The sections of an INI file
 /// and of a TOML file have different names.
 const TOX_PASSES: &str = concat!(
     "testenv.pass_env+=PYTHONPATH,TRIAL_RECORDS,TRIAL_ROOT;",
@@ -137,12 +137,12 @@ fn shows_go_tests(flags: &str) -> bool {
     })
 }
 
-/// In NODE_OPTIONS a value may stand in double quotes, with backslashes before those.
+/// Quotes a path for `NODE_OPTIONS`: in double quotes, with a backslash before `"` and `\`.
 fn quote_for_node(path: &str) -> String {
     format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// As a word of a shell's line, without quotes where no character needs one.
+/// Writes a path as one word of a shell command, with a backslash before each special character.
 fn escape_for_shell(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c) || !c.is_ascii();
     path.chars()

@@ -1,9 +1,9 @@
-//! Test runners as data, and on which side of a trial a path stands.
+//! Test runners as data, and the side of a trial that a path belongs to.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-// Test runners as data: where their tests and settings stand, and how one is told which files to run.
+// Where runners have their tests and settings, and how a runner is told which files to run.
 
 /// A call of a runner that can be told which files to run.
 #[derive(Debug, Clone, Copy)]
@@ -11,20 +11,20 @@ pub struct Call {
     /// Its first words.
     pub words: &'static [&'static str],
     pub by: By,
-    /// Ends of the files that it may run.
+    /// Suffixes of the files that it may run.
     pub ends: &'static [&'static str],
-    /// Words that take no value and may stay.
+    /// Words without a value that may stay in the call.
     pub flags: &'static [&'static str],
 }
 
-/// What names the files of a call.
+/// How a call names the files to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Their paths.
+    /// By their paths.
     Paths,
-    /// Directories of packages of Go.
+    /// By the directories of Go packages.
     GoPackages,
-    /// Targets of Cargo.
+    /// By Cargo targets.
     CargoTests,
 }
 
@@ -81,7 +81,7 @@ pub const CALLS: [Call; 15] = [
     call(&["prove"], By::Paths, &[".t"], &["-v", "-l", "-lv"]),
 ];
 
-/// Names of files of tests, by the ends of their languages.
+/// Name patterns of test files, by the suffixes of their languages.
 pub const TESTS: [(&[&str], &[&str]); 9] = [
     (PYTHON, &["test_*", "*_test.*", "tests.*"]),
     (SCRIPTS, &["*.test.*", "*.spec.*", "*_test.*", "*-test.*"]),
@@ -100,7 +100,7 @@ pub const TESTS: [(&[&str], &[&str]); 9] = [
     (&[".bats", ".t"], &["*"]),
 ];
 
-/// The same of languages whose files may be data to tests of another.
+/// Name patterns for languages whose files may be data of tests in another language.
 pub const OTHER_TESTS: [&str; 18] = [
     "*_test.exs",
     "*_test.c",
@@ -122,7 +122,7 @@ pub const OTHER_TESTS: [&str; 18] = [
     "tests.*",
 ];
 
-/// Files that are settings of a runner as a whole; one with a slash lies in that directory.
+/// Files that consist of settings of a runner. One with a slash must be in that directory.
 pub const SETTINGS: [&str; 24] = [
     "pytest.ini",
     ".pytest.ini",
@@ -150,7 +150,7 @@ pub const SETTINGS: [&str; 24] = [
     ".busted",
 ];
 
-/// Files that take a runner's place where they stand at the top.
+/// Files at the top of a tree that replace a runner.
 pub const SHADOWS: [&str; 7] = [
     "pytest.py",
     "pytest/*",
@@ -161,7 +161,7 @@ pub const SHADOWS: [&str; 7] = [
     "usercustomize.py",
 ];
 
-/// Programs behind which a runner is called as if they were not there.
+/// Programs that may precede a runner without changing its call.
 pub const WRAPPERS: &[&[&str]] = &[
     &["npx"],
     &["bundle", "exec"],
@@ -171,7 +171,7 @@ pub const WRAPPERS: &[&[&str]] = &[
     &["yarn"],
 ];
 
-/// Whether a text is what a pattern says, in which `*` stands for any characters.
+/// Whether a text matches a pattern, in which `*` stands for any characters.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -191,17 +191,17 @@ pub fn fits(pattern: &str, text: &str) -> bool {
     rest.len() >= last.len() && rest.ends_with(last)
 }
 
-// On which side of a trial a path stands: the code of one commit, or the tests of another.
+// The side of a trial that a path belongs to: the code of one commit, or the tests of another.
 
-/// Which side.
+/// The side of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// What is tested, and whatever is not known to be anything else.
+    /// The code that is tested, and everything that is not known to be something else.
     Code,
-    /// What tests it: tests, their set-up, data and expected output, and settings of runners.
+    /// Tests, their set-up, data and expected output, and settings of runners.
     Test,
-    /// Code and tests in one file, which are taken apart.
+    /// Code and tests in one file, which is split.
     Both,
 }
 
@@ -225,21 +225,21 @@ const DIRECTORIES: &[&str] = &[
     "e2e",
 ];
 
-/// The one file of set-up that has its place beside code.
+/// The only set-up file that may be among code.
 const SET_UP: &str = "conftest.py";
 
-/// What is known of a tree beside the names of its paths.
+/// What is known of a tree beyond its paths.
 #[derive(Debug, Default, Clone)]
 pub struct Known {
-    /// Patterns of the settings of the base, `[tests] paths`.
+    /// The patterns of `[tests] paths` in the base's settings.
     pub paths: Vec<String>,
-    /// Paths that lie among tests and that code imports, includes or requires.
+    /// Paths among the tests that code imports, includes or requires.
     pub imported: BTreeSet<String>,
-    /// Scripts that a gate calls, and files that settings of a runner name.
+    /// Scripts that a gate calls, and files that a runner's settings name.
     pub named: BTreeSet<String>,
 }
 
-/// The side of a path (relative, with `/`); `is_printed`: a run named it as holding tests.
+/// The side of a relative path with `/`. `is_printed` means that a run named it as holding tests.
 pub fn side_of(path: &str, known: &Known, is_printed: bool) -> Side {
     if known.imported.contains(path) {
         return Side::Code;
@@ -258,7 +258,7 @@ pub fn side_of(path: &str, known: &Known, is_printed: bool) -> Side {
     }
 }
 
-/// By its name, a file that holds tests.
+/// Whether the file holds tests, by its name.
 pub fn is_test_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let fits = |patterns: &[&str]| patterns.iter().any(|pattern| fits(pattern, name));
@@ -268,14 +268,14 @@ pub fn is_test_file(path: &str) -> bool {
             .any(|(ends, patterns)| ends.iter().any(|end| name.ends_with(end)) && fits(patterns))
 }
 
-/// By its directories, a file that lies among tests.
+/// Whether the file is among tests, by its directories.
 pub fn is_among_tests(path: &str) -> bool {
     let mut dirs = path.split('/');
     dirs.next_back();
     dirs.any(|dir| DIRECTORIES.contains(&dir))
 }
 
-/// A language in which tests stand in the file that they test.
+/// Whether the file's language allows tests in the file that they test.
 pub fn splits(path: &str) -> bool {
     const ENDS: [&str; 9] = [
         ".rs", ".js", ".ts", ".jsx", ".tsx", ".mjs", ".mts", ".zig", ".d",
@@ -283,7 +283,7 @@ pub fn splits(path: &str) -> bool {
     ENDS.iter().any(|end| path.ends_with(end))
 }
 
-/// Whether a file is settings of a runner as a whole.
+/// Whether the file consists of settings of a runner.
 pub fn is_whole_setting(path: &str) -> bool {
     let path = format!("/{path}");
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -293,17 +293,17 @@ pub fn is_whole_setting(path: &str) -> bool {
     })
 }
 
-/// By its name, set-up that a runner takes in by itself.
+/// Whether the file, by its name, is set-up that a runner loads by itself.
 pub fn is_set_up(path: &str) -> bool {
     path.rsplit('/').next() == Some(SET_UP)
 }
 
-/// A file that would take the place of a runner's own.
+/// Whether the file would replace a runner.
 pub fn shadows_runner(path: &str) -> bool {
     SHADOWS.iter().any(|pattern| fits(pattern, path))
 }
 
-/// Whether a pattern of settings names a path: the path itself, a directory above it, or with `*`.
+/// Whether a pattern of the settings matches a path: it is the path or a directory above it, or matches by `*`.
 pub fn fits_path(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
     if pattern.contains('*') {

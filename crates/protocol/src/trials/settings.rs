@@ -1,26 +1,26 @@
-//! Settings of runners that stand in a file among others: taken out, compared, and put into another
+//! Settings of runners in files that hold other things too: extracts and compares them, and puts them into another
 //! version of the file.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A part of a file that belongs to the tests, whatever else the file holds.
+/// The part of a file that belongs to the tests, whatever else the file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Split {
-    /// Tables of TOML or sections of INI whose headings begin with one of these.
+    /// TOML tables or INI sections whose headings begin with one of these.
     Sections(&'static [&'static str]),
     /// Keys of a JSON object, and scripts of a `package.json` by name.
     Json {
-        /// Keys at the top.
+        /// Keys at the top level.
         keys: &'static [&'static str],
-        /// Names among `scripts`.
+        /// Names in `scripts`.
         scripts: BTreeSet<String>,
     },
-    /// Rules of a Makefile or recipes of a justfile, by their targets, and variables, with `$` in front.
+    /// Makefile rules or justfile recipes by their targets, and variables, which begin with `$`.
     Rules(BTreeSet<String>),
 }
 
-/// What of a file are settings of a runner, where that is not all of it.
+/// The part of a file that holds settings of a runner, if the file holds other things too.
 pub fn split_of(path: &str) -> Option<Split> {
     let keys = |keys| {
         Some(Split::Json {
@@ -31,7 +31,7 @@ pub fn split_of(path: &str) -> Option<Split> {
     let sections: &[&str] = match path.rsplit('/').next().unwrap_or(path) {
         "pyproject.toml" => &["tool.pytest", "tool.tox"],
         "setup.cfg" => &["tool:pytest"],
-        // A target's table says whether its tests run.
+        // A target's table decides whether its tests run.
         "Cargo.toml" => &["lib", "[bin]", "[test]", "profile.test"],
         "bunfig.toml" => &["test"],
         "package.json" => return keys(&["jest", "mocha", "ava", "tap", "vitest"]),
@@ -42,8 +42,8 @@ pub fn split_of(path: &str) -> Option<Split> {
 }
 
 impl Split {
-    /// That part alone, in a form in which two can be compared. Nothing where the text is not in the
-    /// form that the file's name says.
+    /// Returns the part alone, in a form that can be compared. `None` if the text does not have the format of the
+    /// file's name.
     pub fn take(&self, text: &str) -> Option<String> {
         match self {
             Self::Json { keys, scripts } => {
@@ -63,7 +63,7 @@ impl Split {
         }
     }
 
-    /// The text of `code` with this part as `tests` has it; nothing where that cannot be done.
+    /// Returns the text of `code` with this part as in `tests`; `None` if that cannot be done.
     pub fn put(&self, code: &str, tests: &str) -> Option<String> {
         match self {
             Self::Json { keys, scripts } => put_json(code, tests, keys, scripts),
@@ -109,7 +109,7 @@ impl Split {
                 }),
                 Self::Rules(targets) => match read_targets(line) {
                     Some(found) => Some(found.iter().any(|target| targets.contains(*target))),
-                    // What is indented, and an empty line, belongs to the rule above.
+                    // An indented or empty line belongs to the rule above.
                     None if line.starts_with([' ', '\t', '\n', '\r']) => None,
                     None => Some(steers(line, targets)),
                 },
@@ -159,13 +159,13 @@ pub fn read_targets(line: &str) -> Option<Vec<&str>> {
     (!is_assignment && !words.is_empty() && words[0] != ".PHONY").then_some(words)
 }
 
-/// The target that is made where none is named.
+/// The target that is made if none is named.
 pub fn first_target(text: &str) -> Option<String> {
     let mut rules = text.lines().filter_map(read_targets);
     rules.next().map(|targets| targets[0].to_owned())
 }
 
-/// The targets that a target of a Makefile or justfile comes to, itself included.
+/// The targets that a target of a Makefile or justfile leads to, including itself.
 pub fn close_targets(text: &str, first: &str) -> BTreeSet<String> {
     let mut due = vec![first.to_owned()];
     let mut closed = BTreeSet::new();
@@ -187,11 +187,11 @@ pub fn close_targets(text: &str, first: &str) -> BTreeSet<String> {
     closed
 }
 
-/// Variables by which make decides how any recipe is run.
+/// Variables that decide how make runs every recipe.
 const STEERING: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKEFLAGS", "GNUMAKEFLAGS"];
 
-/// The variables of a Makefile that the recipes of these targets use, by themselves or through others, with `$` in front;
-/// and those by which any recipe is run.
+/// The variables of a Makefile that the recipes of these targets use, directly or through others, and those that
+/// affect every recipe. Each begins with `$`.
 pub fn list_variables(text: &str, targets: &[String]) -> BTreeSet<String> {
     let rules = list_rules(text);
     let own = rules.iter().filter(|(names, ..)| {
@@ -228,7 +228,7 @@ fn read_assignment(line: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, value))
 }
 
-/// Whether a line outside of rules says how these are run.
+/// Whether a line outside of rules affects how these run.
 fn steers(line: &str, names: &BTreeSet<String>) -> bool {
     let is_special = [".IGNORE", ".ONESHELL", ".POSIX"];
     let is_special = is_special.iter().any(|word| line.starts_with(word));
@@ -255,7 +255,7 @@ fn list_rules(text: &str) -> Vec<Rule<'_>> {
     rules
 }
 
-/// Targets or scripts that a line of a recipe calls by one of these programs.
+/// Targets or scripts that a line of a recipe calls with one of these programs.
 fn list_called(line: &str, programs: &[&str]) -> Vec<String> {
     let words: Vec<&str> = line
         .split(|c: char| c.is_whitespace() || c == ';')
@@ -273,7 +273,7 @@ fn list_called(line: &str, programs: &[&str]) -> Vec<String> {
     called
 }
 
-/// The scripts of a `package.json` that a script comes to, with those before and behind it.
+/// The scripts of a `package.json` that a script leads to, including its `pre` and `post` scripts.
 pub fn close_scripts(text: &str, first: &str) -> BTreeSet<String> {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     let mut due = vec![first.to_owned()];

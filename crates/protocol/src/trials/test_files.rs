@@ -1,11 +1,11 @@
-//! The test files that a trial needs, and the command that runs them alone.
+//! The test files that a trial needs, and the command that runs only these.
 
 use super::runners::{By, CALLS, Call, TESTS, WRAPPERS, is_test_file};
 use super::settings::close_scripts;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A gate that runs some test files alone.
+/// A gate that runs only some test files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// The words of the command.
@@ -14,11 +14,11 @@ pub struct Chosen {
     pub files: BTreeSet<String>,
 }
 
-/// What a tree holds, as far as a command asks for it.
+/// The parts of a tree that a command depends on.
 pub struct Tree<'a> {
     /// All files.
     pub files: &'a BTreeSet<String>,
-    /// The text of a file.
+    /// Returns the text of a file.
     pub read: &'a dyn Fn(&str) -> Option<String>,
     /// Files that a run named as holding tests.
     pub printed: &'a BTreeSet<String>,
@@ -36,9 +36,8 @@ impl Tree<'_> {
     }
 }
 
-/// The command that runs the test files that were touched, with all that a touched set-up, data or
-/// settings file stands above. Nothing where the command is no plain call of a runner that takes
-/// files, or where all of them are needed.
+/// Limits a command to the touched test files, and to those below a touched set-up, data or settings file. `None`
+/// if the command is not a plain call of a runner that takes files, or if all test files are needed.
 pub fn limit_to_files(words: &[String], touched: &[String], tree: &Tree) -> Option<Chosen> {
     let called = find_call(words, tree)?;
     let files = choose(called.call, touched, tree)?;
@@ -68,7 +67,7 @@ pub fn limit_to_files(words: &[String], touched: &[String], tree: &Tree) -> Opti
 
 struct Called {
     call: Call,
-    /// Words up to the end of the call itself.
+    /// Number of words up to the end of the call itself.
     upto: usize,
     /// The words that call the runner: those of the command, or of the script that it names.
     script: Vec<String>,
@@ -94,7 +93,7 @@ fn find_call(words: &[String], tree: &Tree) -> Option<Called> {
     })
 }
 
-/// Whether words begin so; of a program its last part counts, and a version of Python is one.
+/// Whether the words begin with `wanted`. Of a program only the last part counts, and `python3.11` is `python`.
 fn begins(words: &[String], wanted: &[&str]) -> bool {
     words.len() >= wanted.len()
         && words
@@ -114,7 +113,7 @@ fn begins(words: &[String], wanted: &[&str]) -> bool {
             })
 }
 
-/// The words of the script of a `package.json` that a command names, where a shell has nothing to do.
+/// The words of the `package.json` script that a command names, if it does not need a shell.
 fn read_script(words: &[String], tree: &Tree) -> Option<Vec<String>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let name = match words[..] {
@@ -135,7 +134,7 @@ fn read_script(words: &[String], tree: &Tree) -> Option<Vec<String>> {
     is_plain.then(|| script.split_whitespace().map(str::to_owned).collect())
 }
 
-/// The words of the call without the paths that it names; nothing where a word may be either.
+/// The words of the call without its paths; `None` if a word may be a path or a value.
 fn strip_paths(called: &Called, tree: &Tree) -> Option<Vec<String>> {
     let mut kept = called.script[..called.upto].to_vec();
     let mut may_be_value = false;
@@ -160,8 +159,8 @@ fn strip_paths(called: &Called, tree: &Tree) -> Option<Vec<String>> {
     Some(kept)
 }
 
-/// The test files that are touched, or that stand below the nearest directory with tests above what is
-/// touched. Nothing where that is the root.
+/// The touched test files and, for any other touched file, the test files below the nearest directory above it
+/// that has any. `None` if that directory is the root.
 fn choose(call: Call, touched: &[String], tree: &Tree) -> Option<BTreeSet<String>> {
     let is_own = |path: &str| call.ends.iter().any(|end| path.ends_with(end));
     let is_target = |path: &str| match call.by {
@@ -221,7 +220,7 @@ fn name_packages(words: &[String], called: &Called, files: &[&str]) -> Option<Ve
     has_all.then_some(kept)
 }
 
-/// The directory of a package and the name of a target of tests, by the place of its file.
+/// The directory of a package and the name of a test target, from the path of its file.
 fn read_target(path: &str) -> Option<(&str, &str)> {
     let (dir, rest) = match path.strip_prefix("tests/") {
         Some(rest) => ("", rest),
@@ -279,7 +278,7 @@ fn name_targets(
     Some(kept)
 }
 
-/// `name = "…"` of `[package]`.
+/// The value of `name` in `[package]`.
 fn read_package(manifest: &str) -> Option<String> {
     let mut lines = manifest.lines().map(str::trim);
     lines.find(|line| *line == "[package]")?;

@@ -1,5 +1,5 @@
-//! What a block may say now. `apply` refuses by these conditions and a prompt offers by them, so that
-//! nothing is offered that is refused whatever stands beside it.
+//! What a block may contain. `apply` refuses by these conditions and prompts offer by them, so that a prompt never
+//! offers what would be refused in any case.
 
 use crate::diagnostic::list_with_verb;
 use crate::machine::active::active_from;
@@ -12,7 +12,7 @@ use crate::model::all;
 use crate::prelude::*;
 use strum::VariantArray;
 
-/// What a block may say, or not, whatever the repository holds besides.
+/// A part of a block that may or may not be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum Choice {
     /// `reconcile` with `accepted`.
@@ -38,11 +38,11 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// All of them.
+    /// All choices.
     pub const ALL: [Choice; 10] = all();
 
-    /// Whether a report under this rule may say it; `held` = nothing can be selected, nor the project
-    /// ended, as the repository is.
+    /// Whether a report under this rule may contain it. `held` means that the state of the repository allows
+    /// neither a selection nor the end of the project.
     pub fn is_open(self, rule: Rule, snapshot: &Snapshot, held: bool) -> bool {
         let mut slices = snapshot.plan.candidate_slices.iter();
         match self {
@@ -63,7 +63,7 @@ impl Choice {
     }
 }
 
-/// A committed slice with its review and audit waits for a decision.
+/// Whether a committed slice with its review and audit waits for a decision.
 pub(super) fn is_to_be_reconciled(rule: Rule, snapshot: &Snapshot) -> bool {
     rule == Rule::Reconcile && snapshot.find_slice_in_work().is_some()
 }
@@ -72,20 +72,20 @@ fn may_accept(rule: Rule, snapshot: &Snapshot) -> bool {
     is_to_be_reconciled(rule, snapshot) && is_accepted_by_review(snapshot)
 }
 
-/// The review in hand says yes, to the criteria as they stand.
+/// Whether the current review accepts the slice under its present criteria.
 pub(super) fn is_accepted_by_review(snapshot: &Snapshot) -> bool {
     slices::current_review(snapshot).is_some_and(|review| !review.rejects())
 }
 
-/// The slice in work may be taken up again: it is to be reconciled, a review rejects it, or it was
-/// committed when the repository moved.
+/// Whether the slice in work may be reopened: it is to be reconciled, a review rejects it, or it was committed
+/// when the repository moved.
 pub(super) fn may_send_back(rule: Rule, snapshot: &Snapshot) -> bool {
     is_to_be_reconciled(rule, snapshot)
         || slices::rejection(snapshot).is_some()
         || rule == Rule::Recover && was_reported(snapshot)
 }
 
-/// Every judge of the wave says yes, and no slice is open. The votes of a full wave are of HEAD.
+/// Whether every judge of the wave says yes and no slice is open. The votes of a full wave are for HEAD.
 fn may_stop(rule: Rule, snapshot: &Snapshot) -> bool {
     let votes = &snapshot.ledger.wave.votes;
     let head = votes.last().map(|vote| vote.head.as_str());
@@ -93,17 +93,17 @@ fn may_stop(rule: Rule, snapshot: &Snapshot) -> bool {
     is_wave_over(rule) && is_closed && wave::unanimous(snapshot, head)
 }
 
-/// No committed slice waits, or the report has to decide on it.
+/// Whether no committed slice waits, or the report has to decide on it.
 fn may_select(rule: Rule, snapshot: &Snapshot) -> bool {
     is_free(snapshot) || is_to_be_reconciled(rule, snapshot)
 }
 
-/// A criterion of the slice may be dropped, with proof that it holds.
+/// Whether a criterion of the slice may be dropped, given proof that it holds.
 fn may_drop_criterion(snapshot: &Snapshot, slice: &Slice) -> bool {
     slice.status.is_open() && !snapshot.is_committed(&slice.slice_id)
 }
 
-/// The slice in work is committed, or was and is in progress again.
+/// Whether the slice in work is committed, or was and is in progress again.
 fn was_reported(snapshot: &Snapshot) -> bool {
     let ledger = snapshot
         .find_slice_in_work()
@@ -115,19 +115,19 @@ fn was_reported(snapshot: &Snapshot) -> bool {
         )
 }
 
-/// No committed slice waits to be reconciled before another is selected.
+/// Whether no committed slice must be reconciled before another is selected.
 fn is_free(snapshot: &Snapshot) -> bool {
     snapshot.active.status != ActiveStatus::Committed
 }
 
-/// All votes are in.
+/// Whether all votes are in.
 pub(super) fn is_wave_over(rule: Rule) -> bool {
     rule == Rule::Conclude
 }
 
 // Selecting the slice to work on.
 
-/// After a `stop` every slice is closed, so that none can be selected.
+/// Selects a slice. After a `stop` every slice is closed, so that none can be selected.
 pub(super) fn apply_select(work: &mut Work, block: &Reground, id: &str) -> Result<(), Refusal> {
     let slice = work.find_planned(id)?.clone();
     let active = work.active_id();
@@ -158,7 +158,8 @@ pub(super) fn apply_select(work: &mut Work, block: &Reground, id: &str) -> Resul
     Ok(())
 }
 
-/// The report itself makes the slice in work wait: it opens what that rests on, or names more.
+/// Whether the report itself makes the slice in work wait: it reopens a slice that this one waits for, or adds
+/// one.
 fn holds_up(work: &Work, block: &Reground, slice: &Slice) -> bool {
     let before = &work.before.plan;
     let waited = before.slice(&slice.slice_id);
@@ -176,7 +177,8 @@ fn holds_up(work: &Work, block: &Reground, slice: &Slice) -> bool {
         .any(|id| is_opened(id) || !waited.contains(id) && !was_done(id))
 }
 
-/// What a slice waits for may have been done until this report was held against the repository.
+/// Replaces the hint if the slice waits for one that was done until this report was checked against the
+/// repository.
 fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
     let is_lost = |id: &String| work.before.plan.is_done(id);
     let lost: Vec<String> = waits_for(&work.next.plan, slice)
@@ -192,14 +194,14 @@ fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
     }
 }
 
-/// What the repository says against a selection.
+/// Refuses a selection that the state of the repository does not allow.
 fn require_settled(work: &Work) -> Result<(), Refusal> {
     work.facts.contract_uncommitted()?;
     work.facts.worktree()?;
     find_unsettled(work.facts).map_or(Ok(()), Err)
 }
 
-/// The same, as far as it was measured.
+/// The same check on facts that were measured already.
 pub(super) fn find_unsettled(facts: &Facts) -> Option<Refusal> {
     let uncommitted = facts.contract_uncommitted.as_deref().unwrap_or_default();
     if !uncommitted.is_empty() {
@@ -223,7 +225,7 @@ pub(super) fn find_unsettled(facts: &Facts) -> Option<Refusal> {
     })
 }
 
-/// The basis of an earlier selection, while the slice has own commits since it.
+/// The basis of an earlier selection, if the slice has own commits since then.
 fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
     let Some(basis) = work
         .next
@@ -238,7 +240,7 @@ fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
     } else {
         range.merge_base.clone()
     };
-    // Commits that it claimed may have become others in the meantime.
+    // Commits that it claimed may have been rewritten in the meantime.
     let claims = work
         .next
         .find_ledger(id)
@@ -246,7 +248,7 @@ fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
     Ok(basis.filter(|_| claims || has_own(work, id, range)))
 }
 
-/// The basis of the earlier selection, where the history left it.
+/// Whether the slice has own commits since this basis, or claimed some after an earlier selection.
 fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {
     work.facts
         .ranges

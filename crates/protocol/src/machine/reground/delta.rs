@@ -1,11 +1,10 @@
-//! A plan that says what changes, made whole: every slice, in order.
+//! Expands a plan that lists changes into the whole plan: every slice, in order.
 
 use crate::model::{ChangedSlice, PlanBlock};
 use crate::prelude::*;
 use std::borrow::Cow;
 
-/// The block with its whole plan; `lost` = done slices that are open by now, because what they rest
-/// on is gone.
+/// Returns the block with its whole plan. `lost` are done slices that are open again because their proof is gone.
 pub(super) fn expand<'a>(
     plan: &Plan,
     block: &'a Reground,
@@ -30,7 +29,7 @@ pub(super) fn expand<'a>(
     }))
 }
 
-/// The plan says something of slices that are done, or cancelled as there already, by name.
+/// Whether the plan names slices that are done, or were cancelled as there already.
 pub(super) fn names_done(plan: &Plan, block: &Reground) -> bool {
     let delta = block.plan.as_ref().filter(|plan| plan.is_delta());
     let named = delta.into_iter().flat_map(|delta| {
@@ -42,8 +41,8 @@ pub(super) fn names_done(plan: &Plan, block: &Reground) -> bool {
     slices.any(Slice::rests_on_proof)
 }
 
-/// The whole plan; `opened` are done slices that the report opens again, `lost` those of them whose
-/// proof is gone.
+/// Returns the whole plan. `opened` are the done slices that the report opens again, and `lost` those of them
+/// whose proof is gone.
 fn apply_delta(
     plan: &Plan,
     delta: &PlanBlock,
@@ -70,7 +69,7 @@ fn apply_delta(
         let slice = find_open(&mut slices, plan, &changed.slice_id, is_open)?;
         change(slice, changed)?;
         if lost.contains(&changed.slice_id) && slice.status == Some(SliceStatus::Planned) {
-            // It is that already.
+            // It is planned already.
             slice.status = None;
         }
     }
@@ -88,7 +87,7 @@ fn apply_delta(
     order(slices, plan, delta, opened)
 }
 
-/// A slice stands in one of the lists, once.
+/// Refuses a plan that names a slice more than once in its lists.
 fn require_once(delta: &PlanBlock) -> Result<(), Refusal> {
     let added = delta.add.iter().map(|slice| &slice.slice_id);
     let changed = delta.change.iter().map(|slice| &slice.slice_id);
@@ -104,7 +103,7 @@ fn require_once(delta: &PlanBlock) -> Result<(), Refusal> {
     }
 }
 
-/// A slice that may change: it is in the plan, and open, or done and open again by the same report.
+/// Returns a slice that may change: one that is in the plan and open, or done and reopened by the same report.
 fn find_open<'a>(
     slices: &'a mut [PlannedSlice],
     plan: &Plan,
@@ -177,7 +176,7 @@ fn change(slice: &mut PlannedSlice, changed: &ChangedSlice) -> Result<(), Refusa
     Ok(())
 }
 
-/// Open slices as they are named, the others behind them as they were.
+/// Orders the open slices as named; the others follow in their previous order.
 fn order(
     mut slices: Vec<PlannedSlice>,
     plan: &Plan,

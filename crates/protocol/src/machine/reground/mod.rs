@@ -90,15 +90,15 @@ pub(super) fn apply(
     )
 }
 
-/// What a cache of an earlier commit holds is nobody's proof of the end.
+/// Asks for the block's anchors. At the end of the project, caches of earlier commits prove nothing.
 fn ask_anchors(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let ends = matches!(block.conclude, Some(Conclude::Stop));
     let asked = proof::list_questions(work.before, block);
     work.facts.ask_anchors(asked, ends)
 }
 
-/// Done slices that any report opens again, where a plan says what changes of one: it may be changed
-/// as it is shown.
+/// Done slices that any report reopens because their proof is gone. Only computed if the plan names a done slice:
+/// it may change that slice as the prompt shows it.
 fn find_lost(work: &Work, block: &Reground) -> Result<BTreeSet<String>, Refusal> {
     let mut lost = BTreeSet::new();
     if !delta::names_done(&work.before.plan, block) {
@@ -115,7 +115,7 @@ fn find_lost(work: &Work, block: &Reground) -> Result<BTreeSet<String>, Refusal>
     Ok(lost)
 }
 
-/// A report that calls a slice selected which its block does not select.
+/// Notes a report that calls a slice selected although its block does not select it.
 fn note_other_selection(work: &mut Work, block: &Reground, submission: Option<&Submission>) {
     let fields = submission.map(|submission| &submission.report.fields);
     let named = fields.and_then(|fields| fields.get("current_selected_slice").cloned());
@@ -130,7 +130,7 @@ fn note_other_selection(work: &mut Work, block: &Reground, submission: Option<&S
     }
 }
 
-/// The fields every accepted re-ground sets.
+/// Sets the fields that every accepted re-ground sets.
 fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submission>) {
     let now = work.now();
     tell_cleared(work, block);
@@ -152,11 +152,11 @@ fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submis
     next.state.remaining_high_value_gaps = Some(Count(gaps.len() as u64));
     next.plan.last_reground_at = Some(now);
     next.ledger.regrounded = true;
-    // What a model wants the next role to know holds until another says more.
+    // A model's advice to the next role stays until another model gives its own.
     if let Some(submission) = submission {
         next.ledger.advice = advice(&submission.report);
     }
-    // Whoever asks the user has not decided on it yet.
+    // A re-ground that asks the user has not decided on it yet.
     if block.policy.is_none() {
         next.ledger.returned = None;
     }
@@ -165,7 +165,7 @@ fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submis
     next.ledger.due_for.clear();
 }
 
-/// Names what a list of the block leaves out that the last re-ground named as missing.
+/// Names entries that the last re-ground called missing and that a list of this block leaves out.
 fn tell_cleared(work: &mut Work, block: &Reground) {
     let next = &work.next;
     let (blockers, gaps) = (
@@ -189,7 +189,7 @@ fn tell_cleared(work: &mut Work, block: &Reground) {
     }
 }
 
-/// What the regrounder itself names as missing is taken up before the end.
+/// Refuses to end the project while the regrounder itself names something as missing.
 fn require_nothing_named(
     work: &Work,
     block: &Reground,
@@ -220,7 +220,7 @@ fn require_nothing_named(
     ))
 }
 
-/// A re-ground must change what happens next.
+/// Refuses a re-ground that does not change what happens next.
 fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), Refusal> {
     let head = work.facts.head()?;
     let is_red = wave::find_room(&work.next, head).is_some_and(|room| !room.red.is_empty());
@@ -249,10 +249,9 @@ fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), 
     ))
 }
 
-// One rule for the lists of a block: what a list names it names once, and two lists that exclude
-// one another do not name the same slice.
+// A list of a block names each thing once, and two lists that exclude each other do not name the same slice.
 
-/// Of two entries for one thing one would be lost.
+/// Refuses duplicates, because one of two entries for the same thing would be lost.
 fn require_named_once(block: &Reground) -> Result<(), Refusal> {
     let reopened = || block.reopen.iter().map(|reopen| reopen.slice_id.as_str());
     once("reopen", reopened())?;
@@ -295,7 +294,7 @@ fn once<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Refu
     }
 }
 
-// Whether the work goes on: the report stops it, or the user must trust commands first.
+// Whether the work continues: the report may stop it, or the user must first trust commands.
 
 fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     let Some(change) = &block.policy else {
@@ -328,7 +327,7 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Commands of the plan that nobody trusted here yet: the user is asked, once.
+/// Asks the user, once, about commands of the plan that are not yet trusted here.
 fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
@@ -348,32 +347,32 @@ fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
     Ok(())
 }
 
-// The state that a report finds: what rule 2 objects to is put right, and done slices whose work or
-// proof is gone are open again. [`apply`](super::apply) begins there, and so does what a role is
-// shown, so that what is listed for selection is what may be selected.
+// The state that a report finds: what rule 2 objects to is repaired, and done slices whose work or proof is gone
+// are open again. `apply` begins there, and so does what a role is shown, so that the slices listed for selection
+// are those that may be selected.
 
 /// The state as a report finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The documents.
     pub snapshot: Snapshot,
-    /// What the log calls done and the repository does not hold.
+    /// Slices that are done in the log but not in the repository.
     pub findings: Vec<Finding>,
-    /// What stands against a selection beside the plan.
+    /// What prevents a selection, apart from the plan.
     pub selection: Selection,
 }
 
-/// What the repository says against selections. A plan alone does not tell.
+/// What prevents selections according to the repository, which the plan alone does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
-    /// Why nothing can be selected now.
+    /// Why nothing can be selected now; `None` if a selection is possible.
     pub held: Option<String>,
-    /// Done slices that rest on a run which nobody made at HEAD, with what is run.
+    /// Done slices whose proof needs a run that was not made at HEAD, with the anchors to run.
     pub unrun: BTreeMap<String, String>,
 }
 
 impl Selection {
-    /// The done slices that this one waits for whose proof is not known at HEAD.
+    /// The done slices that this one waits for and whose proof is unknown at HEAD, with their anchors.
     pub fn rests_on<'a>(&'a self, slice: &'a Slice) -> Vec<(&'a str, &'a str)> {
         let waits = slice.blocked_on.iter();
         let unrun = waits.filter_map(|id| self.unrun.get_key_value(id));
@@ -383,7 +382,7 @@ impl Selection {
     }
 }
 
-/// The anchors that a re-ground is decided by.
+/// The anchors that decide a re-ground.
 pub fn list_questions(snapshot: &Snapshot, event: &Event) -> BTreeSet<AnchorQuestion> {
     let block = event.block();
     block.map_or_else(BTreeSet::new, |block| {
@@ -391,7 +390,7 @@ pub fn list_questions(snapshot: &Snapshot, event: &Event) -> BTreeSet<AnchorQues
     })
 }
 
-/// What any report of the role that is due begins from.
+/// The state from which any report of the due role begins.
 ///
 /// # Errors
 /// As [`dispatch`](super::dispatch).
@@ -399,7 +398,7 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
     let mut work = Work::new(snapshot, facts, due.clone());
     let stored = proof::list_questions(snapshot, &Reground::default());
     facts.ask_anchors(stored, false)?;
-    // Before the first commit there is nothing to hold the documents against.
+    // Before the first commit there is nothing to compare the documents with.
     if facts.head()?.commit.is_some() {
         put_right(&mut work)?;
         proof::revalidate_done(&mut work, &Reground::default(), None)?;
@@ -423,7 +422,7 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
     })
 }
 
-/// Slices that stay done by what is kept, and rest on a run that the report will make.
+/// Slices that stay done by the kept results, with the runs that the report will make.
 fn find_unrun(work: &Work) -> BTreeMap<String, String> {
     let mut unrun = BTreeMap::new();
     let slices = work.next.plan.candidate_slices.iter();
@@ -445,7 +444,7 @@ fn find_unrun(work: &Work) -> BTreeMap<String, String> {
     unrun
 }
 
-/// What an implementer's report begins from.
+/// The state from which an implementer's report begins.
 ///
 /// # Errors
 /// As [`find_state`].
@@ -455,7 +454,7 @@ pub fn find_slice(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
     Ok(work.next)
 }
 
-/// Puts right what rule 2 objects to, and a commit that an implementer reports anew.
+/// Repairs what rule 2 objects to, and takes back a vanished commit that an implementer reports anew.
 fn put_right(work: &mut Work) -> Result<(), Refusal> {
     match work.due.rule {
         Rule::Recover => {
@@ -467,10 +466,7 @@ fn put_right(work: &mut Work) -> Result<(), Refusal> {
     }
 }
 
-// Putting right what rule 2 found in the documents.
-
-/// Puts right what rule 2 found in the documents, so that after an accepted
-/// re-ground none of its conditions holds.
+/// Repairs what rule 2 found in the documents, so that none of its conditions holds after an accepted re-ground.
 fn heal(work: &mut Work) -> Result<(), Refusal> {
     heal_selection(work);
     let Some(id) = work.active_id() else {
@@ -503,7 +499,7 @@ fn heal(work: &mut Work) -> Result<(), Refusal> {
         slice.basis_commit = Some(basis);
         slice.status = wanted;
         if slice.acceptance_criteria.is_empty() {
-            // An imported slice without criteria cannot stay in work; the plan gives it some.
+            // An imported slice without criteria cannot stay in work; the plan must add some.
             slice.status = SliceStatus::Planned;
         }
     }
@@ -515,7 +511,7 @@ fn heal(work: &mut Work) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// At most the active slice is selected in the plan.
+/// Leaves at most the active slice selected in the plan.
 fn heal_selection(work: &mut Work) {
     let active = work.active_id();
     for slice in &mut work.next.plan.candidate_slices {

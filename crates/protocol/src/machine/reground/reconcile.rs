@@ -1,4 +1,4 @@
-//! Accepting or reopening the committed slice.
+//! Accepts or reopens the committed slice.
 
 use super::choices;
 use crate::machine::active::active_from;
@@ -40,7 +40,8 @@ pub(super) fn apply_reconcile(
     }
 }
 
-/// Takes up again what the block names. A commit on HEAD that holds the work can be reported as it is.
+/// Reopens the slices that the block names. If `at` names a commit on HEAD that holds the work, it may be reported
+/// as it is.
 pub(super) fn reopen(
     work: &mut Work,
     block: &Reground,
@@ -81,9 +82,9 @@ pub(super) fn reopen(
     Ok(opened)
 }
 
-/// What the next attempt must fix: the review's findings and follow-up, and what the regrounder
-/// adds. What an audit says of the rest of the project is the plan's. A review that said yes asks
-/// for nothing, so there the regrounder must.
+/// The required fixes of the next attempt: the review's findings and follow-up, and the regrounder's additions. An
+/// audit's words on the rest of the project belong to the plan. If the review said yes, it asks for nothing, so
+/// the regrounder must.
 fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
     let ledger = work.next.find_ledger(id);
     let review = ledger.and_then(|ledger| ledger.review.as_deref());
@@ -100,7 +101,7 @@ fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<St
     Ok(findings)
 }
 
-/// The review in hand says yes, to the criteria as they stand.
+/// Requires that the current review accepts the slice under its present criteria.
 pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
     if !choices::is_accepted_by_review(work.before) {
         let ledger = work.before.find_ledger(id);
@@ -134,7 +135,7 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
     })
 }
 
-/// The one way to `done` for a slice, on a clean tree and with a review that says yes.
+/// Accepts a slice: the only way to `done`, on a clean worktree and after a review that says yes.
 pub(super) fn accept(
     work: &mut Work,
     block: &Reground,
@@ -185,9 +186,9 @@ pub(super) fn accept(
     Ok(())
 }
 
-/// Rule 7 on a dirty tree. What lies on the slice's surfaces is its implementer's to commit, so
-/// it goes back; anything else is the user's, who is asked. What else the report wanted
-/// (evidence, a selection, a policy) builds on the acceptance and waits with it.
+/// Handles rule 7 with a dirty worktree. The implementer must commit changes on the slice's surfaces, so the slice
+/// is reopened; any others are the user's, who is asked. The rest of the report (evidence, a selection, a policy)
+/// builds on the acceptance and waits with it.
 pub(super) fn hold_back(
     work: &mut Work,
     id: &str,

@@ -1,4 +1,4 @@
-//! What a report answers to those who said no: judges, a review, the last audit.
+//! A report's answers to rejections by judges, a review, or the last audit.
 
 use super::choices::is_wave_over;
 use crate::diagnostic::last_line;
@@ -9,7 +9,7 @@ use crate::model::{Caches, Outcome, STOP_VERIFIER};
 use crate::prelude::*;
 use crate::report::is_named;
 
-/// Outside rule 9 every `no` of a judge that is owed must be answered.
+/// Requires an answer to every open no of a judge, except under rule 9.
 pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
     require_known(work, block)?;
     if work.due.rule == Rule::Conclude {
@@ -32,8 +32,8 @@ pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<boo
     Ok(!owed.is_empty())
 }
 
-/// A review's `no` to a committed slice whose criteria, or what the user said, are others now: the
-/// slice is reopened, or the report says why it need not be, and the next reviewer is told.
+/// Requires an answer if a review rejected the committed slice and its criteria or the user's answers have
+/// changed: the report reopens the slice, or says why it need not be, and the next reviewer is told.
 pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
     let Some(review) = slices::void_rejection(&work.next) else {
         return Ok(false);
@@ -54,9 +54,9 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
     Ok(true)
 }
 
-/// What the last audit leaves open is answered where the report says so, and before the end.
+/// Takes the report's answer to the last audit, and requires one before the end.
 pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
-    // That of a slice that is cancelled is answered already.
+    // The audit of a cancelled slice is answered already.
     let kept = &work.next.ledger.answered_rejections;
     let is_kept = |no: &String| kept.iter().any(|kept| kept.no.id == *no);
     let mut given = block.answers.iter().map(|answer| &answer.no);
@@ -86,14 +86,14 @@ pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refu
     )
 }
 
-/// What the report answers to a no; a reason that says nothing is no answer.
+/// The report's answer to a rejection. A reason without content is not an answer.
 pub(super) fn answer_to<'a>(block: &'a Reground, no: &Blocker) -> Option<&'a str> {
     let mut answers = block.answers.iter();
     let given = answers.find(|given| given.no == no.id && is_named(&given.reason))?;
     Some(&given.reason)
 }
 
-/// What is said of a no that nobody answered.
+/// Describes a rejection that is not answered.
 fn describe_unanswered(no: &Blocker) -> String {
     format!("{} is not answered: {}", no.id, no.what.join("; "))
 }
@@ -111,8 +111,8 @@ fn keep_answer(work: &mut Work, block: &Reground, no: &Blocker) {
     answered.push(AnsweredRejection::new(no.clone(), answer));
 }
 
-/// Notes which slices take up what was answered now: those that the answer names, or else those that
-/// this report opens.
+/// Notes which slices take up the rejections answered now: those that the answer names, otherwise those that this
+/// report opens.
 pub(super) fn note_slices(work: &mut Work, opened: &[String]) {
     let (before, next) = (&work.before.ledger.answered_rejections, &mut work.next);
     let open = next.plan.open_slices();
@@ -129,7 +129,7 @@ pub(super) fn note_slices(work: &mut Work, opened: &[String]) {
     }
 }
 
-/// The id stands in the text as a word of its own.
+/// Whether the id occurs in the text as a word of its own.
 fn names(text: &str, id: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     text.match_indices(id).any(|(at, _)| {
@@ -139,8 +139,8 @@ fn names(text: &str, id: &str) -> bool {
     })
 }
 
-/// What was answered with a slice that this report cancels is answered anew, and what no slice takes up
-/// is answered. A report that stops the work may leave that to the next.
+/// Requires a new answer to what was answered with a slice that this report cancels, and an answer to what no
+/// slice takes up. A report that stops the work may leave the latter to the next.
 pub(super) fn answer_left(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
     let again = wave::take_back_answers(&mut work.next, &work.before.plan);
     let mut left = wave::list_left(&work.next);
@@ -176,7 +176,7 @@ fn refuse_left(no: &Blocker, is_again: bool) -> Refusal {
     Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(no)])
 }
 
-/// An answer to a no that nobody said would be lost.
+/// Refuses an answer to an unknown rejection, because it would be lost.
 fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let mut known: Vec<String> = wave::list_owed(work.before)
         .into_iter()
@@ -197,7 +197,7 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
     known.extend(left.into_iter().map(|no| no.id));
     let mut seen = BTreeSet::new();
     known.retain(|id| seen.insert(id.clone()));
-    // A slice that stays done with a part of its work gone is answered for in the same list.
+    // A done slice of which a part is gone is answered for in the same list.
     let is_part = |no: &str| {
         let id = no.strip_prefix("part-");
         id.is_some_and(|id| work.before.plan.slice(id).is_some())
@@ -221,7 +221,8 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
 
 // The end of a full wave of judges.
 
-/// Ends the wave. Returns true when a new one was asked for with a reason.
+/// Ends the wave. Returns whether that is progress by itself: the project stops, or another wave was given a
+/// reason.
 pub(super) fn conclude(
     work: &mut Work,
     block: &Reground,
@@ -269,7 +270,7 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             worktree.first_dirty()
         ));
     }
-    // `verify --strict` fails there.
+    // `cook verify --strict` fails on such a file.
     if let Some(path) = worktree.unwatched.first() {
         return Err(refusal!(Code::StopDirty, "git is set to ignore changes to {}, which differs from HEAD",
                 quote_word(path))
@@ -360,15 +361,15 @@ fn go_on(
         ]));
     }
     match block.policy {
-        // Who asks the user or stops the work has not decided: each rejection waits for the next report.
+        // A report that asks the user or stops the work has not decided: each rejection waits for the next report.
         Some(_) => wave::void(&mut work.next),
         None => answer_wave(work, block, reason),
     }
     Ok(true)
 }
 
-/// A slice answers what it takes up: the report says which of a judge's points that is, and what
-/// becomes of the others.
+/// Requires an answer to each no: slices alone do not say which of a judge's points they take up, and what becomes
+/// of the others.
 fn require_wave_answered(
     work: &Work,
     block: &Reground,
@@ -387,7 +388,7 @@ fn require_wave_answered(
     ]))
 }
 
-/// The wave's rejections are answered by what comes of it, where the report has no answer to each.
+/// Answers the wave's rejections with `answer`, unless the report has an answer to one.
 fn answer_wave(work: &mut Work, block: &Reground, answer: &str) {
     let own = |no: &Blocker| answer_to(block, no).unwrap_or(answer).to_owned();
     let ledger = &mut work.next.ledger;

@@ -7,35 +7,35 @@ use std::collections::BTreeMap;
 const CARGO: &str = "cargo";
 const NEXTEST: &str = "nextest";
 
-/// The tests of one binary: `running N tests` to `test result: …`.
+/// The tests of one binary, from `running N tests` to `test result: …`.
 struct Block {
-    /// What cargo printed before it on the same stream.
+    /// The name in the header that cargo printed before it on the same stream.
     header: Option<String>,
     start: usize,
     end: usize,
     planned: u64,
     has_result: bool,
     is_doc: bool,
-    /// It holds all examples of its package.
+    /// Whether it holds all examples of its package.
     is_joined: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Cargo {
     blocks: Vec<Block>,
-    /// What cargo printed of binaries whose tests stand on another stream.
+    /// Names in the headers of binaries whose tests are on another stream.
     headers: Vec<String>,
     has_header: bool,
-    /// A test whose result comes on a line of its own, behind what it printed.
+    /// A test whose result comes on a line of its own, after its output.
     pending: Option<String>,
-    /// Tests that failed, by name.
+    /// Failed tests by name, with the index of their result.
     failed: BTreeMap<String, usize>,
-    /// The test whose output is shown.
+    /// The test whose output is being shown.
     section: Option<String>,
-    /// The test whose panic is told on the next line.
+    /// The test whose panic message is on the next line.
     panics: Option<String>,
     is_list: bool,
-    /// What was captured of tests is shown: it holds no results.
+    /// Whether captured output of tests is being shown, which holds no results.
     is_report: bool,
     error: Option<String>,
 }
@@ -112,7 +112,7 @@ impl Cargo {
             self.pending = pending.map(|name| without_kind(name).to_owned());
             return pending.is_some();
         };
-        // A test that prints what looks like another's result, before its own.
+        // A test may print what looks like another test's result before its own.
         let (first, is_whole) = match rest.split_once(" ... ") {
             Some((first, behind)) => (first, behind.len() == word.len()),
             None => (name, true),
@@ -126,7 +126,7 @@ impl Cargo {
         true
     }
 
-    /// What stands around the tests of a binary.
+    /// Reads the lines around the tests of a binary.
     fn read_frame(&mut self, line: &str, found: &mut Found) -> bool {
         if let Some(planned) = line
             .strip_prefix("running ")
@@ -208,7 +208,7 @@ impl Cargo {
         }
     }
 
-    /// Tells equal names of several binaries apart, where it is known which block is of which.
+    /// Makes equal names of several binaries distinct, if it is known which block belongs to which binary.
     fn name_binaries(&mut self, found: &mut Found) {
         let nameless = self.blocks.iter().filter(|block| block.header.is_none());
         let is_known = nameless.count() == self.headers.len();
@@ -224,7 +224,8 @@ impl Cargo {
         }
     }
 
-    /// The examples of a package that are compiled alone run behind those that are compiled together.
+    /// Joins the examples of a package that are compiled alone to those that are compiled together, which run
+    /// first.
     fn join_examples(&mut self) {
         while let [.., first, last] = &mut self.blocks[..]
             && first.is_doc
@@ -243,8 +244,7 @@ impl Cargo {
     }
 }
 
-/// Examples in documentation are named by their line, which moves: they get their number among those
-/// of their item.
+/// Names examples in documentation by their number within their item, because the line in their name changes.
 fn name_examples(start: usize, end: usize, found: &mut Found) {
     let end = end.min(found.told.len());
     let told = found.told.get_mut(start..end).unwrap_or_default();
@@ -351,7 +351,7 @@ impl Reader for Nextest {
             Some(attempt) if attempt > 1 => Again::Attempt(attempt),
             _ => Again::No,
         };
-        // A summary names the last try of a test alone, and says of it what is known.
+        // A summary names only the last try of a test, and repeats what is known.
         if self.is_summary && result == Failed && attempt.is_some() {
             return true;
         }

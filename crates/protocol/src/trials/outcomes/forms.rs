@@ -1,5 +1,5 @@
-//! Runners of which a line says all of a test: their forms, as data. Of a runner that a hook watches only what
-//! failed is read, for a run that the hook did not reach.
+//! Runners that tell everything about a test on one line: their forms, as data. For runners with a hook only
+//! failures are read, for runs that the hook did not reach.
 
 use super::found::TestResult::{Failed, Passed, Skipped};
 use super::found::{
@@ -8,22 +8,22 @@ use super::found::{
 };
 use std::collections::BTreeMap;
 
-/// A name with its result.
+/// A test's name and its result.
 type Named<'a> = Option<(&'a str, TestResult)>;
-/// What failed: its name, and why, where the line says it.
+/// A failed test's name, and the reason if the line gives one.
 type Red<'a> = Option<(String, &'a str)>;
 
-/// A runner that is read by its lines alone.
+/// The form of a runner's lines.
 struct Form {
     runner: &'static str,
-    /// What stands above tests and begins their names, and what joins the two.
+    /// A heading above tests, which begins their names, and the text that joins the two.
     heading: fn(&str) -> Option<&str>,
     join: &'static str,
-    /// A line of a test.
+    /// A line with the result of a test.
     test: fn(&str) -> Named<'_>,
-    /// A line of its summary, which says how many tests ran.
+    /// A summary line, which says how many tests ran.
     count: fn(&str) -> Option<u64>,
-    /// A line that says once more what failed, or of a runner that a hook watches.
+    /// A line that repeats a failure, or that names one of a runner with a hook.
     red: fn(&str) -> Red<'_>,
 }
 
@@ -167,7 +167,7 @@ const FORMS: [Form; 21] = [
     },
     Form {
         runner: "minitest",
-        // `1) Skipped:` lists what did not fail.
+        // `1) Skipped:` lists tests that did not fail.
         heading: |line| {
             let (number, kind) = line.strip_suffix(':')?.split_once(") ")?;
             number.parse::<u32>().is_ok().then_some(kind)
@@ -286,9 +286,9 @@ const EXUNIT: &str = "exunit";
 
 #[derive(Default)]
 pub(super) struct Forms {
-    /// The heading of each runner that the lines stand under.
+    /// The current heading of each runner.
     headings: BTreeMap<&'static str, String>,
-    /// Of ExUnit: the test whose reason comes.
+    /// For ExUnit, the test whose reason follows.
     why: Option<usize>,
 }
 
@@ -310,7 +310,7 @@ impl Forms {
     fn read_form(&mut self, form: &Form, text: &str, found: &mut Found) -> bool {
         if let Some(heading) = (form.heading)(text) {
             self.headings.insert(form.runner, heading.to_owned());
-            // A line with a colon behind it may say something else to another.
+            // To another runner, a line that ends in a colon may mean something else.
             return !matches!(form.runner, "test-unit" | "minitest");
         }
         let heading = self.headings.get(form.runner);
@@ -325,7 +325,7 @@ impl Forms {
             return true;
         }
         if let Some((name, why)) = (form.red)(text) {
-            // What failed has its whole name there, but for its file.
+            // A failure has the test's whole name, except for its file.
             let name = match form.runner {
                 "jest" => join(&name),
                 "minitest" => heading.filter(|kind| *kind != "Skipped").map(|_| name),
@@ -349,7 +349,7 @@ impl Forms {
     }
 }
 
-/// How many ran, by a summary such as `1 failed, 5 passed, 6 total`.
+/// How many tests ran, by a summary such as `1 failed, 5 passed, 6 total`.
 fn sum(counts: &str) -> u64 {
     let words = [
         " passed",
@@ -385,7 +385,7 @@ fn count_pytest(line: &str) -> Option<u64> {
     (is_it && is_count && time.starts_with(|c: char| c.is_ascii_digit())).then_some(ran)
 }
 
-/// A name that may hold ` - ` in brackets, and the reason behind it.
+/// Splits a name, which may contain ` - ` in brackets, from the reason after it.
 fn split_reason(text: &str) -> (&str, &str) {
     for (at, mark) in text.match_indices(" - ") {
         let name = &text[..at];
@@ -415,11 +415,11 @@ fn read_ctest(line: &str) -> Named<'_> {
     count.chars().all(is_count).then_some((name, result))
 }
 
-/// `PASS: name`, of automake and DejaGnu.
+/// `PASS: name`, as automake and DejaGnu print it.
 fn read_automake(line: &str) -> Named<'_> {
     let (word, name) = line.split_once(": ")?;
     let is_word = matches!(word, "PASS" | "XFAIL" | "FAIL" | "XPASS" | "ERROR" | "SKIP");
-    // `FAIL: 0` counts tests.
+    // `FAIL: 0` is a count.
     let is_name = name.contains(char::is_alphabetic) && !name.contains(char::is_whitespace);
     (is_word && is_name).then(|| Some((name, find_result(word)?)))?
 }
@@ -446,7 +446,7 @@ fn read_xctest(line: &str) -> Named<'_> {
     Some((name, find_result(rest.split([' ', '.']).next()?)?))
 }
 
-/// `[       OK ] CalcTest.Add (0 ms)`; without a time where what failed is listed once more.
+/// `[       OK ] CalcTest.Add (0 ms)`; the list of failures at the end has no times.
 fn read_gtest(line: &str) -> Named<'_> {
     let (word, name) = line.strip_prefix("[ ")?.split_once(" ] ")?;
     let result = find_result(word.trim())?;
@@ -503,7 +503,7 @@ fn read_zig(line: &str) -> Named<'_> {
     is_word.then(|| Some((name, find_result(word)?)))?
 }
 
-/// What stands behind `1/3 `.
+/// The text after `1/3 `.
 fn read_counted(line: &str) -> Option<&str> {
     let (count, rest) = line.split_once(' ')?;
     let (at, all) = count.split_once('/')?;

@@ -1,4 +1,4 @@
-//! Tests of a run: what a source tells of them, and small readings of the text that it is read from.
+//! The tests of a run as a source reports them, and helpers that read the output of runners.
 
 use TestResult::{Failed, Passed, Skipped};
 use serde::{Deserialize, Serialize};
@@ -6,73 +6,73 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-// Tests of a run, what they are read from, and what the run left.
+// The tests of a run, and the material that they are read from.
 
-/// How a test went.
+/// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestResult {
-    /// It ran and held.
+    /// It ran and succeeded.
     Passed,
-    /// It was set aside, did not run to its end for a reason of its own, or is expected to fail: it does not say that the
-    /// code works.
+    /// It was skipped, ended early for a reason of its own, or is expected to fail: it does not show that the code
+    /// works.
     Skipped,
-    /// It ran and did not hold, or could not be set up.
+    /// It ran and failed, or could not be set up.
     Failed,
 }
 
 /// A test of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
-    /// Its worst result, where it has several; the last one where the runner tried it again.
+    /// Its worst result if it has several; the last one if the runner tried it again.
     pub result: TestResult,
-    /// The file that it stands in, relative to the root of the tree, where the source says so.
+    /// Its file, relative to the root of the tree, if the source names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line that it failed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// It has more than one result that was not a new try: two tests share the name.
+    /// Whether it has several results that are not retries, because two tests share the name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ambiguous: bool,
-    /// The line of the console with its result, from 0, where a line of the console said it. Lines of
-    /// the standard error are counted on behind those of the standard output.
+    /// The line of the console with its result, from 0, if it was read from the console. Lines of stderr are
+    /// counted after those of stdout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
 }
 
-/// What the outcomes were read from.
+/// The source of the outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// Nothing names a test: the exit code alone speaks.
+    /// No test is named, so only the exit code counts.
     #[default]
     ExitCode,
-    /// Lines of a runner that is known.
+    /// Lines of a known runner.
     Lines,
     /// A file that the runner wrote.
     Report,
-    /// What a hook in the runner appended.
+    /// Records that a hook in the runner appended.
     Hook,
 }
 
 /// Every test that a run names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outcomes {
-    /// By full name.
+    /// Tests by full name.
     pub tests: BTreeMap<String, Test>,
     /// Files or packages that did not build or load, with the compiler's or runner's line.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unloaded: BTreeMap<String, String>,
-    /// The best source that named one of them.
+    /// The best source that named any of them.
     pub source: Source,
-    /// A runner said that it ran no test, and nothing names one.
+    /// Whether a runner reported that it ran no test, and no test is named.
     pub nothing_ran: bool,
-    /// An output was cut, or ended before its end: a test that is not named may have run.
+    /// Whether an output was cut or ended early, so that an unnamed test may have run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
-    /// A runner that is read by its lines ran tests that it does not name, as many do of those that pass:
-    /// a test that is not named may have passed.
+    /// Whether a runner that is read by its lines ran tests that it does not name, usually passing ones, so that
+    /// an unnamed test may have passed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub omits_passed: bool,
 }
@@ -80,42 +80,42 @@ pub struct Outcomes {
 /// A report file that a runner wrote in the tree during the run.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
-    /// Relative to the root of the tree, with `/`.
+    /// Path relative to the root of the tree, with `/`.
     pub path: &'a str,
-    /// What it holds.
+    /// Its content.
     pub text: &'a str,
 }
 
-/// What one run of a command left.
+/// The output and the report files of one run of a command.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Material<'a> {
-    /// The root of the tree as the command saw it, or nothing: names of files are relative to it.
+    /// The root of the tree as the command saw it, or empty. Names of files are relative to it.
     pub root: &'a str,
     /// Its standard output.
     pub stdout: &'a str,
     /// Its standard error.
     pub stderr: &'a str,
-    /// What hooks appended: a JSON object a line.
+    /// Records that hooks appended, one JSON object on each line.
     pub records: &'a str,
-    /// Files that runners wrote.
+    /// Report files that runners wrote.
     pub reports: &'a [Report<'a>],
 }
 
-// What sources tell of tests, one after the other, and its merging by name.
+// The results of one source, in the order in which it reports them.
 
-/// Results that are kept of one source; a run that has more is read in part.
+/// Maximum number of results kept from one source. Of a run with more, the rest is not read.
 const MOST: usize = 200_000;
-/// Bytes of names that are kept of one source.
+/// Maximum total length of the names kept from one source, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// How a result stands to an earlier one of the same name.
+/// How a result relates to an earlier one of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// It is another result.
+    /// It is a separate result.
     No,
-    /// The runner prints what it said already.
+    /// The runner repeats an earlier result.
     Echo,
-    /// The runner tried the test again, so many times before.
+    /// The runner tried the test again; a higher number is a later try.
     Attempt(u32),
 }
 
@@ -129,29 +129,29 @@ pub(crate) struct Told {
     pub message: Option<String>,
     pub line: Option<usize>,
     pub again: Again,
-    /// It turned out to be none.
+    /// Whether it turned out not to be a result.
     pub is_void: bool,
 }
 
-/// How many tests a runner says that it ran, and whether it names fewer.
+/// The number of tests that a runner says it ran, and whether it names fewer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Count {
     pub ran: u64,
     pub omits: bool,
 }
 
-/// What a source tells.
+/// The results of a source.
 #[derive(Debug, Default)]
 pub(crate) struct Found<'a> {
     /// The root of the tree as the command saw it.
     pub root: &'a str,
-    /// The line that is read.
+    /// The number of the line being read.
     pub line: Option<usize>,
     pub told: Vec<Told>,
     pub unloaded: BTreeMap<String, String>,
     pub counts: BTreeMap<&'static str, Count>,
     pub is_partial: bool,
-    /// Where the results behind the last line of each runner begin.
+    /// For each runner, the index of the first result after its last summary line.
     starts: BTreeMap<&'static str, usize>,
     bytes: usize,
 }
@@ -164,7 +164,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Notes a result; says where it stands.
+    /// Adds a result, and returns its index.
     pub(crate) fn tell(
         &mut self,
         runner: &'static str,
@@ -212,7 +212,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Puts what tests belong to before the names of a runner's results in the range.
+    /// Puts a prefix before the names of a runner's results in the range.
     pub(crate) fn prefix(&mut self, runner: &str, range: Range<usize>, prefix: &str) {
         let prefix = self.relative(prefix);
         let end = range.end.min(self.told.len());
@@ -233,15 +233,15 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Notes how many tests a runner says that it ran, and whether it did not name them all.
+    /// Notes how many tests a runner says it ran, and whether it left some unnamed.
     pub(crate) fn count(&mut self, runner: &'static str, ran: u64, omits: bool) {
         let count = self.counts.entry(runner).or_default();
         count.ran = count.ran.saturating_add(ran);
         count.omits |= omits;
     }
 
-    /// A runner's last line: it ran so many tests, and has results of so many in all. What it names
-    /// from here on is of another run.
+    /// Handles a runner's last line, which says how many tests ran and how many have a result. Later names belong
+    /// to another run.
     pub(crate) fn close(&mut self, runner: &'static str, ran: u64, all: u64) {
         let names: BTreeSet<&str> = self.open(runner).map(|told| told.name.as_str()).collect();
         let omits = ran > 0 && all > names.len() as u64;
@@ -249,18 +249,18 @@ impl<'a> Found<'a> {
         self.starts.insert(runner, self.told.len());
     }
 
-    /// What the runner named since its last line.
+    /// The runner's results since its last summary line.
     pub(crate) fn open(&self, runner: &str) -> impl Iterator<Item = &Told> {
         let told = self.told.get(self.start(runner)..).unwrap_or_default();
         told.iter().filter(move |told| told.runner == runner)
     }
 
-    /// The first result behind the runner's last line.
+    /// The index of the first result after the runner's last summary line.
     pub(crate) fn start(&self, runner: &str) -> usize {
         self.starts.get(runner).copied().unwrap_or(0)
     }
 
-    /// What the runner seemed to tell since its last line was nothing of its.
+    /// Voids the runner's results since its last summary line, because they were not its own.
     pub(crate) fn void_open(&mut self, runner: &'static str) {
         let start = self.start(runner);
         for told in self.told.get_mut(start..).unwrap_or_default() {
@@ -269,7 +269,7 @@ impl<'a> Found<'a> {
         self.starts.insert(runner, self.told.len());
     }
 
-    /// A path below the root of the tree, relative to it.
+    /// Makes a path below the root of the tree relative to it.
     pub(crate) fn relative(&self, path: &str) -> String {
         let root = self.root.trim_end_matches('/');
         let inside = path.strip_prefix(root).filter(|_| !root.is_empty());
@@ -278,7 +278,7 @@ impl<'a> Found<'a> {
         path.strip_prefix("./").unwrap_or(path).to_owned()
     }
 
-    /// The runners that it tells something of.
+    /// The runners of which it has results or counts.
     pub(crate) fn runners(&self) -> BTreeSet<&'static str> {
         let told = self.told.iter().filter(|told| !told.is_void);
         let told = told.map(|told| told.runner);
@@ -286,13 +286,12 @@ impl<'a> Found<'a> {
     }
 }
 
-// Small readings of the text that runners print.
+// Helpers that read the text of runners.
 
-/// Bytes that a message may have.
+/// Maximum length of a message, in bytes.
 const MESSAGE: usize = 200;
 
-/// The text without the escape sequences of terminals, and only what stands behind the last return of
-/// the carriage: what a reader of the terminal sees.
+/// The text as a terminal shows it: without escape sequences, and only what follows the last carriage return.
 pub(crate) fn without_escapes(line: &str) -> Cow<'_, str> {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or(line);
@@ -322,7 +321,7 @@ pub(crate) fn without_escapes(line: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The first line with letters of what a test failed with, short.
+/// The first line of a failure message that is not empty, shortened.
 fn make_message(text: &str, root: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let line = without_escapes(line);
@@ -368,7 +367,7 @@ pub(crate) fn is_time(text: &str) -> bool {
         && text.split(' ').all(is_part)
 }
 
-/// Takes `(0.00s)`, `(5 ms)`, `[0.12ms]` off the end.
+/// Removes `(0.00s)`, `(5 ms)` or `[0.12ms]` from the end.
 pub(crate) fn without_time(name: &str) -> &str {
     let name = name.trim_end();
     for (open, close) in [(" (", ')'), (" [", ']')] {
@@ -381,7 +380,7 @@ pub(crate) fn without_time(name: &str) -> &str {
     name
 }
 
-/// The number that stands before a word: `3 passed, 1 failed` and `passed` are 3.
+/// The number before a word: 3 for `3 passed, 1 failed` and `passed`.
 pub(crate) fn number_before(text: &str, word: &str) -> Option<u64> {
     text.match_indices(word).find_map(|(at, _)| {
         let before = text[..at].trim_end();
@@ -390,12 +389,12 @@ pub(crate) fn number_before(text: &str, word: &str) -> Option<u64> {
     })
 }
 
-/// How far in a line stands.
+/// The indentation of a line, in bytes.
 pub(crate) fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// Whether it is the path of a file of JavaScript's or TypeScript's.
+/// Whether the path is that of a JavaScript or TypeScript file, or of a component that holds one.
 pub(crate) fn is_script(path: &str) -> bool {
     let ends = path.rsplit_once('.').map(|(_, end)| end);
     matches!(
@@ -404,8 +403,9 @@ pub(crate) fn is_script(path: &str) -> bool {
     )
 }
 
-/// A test's dotted name as Python's unittest writes it, `test_x (module.Class.test_x)`, before 3.11
-/// `test_x (module.Class)`, with the parameters of a subtest or without; and what stands behind it.
+/// Reads a test's name as Python's unittest prints it: `test_x (module.Class.test_x)`, before 3.11
+/// `test_x (module.Class)`, with or without parameters of a subtest. Returns the dotted name and the text after
+/// it.
 pub(crate) fn unittest_name(text: &str) -> Option<(String, &str)> {
     let is_word = |text: &str| {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '>');
@@ -433,7 +433,7 @@ pub(crate) fn unittest_name(text: &str) -> Option<(String, &str)> {
     Some((name, rest))
 }
 
-/// True when `claimed` is the test's whole name or its last parts, or what its runner prints for it.
+/// Whether `claimed` is the test's whole name, its last parts, or the name that its runner prints.
 pub fn names(full: &str, claimed: &str) -> bool {
     const BETWEEN: [&str; 7] = ["::", "/", ".", " > ", " \u{203a} ", " ", "#"];
     if full == claimed {
@@ -449,7 +449,7 @@ pub fn names(full: &str, claimed: &str) -> bool {
         .is_some_and(|before| BETWEEN.iter().any(|mark| before.ends_with(mark)))
 }
 
-/// The result that a runner's word for it means, in whichever case it prints it.
+/// The result that a runner's word stands for, in upper or lower case.
 pub(crate) fn find_result(word: &str) -> Option<TestResult> {
     Some(match word.to_ascii_lowercase().as_str() {
         "ok" | "pass" | "passed" => Passed,
@@ -461,12 +461,12 @@ pub(crate) fn find_result(word: &str) -> Option<TestResult> {
     })
 }
 
-// What reads the lines of a runner.
+// The interface of the readers.
 
 /// Reads the lines of a runner, one after the other.
 pub(super) trait Reader {
-    /// Reads a line without escapes; says whether it was this runner's.
+    /// Reads a line without escapes, and returns whether it was this runner's.
     fn read(&mut self, line: &str, found: &mut Found) -> bool;
-    /// There is no other line.
+    /// Called after the last line.
     fn end(&mut self, _found: &mut Found) {}
 }

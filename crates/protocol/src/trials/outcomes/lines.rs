@@ -1,4 +1,4 @@
-//! Lines of runners that are known: a table, each with what reads its lines.
+//! Reads the output of known runners: a table of readers, one for each form of lines.
 
 use super::cargo::{Cargo, Nextest};
 use super::forms::Forms;
@@ -11,9 +11,9 @@ use super::tap::Tap;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A longer line is no line with a result.
+/// A longer line, in bytes, does not hold a result.
 const LONGEST: usize = 8_000;
-/// What stands in kept output where its middle was let go.
+/// Begins the line in kept output that replaces its middle.
 const GAP: &str = "[cook: ";
 
 /// The runners in the order in which they are asked.
@@ -29,7 +29,7 @@ const RUNNERS: [fn() -> Box<dyn Reader>; 9] = [
     || Box::new(Forms::default()),
 ];
 
-/// Reads what a command printed, its standard output and then its standard error.
+/// Reads what a command printed: first its stdout, then its stderr.
 pub(super) fn read(stdout: &str, stderr: &str, found: &mut Found) {
     let mut readers = RUNNERS.map(|make| make());
     for (at, line) in stdout.lines().chain(stderr.lines()).enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn read(stdout: &str, stderr: &str, found: &mut Found) {
     }
 }
 
-// `go test`: the lines of its tests, and the line of their package behind them.
+// `go test`: the lines of its tests, and after them the line of their package.
 
 const GO: &str = "go";
 
@@ -61,11 +61,11 @@ struct Go {
     /// Tests that began and did not end, with the first line that each printed.
     open: BTreeMap<String, String>,
     current: String,
-    /// The test that failed last, and how far in its line stands.
+    /// The index of the last failed test, and the indentation of its line.
     failed: Option<(usize, usize)>,
     is_verbose: bool,
     panic: Option<String>,
-    /// The package that is built, and the first line of what its compiler said.
+    /// The package whose compiler output may follow.
     built: Option<String>,
     build_errors: BTreeMap<String, String>,
     unbuilt: BTreeSet<String>,
@@ -159,7 +159,7 @@ impl Go {
         Some(())
     }
 
-    /// The first line that a test printed, which stands before its result with `-v` and else behind it.
+    /// The first line that a test printed, which comes before its result with `-v` and otherwise after it.
     fn read_message(&mut self, line: &str, found: &mut Found) -> bool {
         if line.starts_with("panic: ") {
             if let Some((at, _)) = self.failed {
@@ -222,7 +222,7 @@ impl Go {
     }
 }
 
-/// `--- PASS: TestX (0.00s)`, which may stand behind what a test printed without an end of its line.
+/// `--- PASS: TestX (0.00s)`, which may follow output of a test that does not end in a newline.
 fn read_result(line: &str) -> Option<(&str, TestResult, usize)> {
     let (before, rest) = line.split_once("--- ")?;
     let (word, name) = rest.split_once(": ")?;
@@ -238,7 +238,7 @@ const BUN: &str = "bun";
 #[derive(Default)]
 struct Bun {
     file: Option<String>,
-    /// The error that was told last: it stands before its test.
+    /// The last error, which is printed before its test.
     error: Option<String>,
     is_unhandled: bool,
     is_list: bool,
@@ -315,10 +315,10 @@ const DENO: &str = "deno";
 #[derive(Default)]
 struct Deno {
     file: Option<String>,
-    /// Tests with steps that run, outermost first, with how far in each stands.
+    /// Running tests that have steps, outermost first, with their indentation.
     parents: Vec<(usize, String)>,
     is_output: bool,
-    /// Tests that failed, by the names that the list of errors has.
+    /// Failed tests, by their names in the list of errors.
     failed: BTreeMap<String, usize>,
     why: Option<String>,
 }
@@ -362,7 +362,7 @@ impl Reader for Deno {
 }
 
 impl Deno {
-    /// `name ... ok (5ms)`, `name ... FAILED (due to 1 failed step) (1ms)`, `name ...` with its steps behind.
+    /// `name ... ok (5ms)`, `name ... FAILED (due to 1 failed step) (1ms)`, `name ...` with its steps after it.
     fn read_test(&mut self, line: &str, found: &mut Found) -> bool {
         let Some(file) = self.file.clone() else {
             return false;
@@ -429,7 +429,7 @@ impl Reader for Ava {
         if let Some((name, result)) = read_test(text) {
             found.tell(AVA, name, result, Again::No);
             self.ran += u64::from(result != Skipped);
-            // A mark alone is no test, and others print the same.
+            // The mark alone does not show that it is AVA's: other runners print the same.
             return false;
         }
         let is_count = |word: &str| {
@@ -467,13 +467,13 @@ fn read_test(text: &str) -> Option<(&str, TestResult)> {
     Some((without_time(name), result))
 }
 
-// PHPUnit, which names what did not pass.
+// PHPUnit, which names only tests that did not pass.
 
 const PHPUNIT: &str = "phpunit";
 
 #[derive(Default)]
 struct Phpunit {
-    /// What the list that goes on is of.
+    /// The result of the tests in the current list.
     list: Option<TestResult>,
     why: Option<usize>,
 }
@@ -528,12 +528,12 @@ fn read_heading(line: &str) -> Option<TestResult> {
     Some(match kind.split(' ').next()? {
         "failure" | "failures" | "error" | "errors" => Failed,
         "skipped" | "incomplete" => Skipped,
-        // A risky test, or one with a warning, ran and held.
+        // A risky test, or one with a warning, ran and succeeded.
         _ => Passed,
     })
 }
 
-/// `T::t with data set "two" (2)`: the values are no part of the name.
+/// `T::t with data set "two" (2)`: the values are not part of the name.
 fn without_values(name: &str) -> &str {
     let Some(at) = name.find(" with data set ") else {
         return name;

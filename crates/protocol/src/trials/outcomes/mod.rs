@@ -1,8 +1,8 @@
-//! Outcomes of tests by name, from the best source there is.
+//! Outcomes of tests by name, from the best available source.
 //!
-//! In this order: the records that a hook of ours appended while a runner ran, a report file that the
-//! runner wrote, lines of a runner that is known. Where there is none of them the exit code alone
-//! speaks. Times, counts and summaries are never part of a name.
+//! The sources in order: records that a hook of ours appended while a runner ran, a report file of the runner,
+//! lines of a known runner. Without any of them only the exit code counts. Times, counts and summaries are never
+//! part of a name.
 
 mod cargo;
 mod forms;
@@ -16,7 +16,7 @@ pub use found::{Material, Outcomes, Report, Source, Test, TestResult, names};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Outcomes {
-    /// Reads what one run left.
+    /// Reads the outcomes of one run.
     pub fn read(material: &Material) -> Self {
         let [mut hooked, mut reported, mut printed] = [(); 3].map(|()| Found::new(material.root));
         reports::read_records(material.records, &mut hooked);
@@ -26,7 +26,7 @@ impl Outcomes {
     }
 }
 
-/// A path of a report that a runner writes, relative to the tree.
+/// Whether a path, relative to the tree, is that of a report that a runner writes.
 pub fn is_report(path: &str) -> bool {
     let mut parts = path.rsplit('/');
     let name = parts.next().unwrap_or_default();
@@ -40,9 +40,9 @@ pub fn is_report(path: &str) -> bool {
         || name == "LastTest.log" && within(&["Temporary"])
 }
 
-// Results of all sources by name: of each runner the best source counts.
+// Results of all sources by name: for each runner the best source counts.
 
-/// Puts together what hooks, reports and lines tell.
+/// Combines the results of hooks, reports and lines.
 fn gather(hooked: Found, reported: Found, printed: Found) -> Outcomes {
     let mut gathering = Gathering::default();
     let by_hook = hooked.runners();
@@ -58,7 +58,7 @@ fn gather(hooked: Found, reported: Found, printed: Found) -> Outcomes {
     });
     let is_known = |runner: &str| better.contains(runner);
     gathering.add(printed, Source::Lines, is_known, |told, merged| {
-        // A report may be of another run of the same runner, or know less than its lines.
+        // A report may be of another run of the same runner, or have fewer results than its lines.
         !better.contains(told.runner)
             || !by_hook.contains(told.runner)
                 && told.result == TestResult::Failed
@@ -71,7 +71,7 @@ fn gather(hooked: Found, reported: Found, printed: Found) -> Outcomes {
 struct Gathering {
     outcomes: Outcomes,
     merged: Merged,
-    /// A runner said how many tests it ran.
+    /// Whether a runner said how many tests it ran.
     is_counted: bool,
     ran: u64,
 }
@@ -92,7 +92,7 @@ impl Gathering {
             }
         }
         self.outcomes.is_partial |= found.is_partial;
-        // A worse source may name the same file otherwise.
+        // A worse source may give the same file another name.
         let reasons: BTreeSet<String> = self.outcomes.unloaded.values().cloned().collect();
         for (name, why) in found.unloaded {
             if !reasons.contains(&why) {
@@ -123,25 +123,25 @@ impl Gathering {
     }
 }
 
-/// A test with what has to be known to put another result to it.
+/// A test, with what is needed to merge another result into it.
 #[derive(Debug)]
 struct Entry {
     test: Test,
-    /// The try that counts.
+    /// The number of the try that counts.
     attempt: u32,
-    /// Anything but an echo told it.
+    /// Whether a result other than an echo was added.
     is_told: bool,
     source: Source,
 }
 
-/// Puts results together by name.
+/// Results merged by name.
 #[derive(Debug, Default)]
 struct Merged {
     tests: BTreeMap<String, Entry>,
 }
 
 impl Merged {
-    /// Whether a better source told it.
+    /// Whether a better source reported the test.
     fn is_of_better(&self, name: &str, source: Source) -> bool {
         self.tests
             .get(name)

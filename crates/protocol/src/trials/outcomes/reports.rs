@@ -1,4 +1,4 @@
-//! What hooks append and runners write: records, JUnit XML, TAP files.
+//! Reads the records of hooks, and runners' reports in JUnit XML and TAP.
 
 use super::found::TestResult::{Failed, Passed, Skipped};
 use super::found::{Again, Found, Material, Reader, TestResult};
@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 // Files that runners write.
 
-/// What a file in the form of the Test Anything Protocol begins with.
+/// How files in the Test Anything Protocol begin.
 const TAP: [&str; 5] = ["TAP version ", "1..", "ok 1", "not ok 1", "# Subtest: "];
 
-/// Reads the files, and reports that stand among the lines of an output.
+/// Reads the report files, and reports that are part of an output.
 pub(super) fn read(material: &Material, found: &mut Found) {
     for report in material.reports {
         read_file(report.path, report.text, found);
     }
-    // A runner that a hook watches says there once more what it says by the hook.
+    // If a hook has written records, a report in the output only repeats them.
     let outputs = [material.stdout, material.stderr].into_iter();
     for output in outputs.filter(|_| material.records.is_empty()) {
         if let Some(text) = find_printed(output) {
@@ -33,7 +33,8 @@ fn read_file(path: &str, text: &str, found: &mut Found) {
             read_junit(path, text, found);
         }
     } else if path.ends_with("LastTest.log") {
-        // ctest 3.25 writes `Test Passed.` there of tests that it could not start, skipped or were disabled.
+        // ctest 3.25 writes `Test Passed.` there also for tests that were skipped, disabled or could not be
+        // started.
     } else if path.ends_with(".tap") || TAP.iter().any(|mark| start.starts_with(mark)) {
         let from = found.told.len();
         let mut tap = Tap::default();
@@ -63,13 +64,13 @@ fn find_printed(output: &str) -> Option<&str> {
     (is_line && start < end).then(|| &output[start..end + close + 1])
 }
 
-// What a hook in a runner appends: a JSON object a line.
+// Records of hooks in runners, one JSON object on each line.
 
-/// One line of a hook.
+/// One record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Record {
-    /// A test and how it went. One that is named again with a higher `attempt` was tried again.
+    /// A test and its result. The same name with a higher `attempt` is a retry.
     Test {
         runner: String,
         name: String,
@@ -87,7 +88,7 @@ pub(crate) enum Record {
         unloaded: String,
         message: String,
     },
-    /// The runner came to its end, and ran so many tests.
+    /// The runner finished, and ran this many tests.
     End { runner: String, ran: u64 },
 }
 
@@ -143,7 +144,7 @@ pub(super) fn read_records(records: &str, found: &mut Found) {
                 found.count(find_runner(&runner), ran, false);
                 ended.insert(find_runner(&runner));
             }
-            // The run was ended while it was written.
+            // The run was ended while this line was being written.
             Err(_) => found.is_partial = true,
         }
     }
@@ -157,9 +158,9 @@ fn find_runner(name: &str) -> &'static str {
     known.unwrap_or("another")
 }
 
-// Results in JUnit XML, as the many programs write it that have no specification of it.
+// Results in JUnit XML, which many programs write and no specification defines.
 
-/// Words by which `status` or `result` says that a test ran and held; any other says that it did not.
+/// Values of `status` or `result` for a test that ran and passed; any other means that it did not.
 const WELL: [&str; 14] = [
     "",
     "run",
@@ -176,18 +177,18 @@ const WELL: [&str; 14] = [
     "executed",
     "fixed",
 ];
-/// Those that say that it ran and did not hold.
+/// Values for a test that ran and failed.
 const ILL: [&str; 9] = [
     "fail", "failed", "failure", "error", "errored", "broken", "timeout", "aborted", "crashed",
 ];
 
-/// Bytes of an element's text that are kept for its first line.
+/// Maximum length kept of an element's text, in bytes, for its first line.
 const MESSAGE: usize = 1_000;
 
 /// Attributes of an element.
 type Attributes = BTreeMap<String, String>;
 
-/// Runners by what the path of their report holds, and what stands between the parts of their names.
+/// Runners by a part of their report's path, and the text that joins the parts of their tests' names.
 const KNOWN: [(&str, &str, &str); 5] = [
     ("nextest", "target/nextest/", " "),
     ("maven", "surefire-reports/", "."),
@@ -196,11 +197,11 @@ const KNOWN: [(&str, &str, &str); 5] = [
     ("meson", "testlog.junit.xml", " "),
 ];
 
-/// A case whose end did not come yet.
+/// A test case whose end has not been read yet.
 #[derive(Default)]
 struct Case {
     attributes: Attributes,
-    /// It failed, it was set aside; both where it was expected to.
+    /// Whether it failed, and whether it was set aside; both if it was expected to fail.
     is_failed: bool,
     is_aside: bool,
     why: Option<String>,
@@ -248,7 +249,7 @@ fn read_junit(path: &str, text: &str, found: &mut Found) {
 struct Reading {
     runner: &'static str,
     join: &'static str,
-    /// Names of the suites that are open, outermost first.
+    /// Names of the open suites, outermost first.
     suites: Vec<String>,
     case: Option<Case>,
 }
@@ -341,10 +342,10 @@ impl Reading {
         found.explain(at, case.find_why(name));
     }
 
-    /// The parts of a test's name, joined as its runner does.
+    /// Joins the parts of a test's name as its runner does.
     fn make_name(&self, name: &str, class: &str) -> String {
         let is_number = |line: &str| line.parse::<u32>().is_ok();
-        // busted's class is a place.
+        // In busted's reports the class is a place.
         let is_place = class
             .rsplit_once(':')
             .is_some_and(|(_, line)| is_number(line));
@@ -359,7 +360,7 @@ impl Reading {
 }
 
 impl Case {
-    /// The first line that is neither the name of the test nor where it stands.
+    /// The first line that is neither the name of the test nor a place.
     fn find_why(&self, name: &str) -> &str {
         let lines = self.why.as_deref().unwrap_or_default().lines();
         let is_name = |line: &str| {
@@ -391,7 +392,7 @@ impl Case {
     }
 }
 
-/// The name of a test that a program of meson's told in TAP: `project.project / program`, `1 - name`
+/// The name of a test of a program that reports to meson in TAP: `project.project / program`, `1 - name`.
 fn name_in_program(suite: &str, name: &str) -> String {
     let program = suite.split_once('.').map_or(suite, |(_, program)| program);
     let title = name.split_once(" - ");
@@ -399,7 +400,7 @@ fn name_in_program(suite: &str, name: &str) -> String {
     format!("{program} > {}", title.map_or(name, |(_, title)| title))
 }
 
-/// `thread 'a::b' (123) panicked at src/lib.rs:6:13:`, `a.cc:3`: where it failed, not why.
+/// `thread 'a::b' (123) panicked at src/lib.rs:6:13:`, `a.cc:3`: where a test failed, not why.
 fn is_place(line: &str) -> bool {
     let number = line.rsplit_once(':').map(|(_, number)| number.trim());
     line.starts_with("thread '") && line.contains(" panicked at ")

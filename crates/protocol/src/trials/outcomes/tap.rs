@@ -1,4 +1,4 @@
-//! The Test Anything Protocol.
+//! Reads the Test Anything Protocol.
 
 use super::found::TestResult::{Failed, Passed, Skipped};
 use super::found::{
@@ -6,7 +6,7 @@ use super::found::{
 };
 use std::collections::BTreeMap;
 
-/// What lines of one depth say; those of subtests are indented.
+/// Counts of the lines at one depth. Lines of subtests are indented.
 #[derive(Default)]
 struct Depth {
     versions: u64,
@@ -17,21 +17,21 @@ struct Depth {
 
 #[derive(Default)]
 pub(super) struct Tap {
-    /// The runner, once it is known.
+    /// Whether the runner is known to be node's.
     is_node: bool,
-    /// `# Subtest: title`, outermost first, with how far in each stands.
+    /// `# Subtest: title`, outermost first, with the indentation of each.
     subtests: Vec<(usize, String)>,
     depths: BTreeMap<usize, Depth>,
     gives_up: bool,
-    /// The test that failed last, and whether what follows says why.
+    /// The last test, if it failed. `is_error` means that its reason is on the next line.
     failed: Option<usize>,
     is_error: bool,
     is_yaml: bool,
-    /// Where the results of the file that is a subtest of its own begin.
+    /// The index of the first result of a file that is itself a subtest.
     file_start: usize,
-    /// The line above was that of the version.
+    /// Whether the line above gave the version.
     is_begun: bool,
-    /// A comment above its assertions is the name of a test, as tape writes it; and where that test stands.
+    /// A comment that names the test of the assertions below it, as tape writes it, and the index of that test.
     group: Option<(String, Option<usize>)>,
 }
 
@@ -88,7 +88,7 @@ impl Reader for Tap {
         let depths = || self.depths.values();
         let is_tap = depths()
             .any(|depth| depth.told > 0 || depth.versions > 0 || depth.plans > 0 && self.gives_up);
-        // Several outputs may stand one behind the other, so the sums are compared.
+        // Several outputs may follow one another, so the sums are compared.
         let is_short =
             depths().any(|depth| depth.told < depth.planned || depth.plans < depth.versions);
         found.is_partial |= is_tap && (self.gives_up || is_short);
@@ -105,7 +105,7 @@ impl Tap {
         self.depths.entry(indent).or_default().told += 1;
         self.subtests.retain(|(at, _)| *at < indent);
         let (title, directive) = split_directive(rest);
-        // One that failed and then asked to be skipped failed: bats prints both.
+        // A test that failed and then asked to be skipped has failed: bats prints both.
         let is_todo = directive.to_ascii_lowercase().starts_with("todo");
         let result = match result {
             Passed if !directive.is_empty() => Skipped,
@@ -118,7 +118,7 @@ impl Tap {
         if title.is_empty() {
             return;
         }
-        // tape writes no dash; others' comments are what tests print.
+        // tape writes no dash; with a dash, a comment is a test's output.
         self.group.take_if(|_| rest.starts_with("- "));
         if let Some((name, known)) = self.group.as_mut().filter(|_| indent == 0) {
             let at = *known.get_or_insert_with(|| found.tell("tap", name, result, Again::No));
@@ -128,7 +128,7 @@ impl Tap {
             }
             return;
         }
-        // A file is no test: node's passes as one where it holds none.
+        // A file is not a test: node reports a file without tests as one that passed.
         if is_script(&title) && indent == 0 && self.subtests.is_empty() && !title.contains(' ') {
             let told = found.told.get(self.file_start..).unwrap_or_default();
             if result == Failed && told.iter().all(|told| told.result != Failed) {
@@ -143,7 +143,7 @@ impl Tap {
         self.failed = (result == Failed).then_some(at);
     }
 
-    /// tape's first comment stands directly behind the version.
+    /// Whether a comment names a test of tape, whose first one directly follows the version.
     fn begins_group(&self, indent: usize, comment: &str, is_first: bool) -> bool {
         let is_word = !is_summary(comment) && comment != "ok" && !comment.starts_with("Subtest: ");
         indent == 0 && (is_first || self.group.is_some()) && is_word
@@ -170,7 +170,7 @@ impl Tap {
         true
     }
 
-    /// `error: '5 == 6'` of the block behind a test that failed.
+    /// `error: '5 == 6'` in the block after a failed test.
     fn read_reason(&mut self, indent: usize, text: &str, found: &mut Found) -> bool {
         let Some(at) = self.failed else {
             return false;
@@ -180,7 +180,7 @@ impl Tap {
             return true;
         }
         if !self.is_yaml {
-            // mocha's has no marks around it.
+            // mocha's reason is not enclosed in marks.
             let is_why = indent > 0 && !text.is_empty();
             if is_why {
                 found.explain(at, text);
@@ -212,8 +212,8 @@ fn read_test(text: &str) -> Option<(TestResult, &str)> {
     (is_numbered || number.starts_with("- ")).then_some((result, rest.trim_start()))
 }
 
-/// `- name # SKIP why`, `- name # TODO`, `- # SKIP name`: the name, and what stands behind the `#`. `\#`
-/// stands for a `#` of the name.
+/// `- name # SKIP why`, `- name # TODO`, `- # SKIP name`: returns the name, and the text after the `#`. `\#` is a
+/// `#` in the name.
 fn split_directive(rest: &str) -> (String, &str) {
     let (rest, has_dash) = match rest.strip_prefix("- ") {
         Some(rest) => (rest, true),
@@ -256,7 +256,7 @@ fn split_directive(rest: &str) -> (String, &str) {
     (name.trim().replace("\\#", "#"), directive)
 }
 
-/// Takes off ` in 12ms`, which bats writes behind each title if it is asked for times.
+/// Removes ` in 12ms`, which bats appends to each title if times are requested.
 fn strip_times(found: &mut Found) {
     let find_title = |name: &str| {
         let (title, time) = name.rsplit_once(" in ")?;
@@ -273,7 +273,7 @@ fn strip_times(found: &mut Found) {
     }
 }
 
-/// `tests 5`, of the counts at the end.
+/// `tests 5`, a count at the end.
 fn is_summary(comment: &str) -> bool {
     let mut words = comment.split_whitespace();
     let word = words.next().unwrap_or_default();
