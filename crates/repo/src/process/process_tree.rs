@@ -61,7 +61,7 @@ impl Tree {
         Ok((child, tree))
     }
 
-    /// Records the processes that belong to the child now, so that they are recognized after it has ended.
+    /// Records the processes that belong to the child now, so that they are recognised after it has ended.
     pub(super) fn look(&mut self) {
         #[cfg(target_os = "linux")]
         linux::look(&mut self.known, self.leader);
@@ -118,7 +118,7 @@ impl Tree {
     /// Kills all processes that belong to the child except the leader. Returns how many there were.
     ///
     /// All of them are stopped before the first is killed: once a parent is gone, its descendants can no longer be
-    /// recognized.
+    /// recognised.
     #[cfg(target_os = "linux")]
     fn end_found(&mut self) -> usize {
         use nix::sys::signal::Signal;
