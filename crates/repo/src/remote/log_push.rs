@@ -1,6 +1,6 @@
-//! One atomic push and its result.
+//! Sends one atomic push and determines its result.
 //!
-//! Also transitions that count only after the remote has accepted them.
+//! Also handles transitions that count only after the remote has accepted them.
 
 use crate::git::Call;
 use crate::process::Captured;
