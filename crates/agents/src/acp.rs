@@ -1,10 +1,9 @@
-//! Agents that speak the Agent Client Protocol, version 1, over stdio: one process for each
-//! call, in it one session, in it one prompt.
+//! Agents that use the Agent Client Protocol, version 1, over stdio: one process per call, with one session and one
+//! prompt.
 //!
-//! Invariants: cook offers neither files nor terminals; a permission is given by the
-//! role's access alone, and for one time only; an earlier session is forked, never loaded,
-//! because whoever loads one goes on in it; the turn's stop reason decides, not the exit
-//! code of a process whose input cook has closed.
+//! Invariants: cook offers neither file access nor terminals; permissions depend only on the role's access, and are
+//! granted once only; an earlier session is forked and never loaded, because loading continues it; the turn's stop
+//! reason decides, not the exit code of a process whose stdin cook has closed.
 
 use super::agent_supplier::AgentSupplier;
 use super::listen::{
@@ -19,15 +18,15 @@ use cook_repo::session::{SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The version of the protocol.
+/// The protocol version.
 const VERSION: u64 = 1;
-/// How long an agent may take at most until it has a session: it has nothing to think about.
+/// How long an agent may take to open a session, which needs no model.
 const OPENING: Duration = Duration::from_secs(60);
-/// The error code of an agent that wants a login first.
+/// The error code of an agent that requires a login.
 const LOGIN_REQUIRED: i64 = -32000;
 
-/// How far a conversation has come: each stage waits for the answer to one request, which
-/// carries its number.
+/// The stage of a conversation. Each stage except the last waits for the response to one request, whose id is the
+/// stage's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Stage {
     Greeting = 0,
@@ -44,24 +43,24 @@ pub(super) struct Conversation<'a, 's> {
     prompt: &'a str,
     watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     stage: Stage,
-    /// The agent's name for the session, as it gave it.
+    /// The agent's id of the session.
     id: String,
     leaving: bool,
     to_say: Vec<u8>,
-    /// What it said since it last used a tool.
+    /// The text since its last tool call.
     text: String,
-    /// What it said before that.
+    /// The text before that.
     earlier: String,
-    /// How much of the text was shown.
+    /// The length of the part of `text` that was shown.
     shown: usize,
     too_long: bool,
     result: StreamResult,
-    /// The first that made no sense.
+    /// The first message that could not be understood.
     odd: Option<String>,
-    /// What it was last refused permission for: some agents end their turn then.
+    /// The last tool for which permission was denied: some agents end their turn then.
     denied: Option<String>,
     meter: Meter,
-    /// The limit that it went over.
+    /// The limit that it exceeded.
     over: Option<String>,
 }
 
@@ -93,7 +92,7 @@ impl<'a, 's> Conversation<'a, 's> {
         }
     }
 
-    /// The first message.
+    /// The first request.
     pub(super) fn greeting() -> Vec<u8> {
         let params = json!({
             "protocolVersion": VERSION,
@@ -158,7 +157,7 @@ impl<'a, 's> Conversation<'a, 's> {
         self.stage != Stage::Over && id == Some(self.stage as u64)
     }
 
-    /// What the agent asks of cook.
+    /// Answers a request of the agent.
     fn answer_agent(&mut self, id: &Value, method: &str, params: &Value) -> ControlFlow {
         let answer = match method {
             "session/request_permission" => {
@@ -179,7 +178,7 @@ impl<'a, 's> Conversation<'a, 's> {
         ControlFlow::Continue
     }
 
-    /// The answer that this stage waits for.
+    /// Handles the response that this stage waits for.
     fn take_answer(&mut self, result: &Value) -> ControlFlow {
         match self.stage {
             Stage::Greeting => self.take_greeting(result),
@@ -253,7 +252,7 @@ impl<'a, 's> Conversation<'a, 's> {
         ControlFlow::Continue
     }
 
-    /// The turn is over.
+    /// Handles the end of the turn.
     fn take_end(&mut self, result: &Value) -> ControlFlow {
         self.stage = Stage::Over;
         self.show_line(true);
@@ -284,7 +283,7 @@ impl<'a, 's> Conversation<'a, 's> {
         self.end_in_failure(class, &why)
     }
 
-    /// What goes on in the turn.
+    /// Handles a progress update during the turn.
     fn update(&mut self, update: &Value) -> ControlFlow {
         let text = |path: &str| update.pointer(path).and_then(Value::as_str);
         match text("/sessionUpdate") {
@@ -335,7 +334,7 @@ impl<'a, 's> Conversation<'a, 's> {
         }
     }
 
-    /// Shows the lines that are whole by now; at the end of a message also the last one.
+    /// Shows the lines that are complete; at the end of a message also an incomplete one.
     fn show_line(&mut self, ended: bool) -> ControlFlow {
         let new = &self.text[self.shown..];
         let whole = match (ended, new.rfind('\n')) {
@@ -352,7 +351,7 @@ impl<'a, 's> Conversation<'a, 's> {
         flow
     }
 
-    /// What came of it.
+    /// The result of the conversation.
     pub(super) fn end(mut self, outcome: &Outcome) -> StreamResult {
         let said = match self.text.trim().is_empty() {
             true => &self.earlier,
@@ -398,7 +397,7 @@ impl<'a, 's> Conversation<'a, 's> {
     }
 }
 
-/// A failure of an agent whose words make no sense.
+/// The failure of an agent whose messages cannot be understood.
 fn unreadable(why: String) -> AgentFailure {
     AgentFailure::new(FailureClass::Agent, SupplierErrorKind::Unparseable(why))
 }
@@ -448,8 +447,8 @@ impl Listener for Conversation<'_, '_> {
     }
 }
 
-/// What a role with that access answers to a request for permission. Nothing is ever
-/// allowed beyond the one time: what an agent remembers of it outlasts the role.
+/// The answer to a permission request for a role with this access. Permission is never granted for more than one use,
+/// because the agent would remember it after the role has ended.
 pub(super) fn permission(access: Access, params: &Value) -> Value {
     let kinds: &[&str] = match access {
         Access::None | Access::Read => &["reject_once", "reject_always"],
@@ -469,8 +468,7 @@ pub(super) fn permission(access: Access, params: &Value) -> Value {
     }
 }
 
-/// How a session's model is chosen: by its option of that category, or by the method that
-/// came before those options.
+/// The request that chooses a session's model: its configuration option for the model, or the older method.
 pub(super) fn find_model_choice(
     session: &str,
     model: &str,
@@ -493,7 +491,7 @@ pub(super) fn find_model_choice(
     })
 }
 
-/// What an error object says, its data too.
+/// The message of an error object, with its data.
 pub(super) fn error_text(error: &Value) -> String {
     let message = error.get("message").and_then(Value::as_str);
     let message = message.unwrap_or("an error without a text");
@@ -508,28 +506,28 @@ pub(super) fn error_text(error: &Value) -> String {
     format!("{message}: {data}")
 }
 
-/// No such method (JSON-RPC 2.0).
+/// The error code for an unknown method (JSON-RPC 2.0).
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// What the other side said.
+/// A message from the agent.
 #[derive(Debug)]
 pub(super) enum Message {
-    /// It asks for something and waits.
+    /// A request, which waits for a response.
     Request {
-        /// Its own name for the request.
+        /// The agent's id of the request.
         id: Value,
         method: String,
         params: Value,
     },
-    /// It tells something.
+    /// A notification.
     Notification { method: String, params: Value },
-    /// It answers the request of that number.
+    /// The response to the request with this id.
     Result { id: Option<u64>, result: Value },
-    /// It cannot answer it.
+    /// An error response to that request.
     Error { id: Option<u64>, error: Value },
 }
 
-/// Reads a line; none when it is not a message.
+/// Parses a line; `None` if it is not a message.
 pub(super) fn read_message(line: &[u8]) -> Option<Message> {
     let Ok(Value::Object(mut fields)) = serde_json::from_slice(line) else {
         return None;
@@ -554,22 +552,22 @@ pub(super) fn read_message(line: &[u8]) -> Option<Message> {
     }
 }
 
-/// A request.
+/// Encodes a request.
 pub(super) fn write_request(id: u64, method: &str, params: &Value) -> Vec<u8> {
     encode(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }
 
-/// Something told.
+/// Encodes a notification.
 pub(super) fn write_notification(method: &str, params: &Value) -> Vec<u8> {
     encode(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
 }
 
-/// The answer to a request of the other side's.
+/// Encodes the response to a request of the agent.
 pub(super) fn write_result(id: &Value, result: &Value) -> Vec<u8> {
     encode(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
 }
 
-/// The answer to a request for something that was never offered.
+/// Encodes the error response to a request for a method that cook does not offer.
 pub(super) fn refuse_method(id: &Value, method: &str) -> Vec<u8> {
     let method: String = method.chars().take(100).collect();
     let error = json!({"code": METHOD_NOT_FOUND, "message": format!("method not found: {method}")});

@@ -1,4 +1,4 @@
-//! One run of an agent program: command line, environment, listening, judging, keeping.
+//! One run of an agent program: builds the command line and environment, reads and judges the output, and stores it.
 
 use super::acp::Conversation;
 use super::agent_supplier::{AgentSupplier, Report, redact_answer, redact_data};
@@ -24,17 +24,17 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Files that are looked at when a program's own record is searched for.
+/// The maximum number of directory entries that are searched for a program's own record.
 const MAX_SEARCHED: usize = 50_000;
-/// Directories below each other there.
+/// The maximum depth of that search.
 const MAX_DEPTH: usize = 8;
-/// Largest record that is digested; a larger one is not gone on from.
+/// The maximum size of a record that is digested; a session with a larger one is not continued.
 const MAX_TRANSCRIPT: u64 = 512 << 20;
 
-/// Runs an agent to its end. Whatever the program does is in the report.
+/// Runs an agent until it ends. The report covers every outcome of the program.
 ///
 /// # Errors
-/// When the files that cook itself needs for it cannot be written.
+/// When the files that cook itself needs for the run cannot be written.
 pub fn run(
     supplier: &AgentSupplier,
     turn: &Turn,
@@ -82,7 +82,7 @@ pub fn run(
         };
         starts += 1;
         match &heard {
-            // A socket that was to be hidden went in between: nothing was started.
+            // A socket that was to be hidden was removed in the meantime, so nothing was started; try again.
             Ok((_, outcome))
                 if starts < STARTS && supplier.sandbox.is_some() && never_began(outcome) => {}
             _ => break heard,
@@ -106,8 +106,8 @@ pub fn run(
     Ok(report((supplier, turn), streamed, given, &outcome))
 }
 
-/// Adds what may be behind a failure: a home that cannot be written, of which programs say all sorts of things
-/// or nothing, or a release that has other events and options.
+/// Adds a possible cause to a failure: an agent directory that is not writable, which programs report in many ways or
+/// not at all, or a release with different events and options.
 fn explain(failure: &mut AgentFailure, supplier: &AgentSupplier, is_silent: bool) {
     let preset = &supplier.preset;
     let is_timeout = matches!(failure.failure, SupplierErrorKind::TimedOut(_));
@@ -115,7 +115,7 @@ fn explain(failure: &mut AgentFailure, supplier: &AgentSupplier, is_silent: bool
         let directories = Directories::of(preset);
         if let Some(place) = directories.find_unwritable() {
             failure.class = FailureClass::Environment;
-            // Without a slash at its end.
+            // Removes a trailing slash.
             let place = place.components().as_path().display();
             failure.add(&format!("`{place}` cannot be written"));
             return;
@@ -128,7 +128,7 @@ fn explain(failure: &mut AgentFailure, supplier: &AgentSupplier, is_silent: bool
     }
 }
 
-/// Settings that its later sessions would go by are no part of an answer.
+/// The failure if the session wrote settings that would configure its later sessions.
 fn report_planted(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
     let first = planted.first()?;
     let what = format!(
@@ -140,7 +140,7 @@ fn report_planted(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
     Some(AgentFailure::new(FailureClass::Agent, failure))
 }
 
-/// The sandbox was not set up.
+/// Whether the sandbox could not be set up.
 fn never_began(outcome: &Outcome) -> bool {
     cook_repo::room::never_began(outcome.code, outcome.stdout.total, &outcome.stderr.bytes())
 }
@@ -152,7 +152,7 @@ fn report(
     outcome: &Outcome,
 ) -> Report {
     let preset = &supplier.preset;
-    // A path that cook gave names a session better than an id out of its events.
+    // If cook chose the session's path, that identifies it better than an id from the events.
     let session = match (&given, preset.session()) {
         (Some(path), SessionNaming::Path) => Some(path.clone()),
         _ => streamed.session.or(given),
@@ -165,11 +165,11 @@ fn report(
     let cost = streamed
         .cost
         .count_taken(preset.cost_counting(), before("cost_usd"));
-    // One that was ended told no sum.
+    // A program that was ended early reported no total.
     let usage = usage.or(streamed.spent);
     let free = streamed.cost.total().and_then(usage::micro_usd) == Some(0);
     let took = usage.as_ref().and_then(usage::tokens);
-    // A program without a price for its model says 0.
+    // A program that does not know the price of its model reports 0.
     let cost = cost.filter(|_| !(free && took.is_some_and(|took| took.all() > 0)));
     let forkable = session.clone().filter(|_| streamed.can_fork);
     let native = forkable.map(|session| Native {
@@ -217,7 +217,7 @@ fn never_started(kept: PathBuf, error: &ProcessError) -> Report {
     }
 }
 
-/// The command line, and the session's name where cook gives it.
+/// Builds the command line. Also returns the session's name if cook chose it.
 fn command_line(
     supplier: &AgentSupplier,
     turn: &Turn,
@@ -277,8 +277,7 @@ fn command_line(
     Ok((argv, given))
 }
 
-/// The command line of a program's own interface on a fork of a session; none where the
-/// preset knows none.
+/// The command line that opens the program's own interface on a fork of a session; `None` if the preset has none.
 pub fn open_command(preset: &Preset, dir: &Path, native: &Native) -> Option<Vec<String>> {
     let template = preset.table().open.as_ref()?;
     let cwd = dir.display().to_string();
@@ -292,7 +291,7 @@ pub fn open_command(preset: &Preset, dir: &Path, native: &Native) -> Option<Vec<
     Some(command(preset, template, Access::Write, true, &values))
 }
 
-/// A program that takes no schema is told it.
+/// The prompt; it includes the schema if the program has no option for one.
 fn prompt(supplier: &AgentSupplier, turn: &Turn) -> String {
     match turn.schema {
         Some(schema) if supplier.preset.table().schema.is_none() => format!(
@@ -329,9 +328,9 @@ fn environment(supplier: &AgentSupplier, turn: &Turn) -> Vec<(String, OsString)>
     env
 }
 
-/// What a program said goes to files, without secrets.
+/// Writes the program's output to files, without secrets.
 fn keep(dir: &Path, outcome: &Outcome) -> Result<(), Failure> {
-    // The program may have removed it.
+    // The program may have removed the directory.
     make_dir(dir)?;
     for (name, kept) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
         write(&dir.join(name), redact(&whole_lines(kept)).as_bytes())?;
@@ -339,7 +338,8 @@ fn keep(dir: &Path, outcome: &Outcome) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both ends of a stream. At the gap lines are left out whole: half a secret is one too.
+/// The beginning and end of a stream as text. Partial lines at the gap are dropped, because half a secret would not be
+/// recognised.
 fn whole_lines(kept: &Kept) -> String {
     if kept.count_left_out() == 0 {
         return String::from_utf8_lossy(&kept.bytes()).into_owned();
@@ -360,7 +360,7 @@ fn whole_lines(kept: &Kept) -> String {
     )
 }
 
-/// SHA-256 of the program's own record of a session, where it can be found.
+/// The SHA-256 of the program's own record of a session; `None` if it cannot be found.
 pub fn transcript_digest(preset: &Preset, session: &str) -> Option<String> {
     let path = Path::new(session);
     let file = if path.is_absolute() {
@@ -389,7 +389,7 @@ pub fn transcript_digest(preset: &Preset, session: &str) -> Option<String> {
     Some(hex(&digest.finalize()))
 }
 
-/// The one file whose name holds the id: several would not tell which.
+/// Finds the file whose name contains the id; `None` if there are several.
 fn search(root: &Path, id: &str) -> Option<PathBuf> {
     if id.len() < 8 {
         return None;
@@ -422,7 +422,7 @@ fn search(root: &Path, id: &str) -> Option<PathBuf> {
     found
 }
 
-/// A version 4 UUID out of the random part of ULIDs.
+/// Makes a version 4 UUID from the random part of ULIDs.
 fn uuid() -> String {
     let random = || ulid::Ulid::generate().random();
     let bits = (random() << 64) ^ random();
@@ -440,7 +440,7 @@ fn make_dir(dir: &Path) -> Result<(), Failure> {
         .map_err(|cause| file_failure("make", dir, &cause))
 }
 
-/// Nothing overwrites what an earlier run left.
+/// Creates a new directory; an existing one is an error, so that the output of an earlier run is not overwritten.
 fn make_new_dir(dir: &Path) -> Result<(), Failure> {
     if let Some(parent) = dir.parent() {
         make_dir(parent)?;
@@ -465,7 +465,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(|cause| file_failure("write", path, &cause))
 }
 
-/// What the names stand for in one run.
+/// The values of the placeholders in one run.
 #[derive(Debug, Default)]
 pub(super) struct Values<'a> {
     pub cwd: &'a str,
@@ -476,7 +476,7 @@ pub(super) struct Values<'a> {
     pub schema_json: Option<&'a str>,
 }
 
-/// The whole command line.
+/// Builds a command line from a template.
 pub(super) fn command(
     preset: &Preset,
     template: &[String],
@@ -514,8 +514,7 @@ pub(super) fn command(
     argv
 }
 
-/// An item with its names replaced, each once from the left: what a name stands for is
-/// not looked through again.
+/// Replaces the placeholders in an item, once from left to right: inserted values are not searched for placeholders.
 fn fill_item(item: &str, values: &Values) -> String {
     let mut text = String::new();
     let mut rest = item;
@@ -557,8 +556,8 @@ impl AgentSupplier<'_> {
         self.repo.map(Surroundings::of).transpose().map_err(unseen)
     }
 
-    /// What the call changed, beside what it answered; where it was looked for to be put back,
-    /// that is what there is.
+    /// Measures what the call changed in the repository. If changes of a question were already looked for and reverted,
+    /// that list is used.
     fn measure(
         &self,
         before: &Option<Surroundings>,
@@ -621,7 +620,7 @@ impl Supplier for AgentSupplier<'_> {
             .transpose()
             .map_err(unseen)?;
         let ran = run(self, turn, &mut *self.watch.borrow_mut());
-        // Before anything is asked that may fail: whatever became of it may have changed something.
+        // Runs before anything that may fail: a failed run may have made changes too.
         let put_back = match put_back {
             Some(put_back) => put_back().map_err(unseen)?,
             None => None,
@@ -639,7 +638,7 @@ impl Supplier for AgentSupplier<'_> {
             .cost_micro_usd
             .or_else(|| by_price.and_then(|(price, usage)| usage::compute_price(price, usage)));
         *self.last.borrow_mut() = Some(report.clone());
-        // Its hash is of what is kept, so secrets go before there is a value.
+        // The answer's hash covers the stored text, so secrets are removed first.
         report.data.iter_mut().for_each(redact_data);
         let mut answer = Answer {
             output: redact_answer(&report.text),

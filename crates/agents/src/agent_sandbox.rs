@@ -1,5 +1,5 @@
-//! The sandbox of an agent's calls: which directories are its own, what of those it may not
-//! write, and what it needs to be started.
+//! The sandbox of an agent's calls: the agent's own directories, the files in them that it may not write, and the files
+//! that it needs to start.
 
 use super::Preset;
 use super::preset::file_failure;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Agents of one worktree in the sandbox.
+/// The sandbox for the agents of one worktree.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     bubblewrap: Bubblewrap,
@@ -30,18 +30,18 @@ pub struct Sandbox {
 /// An agent's directories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Directories {
-    /// It may write them.
+    /// Directories that it may write.
     pub writes: Vec<PathBuf>,
-    /// What steers its later sessions and stands there.
+    /// Existing files and directories that configure its later sessions.
     pub settings: Vec<PathBuf>,
-    /// Directories that would, and are not there.
+    /// Directories that would configure its later sessions, but do not exist.
     pub absent: Vec<PathBuf>,
-    /// What no sandbox keeps as it is: files that are not there, and links with where they lead.
+    /// Paths of settings that a sandbox cannot protect: missing files, and links with their targets.
     pub loose: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
 impl Sandbox {
-    /// The sandbox of a worktree's agents, who reach these sockets.
+    /// The sandbox for the agents of a worktree, with access to these sockets.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -62,18 +62,18 @@ impl Sandbox {
         })
     }
 
-    /// Tries the arguments of an agent that may write, as this user.
+    /// Starts a sandbox with the arguments for an agent that may write.
     ///
     /// # Errors
-    /// What bubblewrap said, and what is behind it where that is known.
+    /// The message of bubblewrap, with the cause if it is known.
     pub fn try_out(&self) -> Result<(), String> {
         let none = Directories::default();
         self.bubblewrap
             .try_agent(&self.agent(Authority::Implementer, &self.root, &none, None, &[]))
     }
 
-    /// What an agent is started by in `dir`, for an action: this, then its own words. In `state` lie
-    /// the sessions that cook names.
+    /// The words that precede an agent's command in `dir`, for an action. `state` holds the sessions whose path cook
+    /// chooses.
     pub(super) fn arguments(
         &self,
         preset: &Preset,
@@ -83,7 +83,7 @@ impl Sandbox {
         directories: &Directories,
     ) -> Result<Vec<OsString>, Failure> {
         for dir in &directories.writes {
-            // One that cannot be made is one that the agent cannot write either.
+            // If it cannot be created, the agent cannot write it either.
             let _ = std::fs::create_dir_all(dir);
         }
         let authority = match action {
@@ -128,7 +128,7 @@ impl Sandbox {
 }
 
 impl Directories {
-    /// Those of an agent, in this process's environment and with its own variables.
+    /// The directories of an agent, by this process's environment and the preset's variables.
     pub(super) fn of(preset: &Preset) -> Self {
         let home = home();
         let given = &preset.table().env;
@@ -158,7 +158,7 @@ impl Directories {
         found
     }
 
-    /// The first of them in which nothing can be made.
+    /// The first writable directory in which no file can be created.
     pub(super) fn find_unwritable(&self) -> Option<&Path> {
         let is_shut = |place: &&PathBuf| {
             let there = place.ancestors().find(|dir| dir.symlink_metadata().is_ok());
@@ -167,11 +167,11 @@ impl Directories {
         self.writes.iter().find(is_shut).map(PathBuf::as_path)
     }
 
-    /// Moves settings to `keep` that the session made where nothing could be kept as it was; which.
-    /// Directories that were made to stand in for absent ones go when they are empty.
+    /// Moves settings that the session created at unprotected paths to `keep`, and returns their paths. Empty
+    /// directories that the sandbox created as mount points are removed.
     ///
     /// # Errors
-    /// When one cannot be moved away.
+    /// When a file cannot be moved or a link cannot be restored.
     pub(super) fn put_back(&self, keep: &Path) -> Result<Vec<PathBuf>, Failure> {
         for dir in &self.absent {
             let _ = std::fs::remove_dir(dir);
@@ -206,7 +206,7 @@ fn home() -> Option<PathBuf> {
     home.filter(|home| home.is_absolute())
 }
 
-/// Between file systems it is copied.
+/// Moves a file; copies it if it is on another file system.
 fn move_file(from: &Path, to: &Path) -> std::io::Result<()> {
     if std::fs::rename(from, to).is_ok() {
         return Ok(());
@@ -230,7 +230,7 @@ fn link(_: &Path, _: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where a socket is that the settings give back; none where the variable is not set.
+/// The path of a socket from the settings; `None` if its variable is not set or the path is relative.
 fn find(path: &SocketPath) -> Option<PathBuf> {
     let place = match path.strip_prefix('$') {
         Some(name) => PathBuf::from(std::env::var_os(name)?),
@@ -239,8 +239,8 @@ fn find(path: &SocketPath) -> Option<PathBuf> {
     place.is_absolute().then_some(place)
 }
 
-/// What must be seen inside so that a program starts, and cook for its hooks: directories on
-/// `PATH`, those of its files, and the modules around them.
+/// Directories that must be visible so that a program starts, and cook for its hooks: those on `PATH`, those of the
+/// program's files, and the module directories around them.
 fn programs(bin: &str, dir: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_its_way: Vec<PathBuf> = std::env::split_paths(&path)
@@ -263,28 +263,27 @@ fn programs(bin: &str, dir: &Path) -> Vec<PathBuf> {
     shown
 }
 
-/// The outermost directory of modules that a program's file lies in, else its own.
+/// The outermost `node_modules` that contains a program's file, otherwise the file's directory.
 fn around(file: &Path) -> PathBuf {
     let is_modules = |dir: &&Path| dir.file_name().is_some_and(|name| name == "node_modules");
     let modules = file.ancestors().filter(is_modules).last();
     modules.or(file.parent()).unwrap_or(file).to_owned()
 }
 
-// What a call could change in the repository, before and after it: HEAD, all refs, and what stands
-// in the worktree.
+// The state of the repository before and after a call: HEAD, all refs, and the worktree.
 
-/// The repository at one moment.
+/// The state of the repository at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
     head: Head,
     refs: BTreeMap<String, String>,
     status: String,
-    /// A commit of what stands in the worktree; none where git cannot make one.
+    /// A commit of the worktree's content; `None` if git cannot make one.
     tree: Option<String>,
 }
 
 impl Surroundings {
-    /// The repository now.
+    /// The current state of the repository.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -299,17 +298,17 @@ impl Surroundings {
         })
     }
 
-    /// The commit that is checked out.
+    /// The commit of HEAD.
     pub fn head(&self) -> Option<&str> {
         self.head.commit.as_deref()
     }
 
-    /// What tells the worktree from others, for a comparison much later.
+    /// A digest of the worktree, for a later comparison.
     pub fn tree_digest(&self) -> String {
         self.tree.clone().unwrap_or_else(|| self.status.clone())
     }
 
-    /// What is another now: `HEAD`, refs, and paths, those of new commits among them.
+    /// Everything that changed since: `HEAD`, refs, and paths, including those in new commits.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -339,7 +338,7 @@ impl Surroundings {
         Ok(changed.into_iter().collect())
     }
 
-    /// Commits that came on HEAD, oldest first.
+    /// The commits that were added to HEAD, oldest first.
     ///
     /// # Errors
     /// When the repository cannot be read.

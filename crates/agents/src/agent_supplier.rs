@@ -1,4 +1,4 @@
-//! An agent program as a supplier of conversations.
+//! An agent program as a supplier of answers in a conversation.
 
 use super::listen::{AgentFailure, Progress};
 use super::{Bounds, Preset, Sandbox};
@@ -18,50 +18,50 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Sees what goes on, and may stop it.
+/// Receives the progress of a run, and may stop it.
 pub type Watch<'a> = Box<dyn FnMut(Progress) -> ControlFlow + 'a>;
 
-/// Puts back what a question changed, and says what that was, one line each; none = it was not
-/// looked at.
+/// Reverts what a call may not change, and returns the changes, one line each; `None` if they were not looked for.
 pub type PutBack<'a> = Box<dyn FnOnce() -> Result<Option<Vec<String>>, Failure> + 'a>;
-/// Begins to watch a question; of an order only what cook keeps is put back.
+/// Begins to guard a call: for [`Action::Ask`] all changes are reverted, for [`Action::Act`] only those of cook's
+/// files.
 pub type Guard<'a> = dyn Fn(Action) -> Result<PutBack<'a>, Failure> + 'a;
 
-/// What came of a run. Its raw output lies in [`Report::kept`], capped and redacted.
+/// The result of a run. Its raw output is in [`Report::kept`], truncated and redacted.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The final text; where there was data only, its JSON.
+    /// The final text; JSON if the program reported only data.
     pub text: String,
     /// Structured data that the program reported.
     pub data: Option<Value>,
-    /// The program's name for the session.
+    /// The program's id of the session.
     pub session: Option<String>,
-    /// How it can be gone on from.
+    /// The data from which the session can be forked.
     pub native: Option<Native>,
     /// Tokens of this run, as the program counts them.
     pub usage: Option<Value>,
-    /// Millionths of a dollar of this run; none = unknown.
+    /// The cost of this run in millionths of a dollar; `None` if unknown.
     pub cost_micro_usd: Option<u64>,
-    /// The summary, when the program compacted its context on its own.
+    /// The summary, if the program compacted its context.
     pub compaction: Option<String>,
-    /// Why there is no result.
+    /// The reason why there is no result.
     pub failure: Option<AgentFailure>,
-    /// Exit code; none when a signal ended it, or it was never started.
+    /// The exit code; `None` if a signal ended it, or it was not started.
     pub exit: Option<i32>,
     /// The signal that ended it, if one did.
     pub signal: Option<i32>,
-    /// What its last event was.
+    /// The type of its last event.
     pub last_event: Option<String>,
-    /// Wall time.
+    /// The wall-clock time.
     pub duration: Duration,
-    /// No process of it was left, as far as could be seen.
+    /// Whether none of its processes was left, as far as could be determined.
     pub swept: bool,
-    /// Where `stdout` and `stderr` are kept.
+    /// The directory with `stdout` and `stderr`.
     pub kept: PathBuf,
 }
 
 impl Report {
-    /// How it ended, in one line: after what time, how, with what event, and where what it said lies.
+    /// Describes its end in one line: duration, exit code or signal, last event, and the directory of its output.
     pub fn describe_end(&self) -> String {
         if (self.signal, self.exit) == (None, None) {
             return "it was not started".to_owned();
@@ -83,38 +83,38 @@ impl Report {
     }
 }
 
-/// An agent with what it may do. It works in one directory; calls follow one another.
+/// An agent with its permissions. It works in one directory, one call at a time.
 pub struct AgentSupplier<'a> {
     pub(super) preset: Preset,
     pub(super) dir: PathBuf,
     root: PathBuf,
     pub(super) clocks: Clocks,
-    /// The repository that is compared before and after each call.
+    /// The repository, whose state is compared before and after each call.
     pub repo: Option<&'a Repo>,
-    /// Holds a question to reading, an order to what is not cook's; none = what it changed is named alone.
+    /// Reverts changes that a call may not make; `None` if changes are only reported.
     pub guard: Option<Box<Guard<'a>>>,
-    /// A model other than its own choice.
+    /// The model, if it is not the program's default.
     pub model: Option<String>,
-    /// The role of the workflow that it plays.
+    /// The workflow role in which it acts.
     pub role: Option<String>,
-    /// The workflow: its log's id.
+    /// The id of the workflow's log.
     pub workflow: Option<String>,
-    /// What a call may take.
+    /// The limits of a call.
     pub bounds: Bounds,
-    /// An access other than that of the action: reading for an ask, writing for an act.
+    /// The access, if it is not the action's default: read for `Ask`, write for `Act`.
     pub access: Option<Access>,
-    /// What keeps it to what its action may do; none = nothing does.
+    /// The sandbox; `None` to run without one.
     pub sandbox: Option<Sandbox>,
-    /// Further variables.
+    /// Additional environment variables.
     pub env: Vec<(String, OsString)>,
-    /// Sees it while it works.
+    /// Receives its progress.
     pub watch: RefCell<Watch<'a>>,
     pub(super) last: RefCell<Option<Report>>,
 }
 
 impl<'a> AgentSupplier<'a> {
-    /// An agent that works in `dir` and keeps its files in the session store's directory
-    /// `root`: raw output in `attempts/<exchange>/`, session files in `native/<agent>/`.
+    /// Creates an agent that works in `dir`. Its files are in the directory `root` of the session store: raw output in
+    /// `attempts/<exchange>/`, session files in `native/<agent>/`.
     pub fn new(
         preset: Preset,
         dir: impl Into<PathBuf>,
@@ -140,7 +140,7 @@ impl<'a> AgentSupplier<'a> {
         }
     }
 
-    /// What came of the last call, the failure's class among it.
+    /// The report of the last call, including its failure.
     pub fn last(&self) -> Option<Report> {
         self.last.borrow().clone()
     }
@@ -155,32 +155,31 @@ impl<'a> AgentSupplier<'a> {
         })
     }
 
-    /// Where the session files lie that cook names.
+    /// The directory of the session files whose path cook chooses.
     pub(super) fn state(&self) -> PathBuf {
         self.root.join("native").join(self.preset.name())
     }
 
-    /// Where what is kept of one call lies.
+    /// The directory for the output of one call.
     pub(super) fn attempt_dir(&self, turn: &Turn) -> PathBuf {
         self.root.join("attempts").join(turn.name.to_string())
     }
 }
 
-/// What marks the processes of a workflow's agents: its log's id, and where that log is, because a
-/// copy of a repository has the same id and work of its own.
+/// The mark of all processes of a workflow's agents: the log's id and a digest of its location, because a copy of a
+/// repository has the same log id but separate work.
 pub fn workflow_mark(workflow: &str, cook_dir: &Path) -> String {
     let place = sha256(cook_dir.as_os_str().as_encoded_bytes());
     format!("{workflow}-{}", &place[..16])
 }
 
-/// Ends whatever a run of that workflow left at work, also when nothing is known of its calls
-/// any more. Nobody else may drive it: whoever calls this holds the lease, or knows that
-/// nobody does. True when there was anything.
+/// Kills all remaining processes of a workflow's agents, even if their calls are no longer known. The caller must hold
+/// the lease, or know that nobody does. Returns whether there were any.
 pub fn end_left(workflow: &str, cook_dir: &Path) -> bool {
     end_marked(WORKFLOW_VARIABLE, &workflow_mark(workflow, cook_dir)) > 0
 }
 
-/// Ends the agents of calls whose cook is gone, and writes those calls down as interrupted.
+/// Kills the agents of calls whose cook process is gone, and records these calls as interrupted.
 ///
 /// # Errors
 /// When the store cannot be read or written.
@@ -192,10 +191,10 @@ pub fn settle_left(store: &GitStore, clock: &Clock) -> Result<(), Failure> {
     Ok(())
 }
 
-// Takes secrets out of what is kept: those of the usual shapes, and the values of this
-// process's own variables whose names say that they are secret.
+// Redaction of stored text: secrets in well-known formats, and the values of this process's environment variables whose
+// names mark them as secret.
 
-/// Endings of the names of variables that hold a secret.
+/// Suffixes of the names of variables that hold a secret.
 const SECRET_NAMES: [&str; 7] = [
     "_KEY",
     "_TOKEN",
@@ -206,20 +205,20 @@ const SECRET_NAMES: [&str; 7] = [
     "_CREDENTIALS",
 ];
 
-/// Shorter values are words, not secrets.
+/// Shorter values are treated as ordinary words.
 const LEAST: usize = 8;
 
-/// The text without the secrets that are recognised.
+/// Removes recognised secrets from a text.
 pub fn redact(text: &str) -> String {
     diagnostic::redact(&without_own(text))
 }
 
-/// An answer without secrets. Reports and data are read out of it: what only may be a secret stays.
+/// Removes secrets from an answer. Text that might not be a secret stays, because reports and data are parsed from it.
 pub fn redact_answer(text: &str) -> String {
     without_tokens(&without_own(text))
 }
 
-/// The same of data, text by text.
+/// Removes secrets from every text in the data.
 pub fn redact_data(value: &mut Value) {
     match value {
         Value::String(text) => *text = redact_answer(text),
@@ -229,21 +228,21 @@ pub fn redact_data(value: &mut Value) {
     }
 }
 
-/// Bytes of texts without a secret that are remembered.
+/// The maximum number of bytes of clean texts that are remembered.
 const MAX_CLEAN: usize = 16 << 20;
 
-/// Looks for secrets in one text after another. What holds none is looked through once: documents repeat most of what the
-/// ones before them say.
+/// Searches texts for secrets. A text without secrets is searched only once, because documents mostly repeat earlier
+/// ones.
 pub struct SecretSearch {
-    /// The values of this process's own.
+    /// The secret values of this process's environment.
     own: Vec<String>,
-    /// Texts that hold none, and their bytes.
+    /// Texts without secrets, and their size.
     clean: HashSet<String>,
     bytes: usize,
 }
 
 impl SecretSearch {
-    /// With the secrets that this process has now.
+    /// Begins with the secrets that this process has now.
     pub fn begin() -> Self {
         Self {
             own: own().collect(),
@@ -252,8 +251,8 @@ impl SecretSearch {
         }
     }
 
-    /// What is hardly anything but a secret: tokens, private keys, the values of this process's own, and what
-    /// an address or a name tells. In JSON, what its texts hold.
+    /// Finds what is almost certainly a secret: tokens, private keys, secret values of this process's environment, and
+    /// values that an address or a name marks as secret. In JSON, each string is searched.
     pub fn find(&mut self, text: &str) -> Vec<String> {
         let mut due = Vec::new();
         let is_clean = |text: &str| self.clean.contains(text);
@@ -265,7 +264,7 @@ impl SecretSearch {
             found.extend(own.filter(|own| text.contains(own.as_str())).cloned());
             found.extend(find_tokens(&text).map(str::to_owned));
             found.extend(find_named(&text));
-            // What stood too deep to be read as JSON may be read elsewhere.
+            // JSON that was nested too deeply here may be parsed in another text.
             let is_clean = found.len() == before && !may_hold_json(&text);
             if is_clean && self.bytes + text.len() <= MAX_CLEAN {
                 self.bytes += text.len();
@@ -276,7 +275,7 @@ impl SecretSearch {
     }
 }
 
-/// The text without the values of this process's own secrets.
+/// Replaces the secret values of this process's environment.
 fn without_own(text: &str) -> String {
     own().fold(text.to_owned(), |text, value| {
         text.replace(&value, REDACTED)
@@ -291,28 +290,28 @@ fn own() -> impl Iterator<Item = String> {
     })
 }
 
-/// Ends of names whose value is a secret.
+/// Suffixes of names whose value is a secret.
 const ENDS: [&str; 4] = ["PASSWORD", "PASSWD", "TOKEN", "SECRET"];
 
-/// Parts of names, between `_`, that say the same.
+/// Parts of names, separated by `_`, that mark a secret.
 const PARTS: [&str; 5] = ["PASSWORD", "PASSWD", "TOKEN", "SECRET", "PAT"];
 
-/// Names that count in small letters too, as a file of settings has them.
+/// Names that also count in lower case, as in configuration files.
 const SETTINGS: [&str; 2] = ["aws_secret_access_key", "aws_session_token"];
 
-/// Shorter passwords of addresses are examples.
+/// A shorter password in an address is treated as an example.
 const LEAST_PASSWORD: usize = 5;
 
-/// What stands for a password in an example.
+/// Placeholders for passwords in examples.
 const EXAMPLES: [&str; 6] = [
     "password", "passwd", "secret", "token", "changeme", "redacted",
 ];
 
 const DOCKER: &str = "dckr_pat_";
-/// Characters that follow it at least.
+/// The minimum number of characters after the prefix.
 const LEAST_DOCKER: usize = 20;
 
-/// Every secret of those kinds in a text.
+/// Finds secrets in addresses, in assignments, and Docker tokens.
 pub(crate) fn find_named(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(find_all(text, "://", read_password));
@@ -325,7 +324,7 @@ pub(crate) fn find_named(text: &str) -> Vec<String> {
     found
 }
 
-/// Asks at each place of a sign what stands around it: the text before it and after.
+/// Calls `read` with the text before and after each occurrence of a sign.
 fn find_all<'t>(
     text: &'t str,
     sign: &'t str,
@@ -337,7 +336,7 @@ fn find_all<'t>(
         .collect()
 }
 
-/// `scheme://user:password@host`.
+/// Reads the password in `scheme://user:password@host`.
 fn read_password<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
     let is_scheme = before.ends_with(|c: char| c.is_ascii_alphanumeric());
     let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`' | '<');
@@ -349,8 +348,9 @@ fn read_password<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
     (is_scheme && is_host && is_secret).then_some(password)
 }
 
-/// `NAME=value`, with blanks around the sign only in quotes, but for settings; `NAME: value` to the end of
-/// the line, as YAML has it: a constant's type goes on.
+/// Reads the value in `NAME=value`, where blanks around the sign are allowed only before a quoted value or for
+/// settings, or in `NAME: value` if the value extends to the end of the line, as in YAML: the type of a constant is
+/// followed by more text.
 fn read_value_of<'t>(before: &'t str, sign: &str, after: &'t str) -> Option<&'t str> {
     let (name, has_blank) = read_name(before);
     let is_setting = sign == "=" && is_setting(name);
@@ -377,7 +377,7 @@ fn read_docker<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
     (begins && own.len() >= LEAST_DOCKER).then_some(own)
 }
 
-/// The name that a text ends with, and whether blanks follow it.
+/// The name at the end of a text, and whether blanks follow it.
 fn read_name(before: &str) -> (&str, bool) {
     let bare = before.trim_end_matches([' ', '\t']);
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -390,7 +390,7 @@ fn read_name(before: &str) -> (&str, bool) {
     (&bare[begin..], bare.len() < before.len())
 }
 
-/// A variable's name, in capitals.
+/// Whether an upper-case name marks a secret.
 fn is_secret_name(name: &str) -> bool {
     let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     name.bytes().all(is_capital)
@@ -404,7 +404,7 @@ fn is_setting(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// What stands in quotes, or up to what ends a word of a shell.
+/// The text in quotes, or up to the end of a shell word.
 fn read_value(text: &str) -> &str {
     for quote in ['"', '\''] {
         if let Some(inside) = text.strip_prefix(quote) {
@@ -416,7 +416,7 @@ fn read_value(text: &str) -> &str {
     &text[..text.find(ends).unwrap_or(text.len())]
 }
 
-/// Letters and digits together, and nothing that is filled in or called.
+/// Whether a value mixes letters and digits, and is not a placeholder or a call.
 fn is_random(value: &str) -> bool {
     let is_one =
         |c: char| !c.is_whitespace() && !matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>');

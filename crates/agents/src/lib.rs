@@ -1,10 +1,10 @@
-//! Agent programs as suppliers: presets are data, and one interpreter starts a program,
-//! reads its events, judges whether it succeeded and keeps what it said.
+//! Agent programs as suppliers: presets are data, and one interpreter starts a program, reads its events, judges
+//! whether it succeeded and stores its output.
 //!
-//! Invariants: the prompt goes to stdin and never into an argument; an exit code alone is
-//! never a success where the program speaks in events; nothing the program started
-//! outlives a run; what is kept holds none of the secrets that are recognised; cook goes
-//! on from a program's own record by a fork only, and only while the record is what it was.
+//! Invariants: the prompt goes to stdin and never into an argument; if a program emits events, exit code 0 alone is
+//! never a success; no process that the program started outlives a run; recognised secrets are removed from everything
+//! that is stored; an earlier session is continued only by a fork, and only if the program's own record of it is
+//! unchanged.
 
 mod acp;
 mod agent_run;

@@ -1,5 +1,5 @@
-//! Reads a program's events by its preset's rules while they come, and judges at the end
-//! whether there is a result (agents fact 1).
+//! Interprets a program's events by the rules of its preset as they arrive, and decides at the end whether there is a
+//! result.
 
 use super::Preset;
 use super::preset::{applies, find_text, find_values, name_node, program_file};
@@ -17,67 +17,67 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use strum::IntoStaticStr;
 
-/// Longest answer that is taken, in bytes.
+/// The maximum length of an answer in bytes.
 pub(super) const MAX_ANSWER: usize = 4 * 1024 * 1024;
 
-/// Said of an answer in which nobody would see anything.
+/// The message for an answer without visible characters.
 pub(super) const EMPTY: &str = "the answer is empty";
 
-/// What a run shows while it goes on.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// It runs under this process id.
+    /// The process id.
     Started(u32),
-    /// It uses a tool.
+    /// A tool call.
     Tool(&'a str),
-    /// It said something: an answer so far, or a line of text.
+    /// An answer so far, or a line of text.
     Said(&'a str),
-    /// It waits for something or tries again, and says why.
+    /// The reason why it waits or retries.
     Notice(&'a str),
-    /// Time passes.
+    /// Sent periodically.
     Pulse {
-        /// Since the start.
+        /// The time since the start.
         elapsed: Duration,
-        /// Since its last output.
+        /// The time since its last output.
         quiet: Duration,
     },
 }
 
-/// What came of listening to a program.
+/// The result of reading a program's output.
 #[derive(Default)]
 pub(super) struct StreamResult {
-    /// The answer, byte for byte.
+    /// The answer, unchanged.
     pub text: String,
     /// Structured data beside it.
     pub data: Option<Value>,
-    /// The program's own name for the session.
+    /// The program's id of the session.
     pub session: Option<String>,
-    /// Whether the program said that it can fork the session, where it is asked.
+    /// Whether the session can be forked; only ACP agents are asked.
     pub can_fork: bool,
-    /// Tokens, as reported.
+    /// The reported tokens.
     pub usage: Counter,
-    /// Dollars, as reported.
+    /// The reported cost in dollars.
     pub cost: Counter,
-    /// A summary, when it compacted its context.
+    /// The summary, if it compacted its context.
     pub compaction: Option<String>,
-    /// Tokens that its model can have before it, as reported.
+    /// The reported context window of its model, in tokens.
     pub window: Option<u64>,
-    /// Tokens that were told request by request.
+    /// The sum of the tokens that were reported for each request.
     pub spent: Option<Value>,
-    /// What its last event was.
+    /// The type of its last event.
     pub last_event: Option<String>,
-    /// Why there is no result.
+    /// The reason why there is no result.
     pub failure: Option<AgentFailure>,
 }
 
-/// What a program said, as far as it is read.
+/// The state while a program's output is read.
 pub(super) struct Reader<'a> {
     preset: &'a Preset,
     watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     result: StreamResult,
     text: Option<String>,
     delta: String,
-    /// What comes next begins anew.
+    /// The next text delta begins a new text.
     breaks: bool,
     too_long: bool,
     error: Option<String>,
@@ -86,9 +86,9 @@ pub(super) struct Reader<'a> {
     events: u64,
     unreadable: Option<String>,
     meter: Meter,
-    /// The limit that it went over.
+    /// The limit that it exceeded.
     over: Option<String>,
-    /// What it waited for last, if it did nothing since.
+    /// The reason why it waits, if it has made no progress since.
     notice: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
 
     fn event(&mut self, event: &Value) -> ControlFlow {
         if self.over.is_some() {
-            // What comes while it is being ended is no part of it.
+            // Events that arrive while it is being ended are ignored.
             return ControlFlow::Stop;
         }
         self.events += 1;
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What came of it.
+    /// The result of the run.
     pub(super) fn end(mut self, outcome: &Outcome) -> StreamResult {
         self.result.text = self.answer(outcome);
         self.result.spent = self.meter.sum_tokens().cloned();
@@ -242,13 +242,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What it waited for at its end, where that is no fault of its own.
+    /// The reason why it was waiting at its end, if the environment is at fault.
     fn waits_outside(&self) -> Option<&str> {
         let notice = self.notice.as_deref()?;
         (classify(notice) == FailureClass::Environment).then_some(notice)
     }
 
-    /// Why there is no result; none when there is one.
+    /// The reason why there is no result; `None` if there is one.
     fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
         let fail = |class, failure| {
             let said = self.reset_at.clone();
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
         };
         let failed = |text: &str| fail(classify(text), SupplierErrorKind::Failed(line(text)));
         let odd = |why: String| fail(FailureClass::Agent, SupplierErrorKind::Unparseable(why));
-        // It may have left by itself before it was ended.
+        // Checked first, because it may have exited by itself before it was ended.
         if let Some(why) = &self.over
             && outcome.ending != Ending::Interrupted
         {
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
             );
         }
         if let Some(cut_short) = AgentFailure::of_ending(outcome.ending) {
-            // One that was still told to try again later did not work too slowly.
+            // A program that was waiting to retry was not too slow.
             return match self
                 .waits_outside()
                 .filter(|_| cut_short.class == FailureClass::Agent)
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
             }
             return match self.events {
                 0 => failed(&format!("it ended without a word; {}", last_words(outcome))),
-                // What it was not allowed, for one, it says there.
+                // stderr may say why, for example that an operation was not permitted.
                 _ => odd(format!(
                     "its events end before its work is done; {}",
                     line(&last_words(outcome))
@@ -371,7 +371,7 @@ impl Listener for Reader<'_> {
     }
 }
 
-/// What two looks at one message ask for together.
+/// Combines the control flow of two handlers of the same message.
 pub(super) fn strongest(one: ControlFlow, two: ControlFlow) -> ControlFlow {
     match (one, two) {
         (ControlFlow::Stop, _) | (_, ControlFlow::Stop) => ControlFlow::Stop,
@@ -380,7 +380,7 @@ pub(super) fn strongest(one: ControlFlow, two: ControlFlow) -> ControlFlow {
     }
 }
 
-/// A session's id goes into an argument and into the name of a file that is looked for.
+/// Whether an id is safe as an argument and in the name of a file to look for.
 pub(super) fn is_session_id(id: &str) -> bool {
     (1..=200).contains(&id.len())
         && !id.starts_with('-')
@@ -389,18 +389,18 @@ pub(super) fn is_session_id(id: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':'))
 }
 
-/// Whether nobody would see anything of it.
+/// Whether an answer has no visible characters.
 pub(super) fn says_nothing(answer: &str) -> bool {
     clean(answer, Lines::Fold).is_empty()
 }
 
-/// A text of the program's as one line of a message.
+/// A text of the program as one line of a message.
 pub(super) fn line(text: &str) -> String {
     clean(text, Lines::Fold).chars().take(500).collect()
 }
 
-/// Why it ended, in its words on stderr, else how it ended. Its first line where that refuses how
-/// it was started, because the usage text may follow; else its last lines.
+/// The reason why it ended: from stderr, otherwise its exit code or signal. If the first line of stderr rejects the way
+/// it was started, that line is used, because a usage text may follow; otherwise the last lines.
 pub(super) fn last_words(outcome: &Outcome) -> String {
     let head = String::from_utf8_lossy(&outcome.stderr.head);
     let first = head.lines().map(str::trim).find(|line| !line.is_empty());
@@ -418,7 +418,7 @@ pub(super) fn last_words(outcome: &Outcome) -> String {
     }
 }
 
-/// Why it left by itself before its work was done.
+/// Judges a program that exited with a failure before its work was done.
 pub(super) fn judge_exit(preset: &Preset, outcome: &Outcome) -> AgentFailure {
     let words = last_words(outcome);
     let words = match program_file(preset.bin(), Path::new(".")) {
@@ -436,8 +436,8 @@ pub(super) fn judge_exit(preset: &Preset, outcome: &Outcome) -> AgentFailure {
     }
 }
 
-/// Whether it was what starts the program that failed, and not the program: a shell's exit codes, a sandbox,
-/// or node where a file of it is missing.
+/// Whether starting the program failed, and not the program itself: by the exit codes of a shell, the message of the
+/// sandbox, or an error of node about a missing file.
 fn is_start_failure(outcome: &Outcome) -> bool {
     let said = String::from_utf8_lossy(&outcome.stderr.head);
     let is_node = said.contains("\nNode.js v") && said.contains("node:internal/");
@@ -445,16 +445,16 @@ fn is_start_failure(outcome: &Outcome) -> bool {
     outcome.stdout.total == 0 && (is_start || is_node || said.starts_with("bwrap: execvp "))
 }
 
-// Why a run gave no result, by whose fault: only an agent's own spends an attempt.
+// Classification of failures by who is at fault: only the agent's own failures cost an attempt.
 
-/// Whose fault it was.
+/// Who is at fault for a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
     /// Not installed, no login, no network, a rate limit: waiting may help.
     Environment,
-    /// The agent's: an error event, an empty result, a clock that ran out.
+    /// The agent: an error event, an empty result, a time limit.
     Agent,
     /// A model or an option that does not exist.
     Config,
@@ -465,15 +465,15 @@ pub enum FailureClass {
 /// A run without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentFailure {
-    /// Whose fault.
+    /// Who is at fault.
     pub class: FailureClass,
-    /// What happened, as the conversation knows it.
+    /// The failure as the conversation records it.
     pub failure: SupplierErrorKind,
-    /// When a limit ends, RFC 3339, where the program said so.
+    /// The RFC 3339 time at which a limit ends, if the program named it.
     pub reset_at: Option<String>,
 }
 
-/// What happened, in the program's words.
+/// The program's description of an error.
 pub fn describe_error(error: &SupplierErrorKind) -> &str {
     let (SupplierErrorKind::Absent(why)
     | SupplierErrorKind::Failed(why)
@@ -497,35 +497,35 @@ impl AgentFailure {
         }
     }
 
-    /// What happened, in the program's words.
+    /// The program's description of the failure.
     pub fn why(&self) -> &str {
         describe_error(&self.failure)
     }
 
-    /// A limit or an overload, which ends by itself though nobody said when.
+    /// Whether it is a limit or an overload, which ends by itself, even if the program named no time.
     pub fn passes(&self) -> bool {
         self.class == FailureClass::Environment && is_passing(self.why())
     }
 
-    /// The network, or the supplier's end of it, is away.
+    /// Whether the network or the supplier's server is unreachable.
     pub fn is_offline(&self) -> bool {
         let lower = self.why().to_lowercase();
         self.class == FailureClass::Environment && is_offline(&lower) && !is_lasting(&lower)
     }
 
-    /// The program is not there, or lacks a part: it may be just being replaced.
+    /// Whether the program is missing or incomplete: it may be in the middle of an update.
     pub fn is_absent(&self) -> bool {
         matches!(self.failure, SupplierErrorKind::Absent(_))
     }
 
-    /// Its events, its options or its answer are not what cook's table of it says, so that the program may be
-    /// another release of it.
+    /// Whether its events, options or answer differ from cook's table for it, so that the program may be another
+    /// release.
     pub(super) fn may_be_by_release(&self) -> bool {
         let is_odd = matches!(self.failure, SupplierErrorKind::Unparseable(_));
         is_odd || self.class == FailureClass::Config || self.why() == EMPTY
     }
 
-    /// Adds to what happened.
+    /// Appends to the description.
     pub(super) fn add(&mut self, words: &str) {
         let (SupplierErrorKind::Absent(why)
         | SupplierErrorKind::Failed(why)
@@ -535,12 +535,12 @@ impl AgentFailure {
         why.push_str(words);
     }
 
-    /// After how long the program said one may try again.
+    /// The delay after which the program said to retry.
     pub fn read_retry_after(&self) -> Option<Duration> {
         read_retry_after(self.why())
     }
 
-    /// What it means that cook ended a run before its work was done; none when it did not.
+    /// The failure for a run that cook ended before its work was done; `None` if it did not.
     pub(super) fn of_ending(ending: Ending) -> Option<Self> {
         let (class, failure) = match ending {
             Ending::Exited | Ending::Finished => return None,
@@ -561,7 +561,7 @@ impl AgentFailure {
     }
 }
 
-/// Words of errors in lower case, and status codes.
+/// Known phrases of error messages in lower case, and status codes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ErrorWords {
@@ -573,11 +573,11 @@ struct ErrorWords {
     passing_codes: Vec<String>,
 }
 
-/// A test below sees to it that the file can be read.
+/// The tests below ensure that the file can be parsed.
 static WORDS: LazyLock<ErrorWords> =
     LazyLock::new(|| toml::from_str(include_str!("failures.toml")).unwrap_or_default());
 
-/// Whose fault an error text speaks of.
+/// Who is at fault by the text of an error.
 pub(super) fn classify(text: &str) -> FailureClass {
     let lower = text.to_lowercase();
     if holds(&lower, &WORDS.config) {
@@ -612,7 +612,7 @@ fn is_passing(text: &str) -> bool {
     has_code(&lower, &WORDS.passing_codes) || holds(&lower, &WORDS.passing)
 }
 
-/// What stands behind `try again in` or `retry after`: `8s`, `3 minutes`, `1h`.
+/// Parses the delay after `try again in` or `retry after`: `8s`, `3 minutes`, `1h`.
 fn read_retry_after(text: &str) -> Option<Duration> {
     let lower = text.to_lowercase();
     let rest = ["try again in ", "retry after ", "retry-after: "]
@@ -630,8 +630,7 @@ fn read_retry_after(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(number.saturating_mul(unit)))
 }
 
-/// A moment as programs give it: RFC 3339, or seconds or milliseconds since 1970, the
-/// latter also behind the last `|` of a message.
+/// Parses a time: RFC 3339, or seconds or milliseconds since 1970; it may follow the last `|` of a message.
 pub(super) fn moment(text: &str) -> Option<String> {
     let text = text.rsplit('|').next().unwrap_or(text).trim();
     if let Some(seconds) = Clock::parse_seconds(text) {

@@ -1,4 +1,4 @@
-//! Presets: those built in, and the user's tables over them.
+//! Presets of agents: the built-in ones, and the user's tables that modify or add to them.
 
 use cook_protocol::diagnostic::{Code, Failure, Lines, clean};
 use cook_protocol::digest::sha256;
@@ -18,7 +18,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// All names that stand in braces in a command line, blocks among them.
+/// The placeholders that a command line may contain in braces, including those that expand to several items.
 const NAMES: [&str; 8] = [
     "access",
     "cwd",
@@ -41,10 +41,10 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// The agent of that name: the user's table over the preset it changes.
+    /// The agent of this name: the user's table merged over the preset that it extends.
     ///
     /// # Errors
-    /// When there is no such agent, or the table makes none.
+    /// When there is no such agent, or its table is invalid.
     pub fn of(name: &str, config: &Config) -> Result<Self, Failure> {
         let own = config.agents.get(name);
         let base = own
@@ -107,17 +107,17 @@ impl Preset {
         Ok(preset)
     }
 
-    /// Its name.
+    /// The name of the agent.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The program.
+    /// The program name or path.
     pub fn bin(&self) -> &str {
         &self.bin
     }
 
-    /// Everything that is set.
+    /// The complete table.
     pub fn table(&self) -> &AgentTable {
         &self.table
     }
@@ -127,26 +127,26 @@ impl Preset {
         &self.start
     }
 
-    /// The options of a fork, in a run and in the program's own interface.
+    /// The options of a fork, for a run and for the program's own interface.
     pub(super) fn fork_options(&self) -> impl Iterator<Item = &str> {
         let items = self.table.fork.iter().chain(&self.table.open).flatten();
         let items = items.map(String::as_str);
         items.filter(|item| item.starts_with('-') && item.len() > 1)
     }
 
-    /// Whether `cook.toml` has a say in it.
+    /// Whether `cook.toml` defines or modifies it.
     pub fn is_users(&self) -> bool {
         self.is_users
     }
 
-    /// Whether some version of the program was seen to work with it.
+    /// Whether some version of the program is known to work with it.
     pub fn is_verified(&self) -> bool {
         let verified = self.table.verified.as_ref();
         !self.is_users && verified.is_some_and(|versions| !versions.is_empty())
     }
 
-    /// What the user must have trusted before a table of the repository's may be run: it
-    /// changes with every byte of the table.
+    /// The words that the user must trust before a table of the repository is used; they change with every change of
+    /// the table. `None` for an unmodified preset.
     pub fn trust_words(&self) -> Option<String> {
         self.is_users.then(|| {
             let text = toml::to_string(&self.table).unwrap_or_default();
@@ -154,7 +154,7 @@ impl Preset {
         })
     }
 
-    /// Whether these are the words of some agent that is to be trusted, and no command line.
+    /// Whether these are the trust words of an agent, and not a command line.
     pub fn are_trust_words(words: &str) -> bool {
         let digest = words
             .strip_prefix("agent ")
@@ -164,23 +164,23 @@ impl Preset {
         })
     }
 
-    /// How it is spoken with.
+    /// The protocol by which cook communicates with it.
     pub fn kind(&self) -> AgentKind {
         self.table.kind.unwrap_or_default()
     }
 
-    /// What it writes.
+    /// Its output format.
     pub fn events(&self) -> EventFormat {
         self.table.events.unwrap_or(EventFormat::Text)
     }
 
-    /// What it is.
+    /// Its capability.
     pub fn capability(&self) -> Capability {
         self.table.capability.unwrap_or(Capability::Repl)
     }
 
-    /// How it goes on. Natively only where its own record can be compared before a fork;
-    /// over the Agent Client Protocol it is each session that tells whether it can be forked.
+    /// How a conversation is continued. Native continuation requires that the program's own record can be compared
+    /// before a fork. Over the Agent Client Protocol, each session reports whether it can be forked.
     pub fn continuation(&self) -> Continuation {
         let forks = self.table.fork.is_some() || self.kind() == AgentKind::Acp;
         let can = forks && self.table.transcript.is_some();
@@ -191,7 +191,7 @@ impl Preset {
         }
     }
 
-    /// Whether a model can be named to it. Over the Agent Client Protocol its session says so.
+    /// Whether a model can be chosen. Over the Agent Client Protocol, the session decides.
     pub fn takes_model(&self) -> bool {
         let by_session = self.kind() == AgentKind::Acp;
         by_session
@@ -201,7 +201,7 @@ impl Preset {
             })
     }
 
-    /// What fits before it.
+    /// Its context window.
     pub fn window(&self) -> Option<Window> {
         self.table.window_tokens.map(|tokens| Window {
             tokens,
@@ -209,28 +209,27 @@ impl Preset {
         })
     }
 
-    /// Who names a session.
+    /// How sessions are named.
     pub fn session(&self) -> SessionNaming {
         self.table.session.unwrap_or(SessionNaming::None)
     }
 
-    /// How events are read.
+    /// The rules for reading its events.
     pub fn rules(&self) -> &[Rule] {
         &self.table.rules
     }
 
-    /// What belongs to a level of access. A level that a preset does not tell apart is
-    /// that of the level below it.
+    /// The arguments for a level of access; empty if the preset does not define the level.
     pub fn access(&self, access: Access) -> AccessArgs {
         self.table.access.get(&access).cloned().unwrap_or_default()
     }
 
-    /// Whether it has a mode without tools that write.
+    /// Whether it has a read-only mode.
     pub fn can_only_read(&self) -> bool {
         self.table.access.contains_key(&Access::Read)
     }
 
-    /// How it is asked to end.
+    /// The signal that asks it to end.
     pub fn polite(&self) -> Polite {
         match self.table.interrupt {
             Some(cook_protocol::model::EndSignal::Int) => Polite::Interrupt,
@@ -238,12 +237,12 @@ impl Preset {
         }
     }
 
-    /// What its token counts count.
+    /// The scope of its token counts.
     pub fn usage_counting(&self) -> Counting {
         self.table.usage.unwrap_or(Counting::Run)
     }
 
-    /// What its cost counts. The Agent Client Protocol reports that of the whole session.
+    /// The scope of its cost. The Agent Client Protocol reports that of the whole session.
     pub fn cost_counting(&self) -> Counting {
         let usual = match self.kind() {
             AgentKind::Command => Counting::Run,
@@ -261,8 +260,7 @@ fn is_acp(table: &AgentTable) -> bool {
     table.kind == Some(AgentKind::Acp)
 }
 
-/// What a preset says of the program alone: its command lines and events are for another
-/// way of speaking with it.
+/// The settings of a preset that do not depend on the protocol: its command lines and events do.
 fn without_flags(base: AgentTable) -> AgentTable {
     AgentTable {
         bin: base.bin,
@@ -277,7 +275,7 @@ fn without_flags(base: AgentTable) -> AgentTable {
     }
 }
 
-/// The protocol settles what these keys say of other programs.
+/// Refuses settings whose meaning the Agent Client Protocol determines.
 fn check_acp(name: &str, table: &AgentTable) -> Result<(), Failure> {
     let settled = [
         ("events", table.events.is_some()),
@@ -296,7 +294,7 @@ fn check_acp(name: &str, table: &AgentTable) -> Result<(), Failure> {
     }
 }
 
-/// An item that is nothing but a name in braces is one that stands for something.
+/// Checks that every item that consists of a name in braces is a known placeholder.
 fn check_names(name: &str, preset: &Preset) -> Result<(), Failure> {
     let table = &preset.table;
     let lists = [
@@ -330,7 +328,7 @@ fn check_names(name: &str, preset: &Preset) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All agents: the presets and the user's, by name. One that is wrong is so by itself.
+/// All agents by name: the presets and the user's. An invalid one does not affect the others.
 pub fn presets(config: &Config) -> BTreeMap<String, Result<Preset, Failure>> {
     names(config)
         .map(|name| {
@@ -350,7 +348,7 @@ pub(super) fn invalid(name: &str, why: impl std::fmt::Display) -> Failure {
     Failure::state(Code::AgentInvalid, format!("agents.{name}: {why}"))
 }
 
-/// A file that cook needs for an agent cannot be written or read.
+/// The failure for a file that cook needs for an agent and cannot write or read.
 pub(super) fn file_failure(what: &str, path: &Path, cause: &std::io::Error) -> Failure {
     let what = format!("{what} `{}`", path.display());
     Failure::state(Code::NotWritable, what).with_cause(cause)
@@ -370,43 +368,43 @@ fn unknown(name: &str, config: &Config) -> Failure {
     Failure::unknown(Code::AgentUnknown, what)
 }
 
-// Which agents are here: a name on PATH proves nothing, so each program is asked who it
-// is. The answer is kept by path, size, inode and time of change of the program's file.
+// Detection of installed agents: a name on PATH proves nothing, so each program is asked to identify itself. The answer
+// is cached by path, size, inode and ctime of the program's file.
 
-/// Bytes of the cache, at most.
+/// The maximum size of the cache in bytes.
 const MAX_CACHE: u64 = 4 << 20;
 
-/// How long a program may take over saying who it is: some need seconds of a busy machine.
+/// How long a program may take to identify itself: some need seconds on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Bytes of its answer that are read.
+/// The maximum size of its answer in bytes.
 const LIMIT: usize = 256 * 1024;
-/// Characters of a failed answer that are shown.
+/// The number of characters of a failed answer that are shown.
 const WORDS: usize = 300;
 
-/// What is known of one agent's program.
+/// The result of looking for one agent's program.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Found {
-    /// The program's file; none when there is none.
+    /// The program's file; `None` if it was not found.
     pub path: Option<PathBuf>,
-    /// The program is the one that the preset means, as far as it says.
+    /// Whether the program is the agent that the preset means; true if the preset has no check.
     pub is_it: bool,
-    /// Its help leaves out an option of a fork: this version of it knows none.
+    /// Whether its help lacks an option for a fork, so that this version cannot fork.
     pub lacks_fork: bool,
-    /// What it says its version is.
+    /// The version that it reports.
     pub version: Option<String>,
-    /// What went wrong with asking.
+    /// The reason why asking it failed.
     pub problem: Option<String>,
-    /// Other programs of its name, further on PATH: none of them runs.
+    /// Other programs of the same name later on PATH; they are shadowed.
     #[serde(skip)]
     pub further: Vec<PathBuf>,
-    /// The one of them that is the agent, where the first is not or does not say.
+    /// The one among them that is the agent, if the first is not or did not answer.
     #[serde(skip)]
     pub elsewhere: Option<PathBuf>,
 }
 
 impl Found {
-    /// Holds an agent to what this program of it can do.
+    /// Removes from the preset what this version of the program cannot do.
     pub fn restrict(&self, preset: &mut Preset) {
         if self.lacks_fork {
             preset.table.fork = None;
@@ -415,13 +413,13 @@ impl Found {
     }
 }
 
-/// Asks all programs at once. What is known from an earlier time is read from and kept in
-/// `cache`; one that cannot be read is begun anew.
+/// Asks all programs in parallel. Known answers are read from `cache` and stored there; an unreadable cache is
+/// replaced.
 ///
 /// # Errors
 /// When the cache cannot be written.
 pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>, Failure> {
-    // By agent, path and what tells the file from another one there.
+    // The cache: results by agent, path, and the identity of the file.
     let kept: BTreeMap<String, Found> = disk::read(cache, MAX_CACHE, Links::Refuse)
         .ok()
         .flatten()
@@ -429,7 +427,7 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
         .unwrap_or_default();
     let places: Vec<(Option<PathBuf>, String)> =
         presets.iter().map(|preset| place(preset, dir)).collect();
-    // One agent plays several roles: its program is asked once.
+    // One agent may have several roles, but its program is asked only once.
     let mut wanted: BTreeMap<&str, (&Preset, &Path)> = BTreeMap::new();
     for (preset, (path, key)) in presets.iter().zip(&places) {
         if let (Some(path), None) = (path, kept.get(key)) {
@@ -447,7 +445,7 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
         ((*key).to_owned(), found)
     });
     let mut known = kept.clone();
-    // Of a program that is another one by now nothing is known.
+    // Entries of programs that have been replaced are dropped.
     known.retain(|key, _| {
         let is_here = places.iter().any(|(_, place)| place == key);
         let name = key.split(' ').next();
@@ -459,7 +457,7 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
     for (preset, found) in presets.iter().zip(&mut found) {
         look_further(preset, dir, found);
     }
-    // A program that did not answer is asked again next time.
+    // A program that did not answer is not stored, so that it is asked again next time.
     known.retain(|_, found| found.problem.is_none());
     if known != kept {
         let fail = |cause| file_failure("write", cache, &cause);
@@ -471,8 +469,8 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
     Ok(found)
 }
 
-/// The program's file and the key it is known by: the agent's name, then what tells programs and
-/// tables apart.
+/// The program's file and its cache key: the agent's name, the file's identity, and the parts of the table that affect
+/// the answer.
 fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
     let path = program_file(preset.bin(), dir);
     let stamp = path.as_ref().and_then(|path| {
@@ -487,7 +485,7 @@ fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
     (path, key)
 }
 
-/// What another file of that size does not have: a package manager may give all its files one time.
+/// Distinguishes files of the same size: a package manager may give all its files the same mtime.
 #[cfg(unix)]
 fn stamp(found: &Metadata) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
@@ -501,7 +499,7 @@ fn stamp(found: &Metadata) -> Option<String> {
     Some(changed.ok()?.as_nanos().to_string())
 }
 
-/// Looks for further installs. One is asked only where the first does not say that it is the agent.
+/// Looks for other installations. They are asked only if the first one did not identify itself as the agent.
 fn look_further(preset: &Preset, dir: &Path, found: &mut Found) {
     let (bin, Some(path)) = (preset.bin(), std::env::var_os("PATH")) else {
         return;
@@ -526,12 +524,12 @@ fn look_further(preset: &Preset, dir: &Path, found: &mut Found) {
     }
 }
 
-/// Says where the agent is, as the first program of its name is not it.
+/// States where the agent is, if the first program of its name is another one.
 pub fn describe_elsewhere(path: impl std::fmt::Display) -> String {
     format!("`{path}`, further on PATH, is the agent")
 }
 
-/// The file that a command name stands for.
+/// The file that a program name denotes.
 pub(super) fn program_file(bin: &str, dir: &Path) -> Option<PathBuf> {
     if bin.contains('/') {
         let path = dir.join(bin);
@@ -573,7 +571,7 @@ fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
     found
 }
 
-/// Whether a help text has each of the options as a word.
+/// Whether a help text contains each of the options as a word.
 fn names_all<'a>(help: &str, mut options: impl Iterator<Item = &'a str>) -> bool {
     let words: BTreeSet<&str> = help
         .split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
@@ -581,8 +579,8 @@ fn names_all<'a>(help: &str, mut options: impl Iterator<Item = &'a str>) -> bool
     options.all(|option| words.contains(option))
 }
 
-/// A program that fails says nothing about who it is: it is asked once more, and then its words
-/// are what is known. An answer that is `enough` counts, however the program ends after it.
+/// Asks a program twice if the first attempt fails, because a failure does not identify it; the error holds its output.
+/// If its answer is `enough`, the exit code is ignored.
 fn ask_twice(
     path: &Path,
     args: &[String],
@@ -599,14 +597,14 @@ fn ask_twice(
     once().or_else(|_: String| once())
 }
 
-/// What the program says its version is now.
+/// The version that the program reports now.
 pub fn probe_version(preset: &Preset, dir: &Path) -> Option<String> {
     let path = program_file(preset.bin(), dir)?;
     let args = preset.table().version.as_ref()?;
     find_version(&ask_program(&path, args, dir).ok()?.text)
 }
 
-/// Says that cook's table was never tested with the program's release; none where it was, or knows none.
+/// States that cook was not tested with the program's release; `None` if it was, or if either is unknown.
 pub(super) fn describe_untested(preset: &Preset, dir: &Path) -> Option<String> {
     let tested = preset.table().verified.as_ref()?;
     let version = probe_version(preset, dir).filter(|_| !tested.is_empty())?;
@@ -615,15 +613,15 @@ pub(super) fn describe_untested(preset: &Preset, dir: &Path) -> Option<String> {
     (!is_tested).then(|| format!("cook was tested with {releases}, and this is {version}"))
 }
 
-/// What a program answered.
+/// The output of a program.
 struct Said {
     text: String,
-    /// Exit code; none when a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     code: Option<i32>,
 }
 
 impl Said {
-    /// `gemini --help ended with 52: …`
+    /// For example `gemini --help ended with 52: …`.
     fn complain(&self, path: &Path, args: &[String]) -> String {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let how = match self.code {
@@ -645,7 +643,7 @@ impl Said {
     }
 }
 
-/// Last words of node itself, with the versions of it that the program asks for.
+/// Adds the node version that the program requires to an error message of node itself.
 pub(super) fn name_node(words: String, program: &Path) -> String {
     let wanted = words
         .contains("Node.js v")
@@ -685,7 +683,7 @@ fn ask_program(path: &Path, args: &[String], dir: &Path) -> Result<Said, String>
     }
 }
 
-/// The first word that begins with a number and a dot.
+/// The first word that begins with a number and a dot, without a leading `v`.
 fn find_version(text: &str) -> Option<String> {
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '/'))
         .map(|word| word.trim_start_matches('v'))
@@ -702,13 +700,13 @@ fn find_version(text: &str) -> Option<String> {
         })
 }
 
-// Paths into an event, and the rules that look there.
+// Paths into an event, and the rules that use them.
 //
-// A path is keys joined by `.`; `key[k=v]` takes the items of a list whose `k` is `v`, the key `*`
-// every member. A step into a list without a filter goes into each item. Several paths, with a blank
-// between them, make one text.
+// A path consists of keys joined by `.`; `key[k=v]` selects the items of a list whose `k` is `v`, and the key `*`
+// selects every member. A key after a list without a filter applies to each item. Several paths, separated by blanks,
+// produce one text.
 
-/// Values that one path may find.
+/// The maximum number of values that one path may find.
 const MAX_FOUND: usize = 10_000;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -717,7 +715,7 @@ pub(super) struct Step<'a> {
     pub(super) filter: Option<(&'a str, &'a str)>,
 }
 
-/// Splits a path into its steps; none when it is not a path.
+/// Splits a path into its steps; `None` if it is invalid.
 pub(super) fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     let mut steps = Vec::new();
     let mut rest = path;
@@ -742,7 +740,7 @@ pub(super) fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     }
 }
 
-/// Everything a path finds, in order.
+/// All values that a path finds, in order.
 pub(super) fn find_values<'a>(event: &'a Value, path: &str) -> Vec<&'a Value> {
     let Some(steps) = steps(path) else {
         return Vec::new();
@@ -787,7 +785,7 @@ fn keep<'a>(value: &'a Value, step: &Step, next: &mut Vec<&'a Value>) {
     }
 }
 
-/// What paths find as text: several texts of one are lines.
+/// The values that the paths find, as text: those of one path are joined by newlines.
 pub(super) fn find_text(event: &Value, paths: &str) -> Option<String> {
     let of_one = |path| {
         let found = find_values(event, path).into_iter();
@@ -807,7 +805,7 @@ fn as_text(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a rule speaks of this event.
+/// Whether a rule applies to this event.
 pub(super) fn applies(rule: &Rule, event: &Value) -> bool {
     rule.when
         .iter()
@@ -831,7 +829,7 @@ fn holds(found: &[&Value], wanted: &Wanted) -> bool {
     }
 }
 
-/// Says what is wrong with a rule.
+/// Checks a rule; the error says what is wrong with it.
 pub(super) fn check_rule(rule: &Rule) -> Result<(), String> {
     if rule.when.is_empty() {
         return Err("a rule without `when` would speak of every event".to_owned());
@@ -855,7 +853,7 @@ mod tests {
     use cook_protocol::model::Continuation;
     use serde_json::json;
 
-    /// A program that notes each question, and fails so many times before it answers.
+    /// A program that records each call, and fails this many times before it answers.
     #[cfg(unix)]
     fn program(dir: &Path, fails: u32) -> Preset {
         use std::os::unix::fs::PermissionsExt;
@@ -903,7 +901,7 @@ mod tests {
                 let said = "`agent --help` ended with 52: out of quota";
                 assert_eq!(found.problem.as_deref() == Some(said), !is_it, "{found:?}");
             }
-            // What is known is not asked again; a failure is.
+            // Answers are cached; failures are not.
             find(&[&preset], dir.path(), &cache).unwrap();
             let asked = std::fs::read_to_string(dir.path().join("asked")).unwrap();
             let again = asked.lines().count() - questions;
@@ -911,7 +909,7 @@ mod tests {
         }
     }
 
-    /// As a profile of a package manager does, whose files all have one length and one time.
+    /// Like a profile of a package manager whose files all have the same size and mtime.
     #[cfg(unix)]
     #[test]
     fn a_program_that_was_replaced_by_one_of_its_size_and_time_is_asked_anew() {
@@ -941,7 +939,7 @@ mod tests {
         for (identify, help, forks) in [
             ("--help", "--resume ID, --branch, -o FORMAT", true),
             ("--help", "--resume ID, --branches, -o FORMAT", false),
-            // It says who it is and no more.
+            // This output only identifies the program.
             ("--version", "", true),
         ] {
             let dir = tempfile::tempdir().unwrap();
@@ -1035,7 +1033,7 @@ mod tests {
         assert_eq!(own.kind(), AgentKind::Acp);
         assert_eq!(own.continuation(), Continuation::Replay);
         assert_eq!(own.cost_counting(), Counting::Thread);
-        // The flags of the other way of speaking do not come along.
+        // The arguments for the other protocol are not inherited.
         let other = "[agents.a]\nextends = \"claude\"\nkind = \"acp\"\n";
         assert!(of(other).is_err_and(|why| why.to_string().contains("`start`")));
         let other = of(&format!("{other}start = [\"--acp\"]"));

@@ -1,5 +1,5 @@
-//! Tokens and cost out of what programs report, which may count an event, a run or a whole
-//! thread. Stored is always what this run took.
+//! Tokens and cost from the reports of programs, which may count an event, a run or a whole thread. The stored numbers
+//! are always those of this run.
 
 use super::Preset;
 use super::preset::find_values;
@@ -7,17 +7,17 @@ use cook_protocol::model::{Counting, Price, Rule};
 use cook_repo::session::{CallRecord, combine};
 use serde_json::Value;
 
-/// How deep a report of tokens may be nested.
+/// The maximum nesting depth at which token reports are compared.
 const MAX_DEPTH: usize = 8;
 
-/// Sums up, run by run, what is reported.
+/// Accumulates the reports of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Counter {
     seen: Option<Value>,
 }
 
 impl Counter {
-    /// Takes one report in.
+    /// Adds a report.
     pub(super) fn report(&mut self, counting: Counting, value: &Value) {
         let sum = match (counting, &self.seen) {
             (Counting::Event, Some(seen)) => combine(seen, value, |a, b| a + b),
@@ -26,16 +26,16 @@ impl Counter {
         self.seen = Some(sum);
     }
 
-    /// What the program counts now, for the difference next time.
+    /// The program's present count, which is subtracted in the next run.
     pub(super) fn total(&self) -> Option<&Value> {
         self.seen.as_ref()
     }
 
-    /// What this run took, when the thread stood at `before`.
+    /// The amount used by this run, if the thread's count was `before` at its start.
     pub(super) fn count_taken(&self, counting: Counting, before: Option<&Value>) -> Option<Value> {
         let seen = self.seen.as_ref()?;
         match (counting, before) {
-            // A count that fell was begun anew.
+            // If a count has decreased, the program has restarted it.
             (Counting::Thread, Some(before)) if !fell(seen, before, 0) => {
                 Some(combine(seen, before, |now, before| now - before))
             }
@@ -56,19 +56,19 @@ fn fell(now: &Value, before: &Value, depth: usize) -> bool {
     }
 }
 
-/// Tokens of a call.
+/// The tokens of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tokens {
-    /// That went in, without those kept from before.
+    /// Input tokens, except cached ones.
     pub input: u64,
-    /// That came out.
+    /// Output tokens.
     pub output: u64,
-    /// That went in and were kept from before.
+    /// Input tokens read from the cache.
     pub cached: u64,
 }
 
 impl Tokens {
-    /// All of them.
+    /// The sum of all tokens.
     pub fn all(self) -> u64 {
         self.input
             .saturating_add(self.output)
@@ -76,7 +76,7 @@ impl Tokens {
     }
 }
 
-/// Tokens out of a report; none when it names none. The names are those that the programs use.
+/// The tokens in a report; `None` if it contains none. The keys are those that various programs use.
 pub fn tokens(usage: &Value) -> Option<Tokens> {
     let first = |names: &[&str]| {
         names
@@ -111,55 +111,55 @@ pub fn tokens(usage: &Value) -> Option<Tokens> {
     ]);
     let input = input.unwrap_or(0).saturating_add(written.unwrap_or(0));
     Some(Tokens {
-        // Some count what was kept among what went in, some beside it.
+        // Some programs include cached tokens in the input count, others count them separately.
         input: input.saturating_sub(within.unwrap_or(0)),
         output: output.unwrap_or(0),
         cached: within.or(beside).unwrap_or(0),
     })
 }
 
-/// Tokens that went into a call, kept ones among them; none where its report names none.
+/// The input tokens of a call, including cached ones; `None` if its report contains none.
 pub fn prompt_tokens(usage: &Value) -> Option<u64> {
     let tokens = tokens(usage)?;
     Some(tokens.input.saturating_add(tokens.cached))
 }
 
-/// What a report of tokens costs; none when it names none.
+/// The cost of the tokens in a report, in millionths of a dollar; `None` if it contains none.
 pub(super) fn compute_price(price: Price, usage: &Value) -> Option<u64> {
     let tokens = tokens(usage)?;
-    // Dollars for a million are millionths of a dollar for one.
+    // Dollars per million tokens equal millionths of a dollar per token.
     let cost = tokens.input as f64 * price.input.0
         + tokens.output as f64 * price.output.0
         + tokens.cached as f64 * price.cached.unwrap_or(price.input).0;
     Some(cost.round() as u64)
 }
 
-/// Dollars as millionths; none for what is not an amount.
+/// Converts dollars to millionths; `None` if the value is not an amount.
 pub(super) fn micro_usd(value: &Value) -> Option<u64> {
     let dollars = value.as_f64()?;
     (dollars.is_finite() && (0.0..1e9).contains(&dollars))
         .then(|| (dollars * 1_000_000.0).round() as u64)
 }
 
-/// What a run may take; none = no limit.
+/// The limits of a run; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Bounds {
     /// Millionths of a dollar.
     pub micro_usd: Option<u64>,
-    /// Tokens, where its cost is not known.
+    /// Tokens, used if the cost is unknown.
     pub tokens: Option<u64>,
     /// Requests to a model.
     pub requests: Option<u64>,
-    /// What its tokens cost, where it does not tell itself.
+    /// The price of its tokens, used if the program does not report a cost.
     pub price: Option<Price>,
 }
 
-/// Counts what a run takes.
+/// Counts the requests, tokens and cost of a run against its limits.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     bounds: Bounds,
     requests: u64,
-    /// What told the last request from others.
+    /// The id of the last request.
     last: Option<Value>,
     spent: Counter,
 }
@@ -172,7 +172,7 @@ impl Meter {
         }
     }
 
-    /// Takes in what one event tells. A program may tell of one request in several events.
+    /// Counts the request in an event. A program may report one request in several events.
     pub(super) fn take(&mut self, rule: &Rule, told: &Value) {
         let Some(path) = &rule.set.request else {
             return;
@@ -192,17 +192,17 @@ impl Meter {
         }
     }
 
-    /// One request more.
+    /// Counts one request.
     pub(super) fn count(&mut self) {
         self.requests += 1;
     }
 
-    /// Tokens that were told request by request.
+    /// The sum of the tokens that were reported for each request.
     pub(super) fn sum_tokens(&self) -> Option<&Value> {
         self.spent.total()
     }
 
-    /// The limit that the run is over; none when there is none.
+    /// Describes the limit that the run has exceeded; `None` if it is within all limits.
     pub(super) fn exceeds(
         &self,
         preset: &Preset,
@@ -243,21 +243,21 @@ impl Meter {
     }
 }
 
-/// A sum over calls.
+/// The total of several calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Millionths of a dollar, of the calls whose cost is known.
+    /// The cost of the calls whose cost is known, in millionths of a dollar.
     pub micro_usd: u64,
-    /// Calls whose cost is not known.
+    /// The number of calls whose cost is unknown.
     pub unpriced: u64,
-    /// Tokens of those, as far as they tell.
+    /// The tokens of those calls, as far as they were reported.
     pub unpriced_tokens: u64,
 }
 
 impl Spent {
-    /// Of one workflow's calls, by the record of calls.
+    /// The total of one workflow's calls.
     pub fn of(lines: &[CallRecord], workflow: &str) -> Self {
         let mut spent = Self::default();
         let calls = lines.iter().filter(|line| line.is_of(workflow));
@@ -267,7 +267,7 @@ impl Spent {
         spent
     }
 
-    /// One call more.
+    /// Adds a call.
     pub fn add(&mut self, micro_usd: Option<u64>, usage: Option<&Value>) {
         self.calls += 1;
         match micro_usd {

@@ -1,21 +1,21 @@
-//! How often a judge notices: shares with intervals that hold the truth in 95 of 100 cases, and how
-//! often judges are wrong together.
+//! How often a judge notices a fault, as shares with 95 % confidence intervals, and how often judges miss the same
+//! fault.
 
 use serde::{Deserialize, Serialize};
 
-/// The quantile of the normal distribution for 95 %.
+/// The 97.5 % quantile of the normal distribution, for a two-sided 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// So many of so many.
+/// A number of hits out of a number of cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// How often it was so.
+    /// The number of hits.
     pub hits: u64,
-    /// Of how many; never less.
+    /// The number of cases; at least `hits`.
     pub of: u64,
 }
 
-/// Between these two the true share lies, in 95 of 100 cases.
+/// A 95 % confidence interval of a share.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Interval {
@@ -24,14 +24,14 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The value lies in it.
+    /// Whether the interval contains the value.
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
 impl Share {
-    /// Counts.
+    /// Counts the hits among the cases.
     pub fn of(cases: impl IntoIterator<Item = bool>) -> Self {
         let mut share = Self::default();
         for hit in cases {
@@ -41,12 +41,12 @@ impl Share {
         share
     }
 
-    /// The share that was seen; none where nothing was.
+    /// The observed share; `None` without any case.
     pub fn rate(self) -> Option<f64> {
         (self.of > 0).then(|| self.hits.min(self.of) as f64 / self.of as f64)
     }
 
-    /// Wilson's interval; of nothing seen, all from 0 to 1.
+    /// The Wilson score interval; from 0 to 1 without any case.
     pub fn interval(self) -> Interval {
         let Some(rate) = self.rate() else {
             return Interval {
@@ -58,7 +58,7 @@ impl Share {
         let denominator = 1.0 + Z * Z / n;
         let center = (rate + Z * Z / (2.0 * n)) / denominator;
         let half = Z / denominator * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
-        // At the ends the formula is exact, and its floating point is not.
+        // At the ends the formula is exact, but floating-point arithmetic is not.
         let low = if self.hits == 0 {
             0.0
         } else {
@@ -73,26 +73,26 @@ impl Share {
     }
 }
 
-/// What a judge said of one case.
+/// A judge's answer to one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// A fault was planted in it.
+    /// Whether a fault was planted in the case.
     pub faulty: bool,
-    /// The judge said no.
+    /// Whether the judge said no.
     pub refused: bool,
 }
 
-/// How a judge did.
+/// The results of a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Planted faults that it noticed.
+    /// The planted faults that it noticed.
     pub caught: Share,
-    /// Clean cases that it refused.
+    /// The clean cases that it refused.
     pub alarms: Share,
 }
 
 impl Record {
-    /// Counts a judge's answers.
+    /// Computes the results from a judge's answers.
     pub fn of(answers: &[Answer]) -> Self {
         let of = |faulty| {
             answers
@@ -107,20 +107,21 @@ impl Record {
     }
 }
 
-/// How often several judges miss the same fault.
+/// How often several judges all miss the same fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Joint {
-    /// Faults that none of them noticed, of those that all of them saw.
+    /// The faults that none of them noticed, among those that were shown to all.
     pub missed: Share,
-    /// How often that would be if they erred each by itself.
+    /// The expected share of such faults if the judges erred independently.
     pub by_chance: f64,
-    /// How many judges that err each by itself would miss as often; none where they never missed
-    /// together, or never missed at all.
+    /// The number of independent judges that would miss faults equally often; `None` if the judges missed no fault
+    /// together, or all of them.
     pub worth: Option<f64>,
 }
 
-/// The joint misses of judges: for each of them, whether it noticed each of the same faults, in the same
-/// order. Faults that not all were shown (the lists are of unlike length) do not count.
+/// The joint misses of several judges. For each judge, the list says whether it noticed each fault; the order of the
+/// faults is the same in all lists. Only the faults that all judges were shown count, that is, up to the length of the
+/// shortest list.
 pub fn joint(judges: &[Vec<bool>]) -> Option<Joint> {
     let shown = judges.iter().map(Vec::len).min()?;
     if shown == 0 {

@@ -1,4 +1,4 @@
-//! Kinds of files, by their paths and their texts.
+//! The class of a file, by its path and text.
 
 use crate::suite::Suite;
 use crate::tokens::Language;
@@ -8,18 +8,18 @@ use cook_protocol::trials::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a tracked file is for.
+/// The purpose of a tracked file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// What ships.
+    /// Code that ships.
     Source,
-    /// What tests it.
+    /// Tests.
     Test,
-    /// What decides whether tests run and count: CI, build and runner settings, the contract,
-    /// files that a gate's command names.
+    /// Files that decide whether tests run and count: CI, build and runner settings, the contract, and files that a
+    /// gate's command names.
     Gate,
-    /// Prose.
+    /// Documentation.
     Docs,
 }
 
@@ -29,20 +29,20 @@ impl fmt::Display for Class {
     }
 }
 
-/// A file in both its states; none = it is not there.
+/// A file before and after a change; `None` if it does not exist.
 #[derive(Debug, Clone, Copy)]
 pub struct Edited<'a> {
-    /// Relative to the root.
+    /// The path relative to the root.
     pub path: &'a str,
-    /// What it is for.
+    /// The class of the file.
     pub class: Class,
     /// Its text at the basis.
     pub before: Option<&'a str>,
-    /// Its text now.
+    /// Its present text.
     pub after: Option<&'a str>,
 }
 
-/// Directories of CI settings.
+/// Directories of settings for CI and cook.
 const GATE_DIRS: [&str; 6] = [
     ".agent",
     ".github",
@@ -51,7 +51,7 @@ const GATE_DIRS: [&str; 6] = [
     ".ci",
     ".buildkite",
 ];
-/// Files that say how a project is built and tested, beside the settings of test runners.
+/// Files that configure how a project is built and tested, besides the settings of test runners.
 const GATE_FILES: &str = "\
     *makefile *justfile rakefile jenkinsfile taskfile.y*ml clippy.toml rust-toolchain* \
     go.mod go.work pom.xml build.gradle* mix.exs cmakelists.txt meson.build tsconfig*.json \
@@ -61,8 +61,8 @@ const DOCS_DIRS: [&str; 4] = ["doc", "docs", "man", "runbooks"];
 const DOCS_ENDS: [&str; 7] = [".md", ".mdx", ".rst", ".adoc", ".txt", ".1", ".org"];
 const DOCS_STEMS: [&str; 5] = ["readme", "changelog", "license", "contributing", "notice"];
 
-/// The class of a path (relative, `/` between its parts). `gates` are the commands that cook
-/// runs: a file that one of them names decides what counts as passed.
+/// The class of a path (relative, with `/` as separator). `gates` are the commands that cook runs: a file that one of
+/// them names decides whether the gate passes.
 pub fn classify(path: &str, gates: &[String]) -> Class {
     let lower = path.to_lowercase();
     let mut parts: Vec<&str> = lower.split('/').collect();
@@ -95,7 +95,7 @@ pub fn classify(path: &str, gates: &[String]) -> Class {
     Class::Source
 }
 
-/// Directories whose code is never what ships.
+/// Directories whose code never ships.
 const OF_TESTS: [&str; 7] = [
     "test",
     "tests",
@@ -106,7 +106,7 @@ const OF_TESTS: [&str; 7] = [
     "testdata",
 ];
 
-/// The path leads through a directory whose code is taken for tests.
+/// Whether the path is in a directory whose code counts as tests.
 pub fn is_in_tests(path: &str) -> bool {
     let lower = path.to_lowercase();
     let mut dirs = lower.split('/');
@@ -114,8 +114,8 @@ pub fn is_in_tests(path: &str) -> bool {
     dirs.any(|dir| OF_TESTS.contains(&dir))
 }
 
-/// The class of a path whose texts are known: what ships may stand where documents do, and bear a name like a test's.
-/// In a directory of tests code is taken for tests.
+/// The class of a path with known texts: shipped code may be in a documentation directory, or have a name like that of
+/// a test. Code in a test directory always counts as tests.
 pub fn classify_texts(path: &str, gates: &[String], texts: [Option<&str>; 2]) -> Class {
     let class = classify(path, gates);
     let texts = texts.into_iter().flatten();

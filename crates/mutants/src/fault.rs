@@ -1,5 +1,5 @@
-//! Faults that whoever reads a change can see, each as the file that has it: what judges are measured
-//! with. They are texts as planted defects are, and nothing says whether a gate passes them.
+//! Faults that a reader of a change can notice, used to measure judges. Each is the complete text of the faulty file.
+//! As with planted defects, it is not known whether the gates pass with it.
 
 use crate::class::{Class, Edited};
 use crate::line_diff::{self, split};
@@ -9,31 +9,31 @@ use crate::tokens::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Characters of an id.
+/// The length of an id in characters.
 const ID: usize = 16;
-/// Defects that are looked for in one change.
+/// The maximum number of defects that are planted in one change.
 const MOST_DEFECTS: usize = 60;
 
-/// What is wrong.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// A criterion is not met: changed lines, or a whole file, are as they were.
+    /// A criterion is not met: changed lines, or a whole file, are reverted.
     Unmet,
-    /// A test is gone.
+    /// A test is removed.
     TestDeleted,
-    /// A document says what is not so.
+    /// A document makes a false statement.
     FalseDocs,
-    /// An error does not stop anything.
+    /// An error is ignored.
     ErrorIgnored,
     /// Secrets are printed.
     SecretPrinted,
-    /// The code does another thing.
+    /// The code behaves differently.
     Defect,
 }
 
 impl FaultKind {
-    /// What is wrong, in words.
+    /// Describes the fault.
     pub fn words(self) -> &'static str {
         match self {
             Self::Unmet => "a criterion is not met",
@@ -49,18 +49,18 @@ impl FaultKind {
 /// A fault that can be planted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The same for the same fault in the same text.
+    /// The id, which is the same for the same fault in the same text.
     pub id: String,
-    /// What is wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// The file that has it.
+    /// The faulty file.
     pub path: String,
-    /// The file's text with it; none = the file is not there.
+    /// The text of the file with the fault; `None` if the file is missing.
     pub text: Option<String>,
 }
 
-/// Faults of a change: each kind gives one before any gives its second, and within a kind chance
-/// decides by `seed`.
+/// The faults that can be planted in a change. Each kind provides one fault before any provides its second; within a
+/// kind, the order is pseudo-random, determined by `seed`.
 pub fn faults(edits: &[Edited], seed: &str) -> Vec<Fault> {
     let mut found: BTreeMap<FaultKind, Vec<(String, Fault)>> = BTreeMap::new();
     let mut seen: BTreeSet<(String, Option<String>)> = BTreeSet::new();
@@ -117,7 +117,7 @@ pub fn faults(edits: &[Edited], seed: &str) -> Vec<Fault> {
     take_turns(found)
 }
 
-/// One of each kind, then the second of each, and so on.
+/// Takes one fault of each kind, then the second of each kind, and so on.
 fn take_turns(found: BTreeMap<FaultKind, Vec<(String, Fault)>>) -> Vec<Fault> {
     let mut placed: Vec<(usize, FaultKind, Fault)> = Vec::new();
     for (kind, mut of_kind) in found {
@@ -134,12 +134,12 @@ fn make_id(parts: &[&str]) -> String {
     hex(&digest(&parts), ID)
 }
 
-/// The text with other lines in the place of one.
+/// The text with one line replaced.
 fn with_line(all: &[&str], at: usize, put: &str) -> String {
     [&all[..at].concat(), put, &all[at + 1..].concat()].concat()
 }
 
-/// Words and what takes the meaning of each away; the first that a line has is taken.
+/// Phrases, and replacements that change the meaning; the first one that occurs in a line is replaced.
 const OTHERS: [(&str, &str); 16] = [
     (" never ", " always "),
     (" always ", " never "),
@@ -159,7 +159,7 @@ const OTHERS: [(&str, &str); 16] = [
     (" are ", " are not "),
 ];
 
-/// The text with one changed line that is not true any more, once for each such line.
+/// The texts in which one changed line has been made false, one for each such line.
 fn false_texts(text: &str, changed: &BTreeSet<usize>) -> Vec<String> {
     let all = split(text);
     let changed = changed.iter().filter(|at| **at < all.len());
@@ -169,7 +169,7 @@ fn false_texts(text: &str, changed: &BTreeSet<usize>) -> Vec<String> {
 }
 
 fn make_false(line: &str) -> Option<String> {
-    // A heading names a thing and says nothing of it.
+    // A heading makes no statement.
     if line.trim_start().starts_with('#') {
         return None;
     }
@@ -180,7 +180,7 @@ fn make_false(line: &str) -> Option<String> {
     }
 }
 
-/// The line with its first whole number another one.
+/// Changes the first whole number in a line.
 fn change_number(line: &str) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let mut from = 0;
@@ -195,10 +195,10 @@ fn change_number(line: &str) -> Option<String> {
     None
 }
 
-/// Places in one file.
+/// The maximum number of places in one file.
 const MOST_SECRETS: usize = 3;
 
-/// A statement that prints the environment, where a language has one that needs nothing brought in.
+/// A statement that prints the environment and needs no import; `None` if the language has none.
 fn statement(language: Language) -> Option<&'static str> {
     Some(match language {
         Language::Shell => "env >&2",
@@ -215,7 +215,7 @@ fn statement(language: Language) -> Option<&'static str> {
     })
 }
 
-/// What the line before a statement ends with.
+/// Whether a statement may follow this line.
 fn ends_statement(language: Language, line: &str) -> bool {
     let line = line.trim_end();
     let any = |ends: &[&str]| ends.iter().any(|end| line.ends_with(end));
@@ -228,7 +228,7 @@ fn ends_statement(language: Language, line: &str) -> bool {
     }
 }
 
-/// The text with that statement before a changed line, for the first few lines that take one.
+/// The texts in which that statement precedes a changed line, for the first few lines where it is possible.
 fn printing_texts(path: &str, text: &str, changed: &BTreeSet<usize>) -> Vec<String> {
     let language = Language::of(path, text);
     let Some(statement) = statement(language) else {
@@ -259,11 +259,11 @@ fn printing_texts(path: &str, text: &str, changed: &BTreeSet<usize>) -> Vec<Stri
         .collect()
 }
 
-/// Tests of one file, and lines of a script of tests.
+/// The maximum number of tests removed from one file, or of lines from a test script.
 const MOST_TESTS: usize = 12;
 
-/// The text without one of its tests, once for each: a function where there are any, else a line that the
-/// change brought to a script of tests.
+/// The texts without one of the tests, one for each test: a test function if there are any, otherwise a changed line of
+/// a test script.
 fn without_a_test(edit: &Edited, text: &str, changed: &BTreeSet<usize>) -> Vec<String> {
     let all = split(text);
     let suite = Suite::read(edit.path, text);
@@ -274,7 +274,7 @@ fn without_a_test(edit: &Edited, text: &str, changed: &BTreeSet<usize>) -> Vec<S
             lines.start.saturating_sub(1),
             (lines.end - 1).min(all.len()),
         );
-        // What the change has nothing to do with is no fault of its.
+        // A test that the change did not touch is not removed.
         if from < to && (from..to).any(|at| changed.contains(&at)) {
             found.push([&all[..from], &all[to..]].concat().concat());
         }
@@ -288,7 +288,7 @@ fn without_a_test(edit: &Edited, text: &str, changed: &BTreeSet<usize>) -> Vec<S
     found
 }
 
-/// The line is one whole command that holds a text, as `check "adds" 3 add 1 2` does.
+/// Whether the line is a complete command with a string, such as `check "adds" 3 add 1 2`.
 fn is_command(all: &[&str], at: usize) -> bool {
     let Some(line) = all.get(at).map(|line| line.trim_end()) else {
         return false;
@@ -376,7 +376,7 @@ mod tests {
         ] {
             assert!(kinds.contains(&kind), "{kind:?} of {kinds:?}");
         }
-        // No kind comes a second time before each came once.
+        // No kind appears a second time before every kind has appeared once.
         let first: BTreeSet<FaultKind> = found[..kinds.len()].iter().map(|one| one.kind).collect();
         assert_eq!(first, kinds);
         let ids: BTreeSet<&str> = found.iter().map(|fault| fault.id.as_str()).collect();

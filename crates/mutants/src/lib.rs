@@ -1,7 +1,7 @@
-//! Whether evidence would notice a defect: defects that are planted in what a diff changed; what other tools
-//! planted; how often judges notice.
+//! Measures whether evidence would notice a defect: plants defects in the changed lines of a diff, reads the reports of
+//! other mutation tools, and computes how often judges notice planted faults.
 //!
-//! Pure: texts in, values out. No file, process, clock or randomness, and every effort is bounded.
+//! Pure: texts in, values out, without files, processes, clock or randomness. All work is bounded.
 
 mod catch_rate;
 mod class;
@@ -22,12 +22,12 @@ pub use mutant::{
 pub use planted_reports::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
 pub use tokens::Language;
 
-/// Whether the documentation in a text holds examples that a runner may run.
+/// Whether the documentation in a text contains examples that a test runner may run.
 pub fn has_examples(path: &str, text: &str) -> bool {
     !suite::Suite::read(path, text).example_lines().is_empty()
 }
 
-/// Whether a text holds a test, as its language's common frameworks write one.
+/// Whether a text contains a test in the form of its language's common frameworks.
 pub fn has_tests(path: &str, text: &str) -> bool {
     suite::Suite::read(path, text).has_tests()
 }

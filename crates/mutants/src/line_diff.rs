@@ -1,4 +1,4 @@
-//! Two texts compared line by line: what differs, and the unified diff that shows it.
+//! Line-by-line comparison of two texts: the differences, and the unified diff.
 
 use super::suite::Suite;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, Hunk, InternedInput, UnifiedDiffConfig};
@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-/// Lines that differ, from 0.
+/// Line ranges that differ, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Of the text before.
+    /// The lines in the text before.
     pub before: Range<usize>,
-    /// Of the text after.
+    /// The lines in the text after.
     pub after: Range<usize>,
 }
 
-/// Lines with their ends.
+/// The lines of a text, including their line ends.
 pub fn split(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
@@ -27,7 +27,7 @@ fn compare<'t>(before: &'t str, after: &'t str) -> (InternedInput<&'t str>, Diff
     (input, diff)
 }
 
-/// What differs, in the order of the lines.
+/// The differences, in line order.
 pub fn list_differences(before: &str, after: &str) -> Vec<Difference> {
     let (_, diff) = compare(before, after);
     let range = |lines: Range<u32>| lines.start as usize..lines.end as usize;
@@ -38,13 +38,13 @@ pub fn list_differences(before: &str, after: &str) -> Vec<Difference> {
     diff.hunks().map(difference).collect()
 }
 
-/// The lines, from 0, that came or are others.
+/// The lines, counted from 0, that were added or changed.
 pub fn list_changed(before: &str, after: &str) -> std::collections::BTreeSet<usize> {
     let differences = list_differences(before, after).into_iter();
     differences.flat_map(|one| one.after).collect()
 }
 
-/// The unified diff of a file, with three lines around what differs.
+/// The unified diff of a file, with three lines of context.
 pub fn make_unified(path: &str, before: &str, after: &str) -> String {
     let (input, diff) = compare(before, after);
     let printer = BasicLineDiffPrinter(&input.interner);
@@ -52,23 +52,23 @@ pub fn make_unified(path: &str, before: &str, after: &str) -> String {
     format!("--- a/{path}\n+++ b/{path}\n{shown}")
 }
 
-// Which tests a diff touches, by their names: a list for a reader, and no verdict.
+// The tests that a diff touches, by name: a list for the reader, not a verdict.
 
-/// Words by which a test is set aside where it stands.
+/// Words that mark a test as skipped.
 const SKIPS: &str = "\
     skip skipif skipIf skipUnless xfail ignore Ignore Disabled disabled xit xtest xdescribe \
     todo t.Skip";
 
-/// What a diff does to a test.
+/// The effect of a diff on a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touch {
-    /// It was not there.
+    /// The test is new.
     Adds,
-    /// Its body differs.
+    /// The body of the test differs.
     Edits,
-    /// It has a mark that sets tests aside, and had none.
+    /// The test is now marked as skipped.
     Skips,
-    /// It is not there any more.
+    /// The test was removed.
     Removes,
 }
 
@@ -104,7 +104,7 @@ pub fn list_touched_tests(
     touched
 }
 
-/// Each test by its groups and name: its body, and whether a mark sets it aside.
+/// Each test by its groups and name: its body, and whether it is marked as skipped.
 fn bodies(path: &str, text: Option<&str>) -> BTreeMap<String, (String, bool)> {
     let Some(text) = text else {
         return BTreeMap::new();

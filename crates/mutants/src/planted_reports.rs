@@ -1,49 +1,49 @@
-//! Reports of tools that plant defects, read into one shape: `cargo mutants` and every tool that writes
-//! the schema of mutation-testing-elements, Stryker among them.
+//! Parses the reports of mutation tools into one form: those of `cargo mutants`, and of tools that write the
+//! mutation-testing-elements schema, such as Stryker.
 
 use crate::line_diff::make_unified;
 use cook_protocol::diagnostic::begin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Bytes of a report that are read.
+/// The maximum size of a report in bytes.
 const MOST_BYTES: usize = 64 << 20;
-/// Defects of a report that are taken.
+/// The maximum number of defects taken from a report.
 const MOST_TRIED: usize = 100_000;
-/// Bytes of a word of a report that are kept.
+/// The maximum size of a text from a report in bytes.
 const MOST_WORD: usize = 4_096;
 
-/// What became of a planted defect.
+/// The outcome of a planted defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// A gate noticed it, or did not end with it.
+    /// A gate was red or timed out.
     Killed,
-    /// Every gate passed with it.
+    /// All gates were green.
     Survived,
-    /// It does not build: nobody could have noticed.
+    /// The defect does not compile, so no gate could have noticed it.
     Unbuildable,
 }
 
-/// A defect and what became of it.
+/// A planted defect and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Tried {
     pub id: String,
     pub path: String,
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
-    /// What it does, in the tool's words.
+    /// The defect as described by the tool.
     pub what: String,
     pub outcome: Outcome,
-    /// The change that it is, where the report holds it.
+    /// The unified diff, if the report contains it.
     pub diff: Option<String>,
-    /// The file that holds the change, beside the report.
+    /// The file with the unified diff, in the directory of the report.
     #[serde(skip)]
     pub diff_file: Option<String>,
 }
 
-/// How many there are of each outcome.
+/// The number of defects with each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Tally {
@@ -66,38 +66,38 @@ impl Tally {
         tally
     }
 
-    /// Defects that could be noticed.
+    /// The number of defects that could have been noticed.
     pub fn count_planted(self) -> usize {
         self.killed + self.survived
     }
 
-    /// The share that was noticed; none where nothing could be.
+    /// The share of those that was noticed; `None` if there were none.
     pub fn strength(self) -> Option<f64> {
         (self.count_planted() > 0).then(|| self.killed as f64 / self.count_planted() as f64)
     }
 }
 
-/// Why a report cannot be read.
+/// The reason why a report cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unread {
-    /// It is larger than what is read.
+    /// It exceeds the maximum size.
     #[error("the report has {0} bytes, and at most {MOST_BYTES} are read")]
     TooLarge(usize),
     /// It is not JSON.
     #[error("the report is not valid JSON: {0}")]
     NotJson(String),
-    /// It is JSON, and not this tool's.
+    /// It is JSON, but not a report of this tool.
     #[error("the report is not one of {tool}: {what}")]
     Shape {
         /// The tool whose report was expected.
         tool: &'static str,
-        /// What is missing or unknown.
+        /// The missing or unknown part.
         what: String,
     },
 }
 
 impl Unread {
-    /// A word for programs.
+    /// The error code.
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooLarge(_) => "report_too_large",
@@ -114,7 +114,7 @@ fn parse(bytes: &[u8]) -> Result<Value, Unread> {
     serde_json::from_slice(bytes).map_err(|error| Unread::NotJson(error.to_string()))
 }
 
-/// A text of the report, cut.
+/// A text of the report, truncated to the maximum size.
 fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     Some(begin(value.get(key)?.as_str()?, MOST_WORD))
 }
@@ -124,7 +124,7 @@ fn number(value: &Value, path: &[&str]) -> Option<usize> {
     usize::try_from(found.as_u64()?).ok()
 }
 
-/// A path of a report, relative and with `/`; none = it leads out of the repository.
+/// A path of a report, relative and with `/` as separator; `None` if it leads out of the repository.
 fn relative(path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
     let path = path.trim_start_matches("./");
@@ -136,10 +136,10 @@ fn relative(path: &str) -> Option<String> {
 
 const CARGO_MUTANTS: &str = "cargo-mutants";
 
-/// Reads `outcomes.json`. A baseline that failed is an error: then nothing that follows says anything.
+/// Parses `outcomes.json`. A failed baseline is an error, because the other results mean nothing then.
 ///
 /// # Errors
-/// It is too large, no JSON, or none of this tool.
+/// When the report is too large, is not JSON, or was not written by this tool.
 pub fn read_cargo_mutants(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
     let report = parse(bytes)?;
     let shape = |what: &str| Unread::Shape {
@@ -172,7 +172,7 @@ pub fn read_cargo_mutants(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
             "CaughtMutant" | "Timeout" => Outcome::Killed,
             "MissedMutant" => Outcome::Survived,
             "Unviable" => Outcome::Unbuildable,
-            // Looked at and not tried.
+            // Listed, but not tested.
             "Success" | "Failure" => continue,
             other => return Err(shape(&format!("unknown summary `{other}`"))),
         };
@@ -186,7 +186,7 @@ pub fn read_cargo_mutants(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
 
 fn read_mutant(entry: &Value, mutant: &Value, outcome: Outcome) -> Option<Tried> {
     let path = relative(text(mutant, "file")?)?;
-    // Before version 24 the line stood by itself.
+    // Before version 24, the line was a separate member.
     let line = number(mutant, &["span", "start", "line"]).or_else(|| number(mutant, &["line"]))?;
     let column = number(mutant, &["span", "start", "column"]).unwrap_or(1);
     let replacement = text(mutant, "replacement").unwrap_or_default();
@@ -211,10 +211,10 @@ fn read_mutant(entry: &Value, mutant: &Value, outcome: Outcome) -> Option<Tried>
 
 const ELEMENTS: &str = "mutation-testing-elements";
 
-/// Reads a report of that schema, version 1 or 2.
+/// Parses a report of the mutation-testing-elements schema, version 1 or 2.
 ///
 /// # Errors
-/// It is too large, no JSON, or of another schema.
+/// When the report is too large, is not JSON, or has another schema.
 pub fn read_elements(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
     let report = parse(bytes)?;
     let shape = |what: String| Unread::Shape {
@@ -275,7 +275,7 @@ fn read_element(
     let replacement = text(mutant, "replacement");
     let name = text(mutant, "mutatorName").unwrap_or("mutant");
     let end = at("end", "line").zip(at("end", "column"));
-    // Only a survivor is shown to anybody.
+    // Only survivors are shown to the user.
     let shown = source
         .filter(|_| outcome == Outcome::Survived)
         .zip(replacement)
@@ -300,7 +300,7 @@ fn read_element(
     })
 }
 
-/// The byte at a line and a column, both from 1, the column in units of UTF-16 as JavaScript counts.
+/// The byte offset of a line and a column, both counted from 1; columns are counted in UTF-16 units, as in JavaScript.
 fn offset(source: &str, (line, column): (usize, usize)) -> Option<usize> {
     let mut at = 0;
     for _ in 1..line {

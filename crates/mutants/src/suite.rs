@@ -1,5 +1,5 @@
-//! Functions and tests in a source text, with their bodies: what each language's common
-//! frameworks call a test. The forms of all languages are told by the same words and marks.
+//! Finds functions and tests in a source text, with their bodies, by the conventions of each language's common test
+//! frameworks. The forms of all languages are recognised by the same keywords and marks.
 
 use crate::tokens::Language::{self, *};
 use crate::tokens::{self, Kind, Token, between, close, inside, line_starts};
@@ -9,28 +9,28 @@ use std::ops::Range;
 /// A function, a test, or a group of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Its own name, without the groups it stands in.
+    /// Its own name, without those of the enclosing groups.
     pub name: String,
-    /// What it is.
+    /// The sort of item.
     pub sort: Sort,
-    /// Tokens before its body: attributes, decorators, name, parameters.
+    /// The tokens before its body: attributes, decorators, name, parameters.
     pub head: Range<usize>,
-    /// Tokens of its body, without what encloses them.
+    /// The tokens of its body, without the enclosing braces or keywords.
     pub body: Range<usize>,
 }
 
-/// What an item is.
+/// The sort of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// A runner runs it.
+    /// A test, which a runner runs.
     Test,
-    /// It holds tests, or other items.
+    /// A group of tests or other items.
     Group,
-    /// Others call it.
+    /// A function that others call.
     Helper,
 }
 
-/// Words that begin a function, a group, and calls that are tests or groups of them.
+/// Keywords of functions and of groups, and names of calls that define tests or groups.
 const FUNCTIONS: [&str; 6] = ["fn", "func", "fun", "function", "def", "defp"];
 const GROUPS: [&str; 8] = [
     "mod",
@@ -47,19 +47,19 @@ const TEST_CALLS: [&str; 8] = [
 ];
 const GROUP_CALLS: [&str; 4] = ["describe", "context", "suite", "feature"];
 
-/// A text, taken apart.
+/// A parsed text.
 #[derive(Debug)]
 pub struct Suite<'a> {
-    /// By the file's name.
+    /// The language, by the file's name.
     pub language: Language,
-    /// Without comments.
+    /// The tokens, without comments.
     pub tokens: Vec<Token<'a>>,
-    /// In the order they begin.
+    /// The items, in the order in which they begin.
     pub items: Vec<Item>,
 }
 
 impl<'a> Suite<'a> {
-    /// Takes a text apart.
+    /// Parses a text.
     pub fn read(path: &str, text: &'a str) -> Self {
         let language = Language::of(path, text);
         let mut suite = Self {
@@ -73,7 +73,7 @@ impl<'a> Suite<'a> {
         suite
     }
 
-    /// Its tests, each with the names of the groups it stands in.
+    /// The tests, each with the names of the enclosing groups.
     pub fn tests(&self) -> impl Iterator<Item = (&Item, String)> {
         let tests = self.items.iter().filter(|item| item.sort == Sort::Test);
         tests.map(|test| {
@@ -89,13 +89,13 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// It holds a test.
+    /// Whether the text contains a test.
     pub fn has_tests(&self) -> bool {
         self.items.iter().any(|item| item.sort == Sort::Test)
     }
 
-    /// Lines, from 1, of the examples in docstrings of Python, as `doctest` reads them: from a prompt to the next
-    /// empty line. A text that is data holds none.
+    /// The lines, counted from 1, of the examples in Python docstrings, as `doctest` finds them: from a prompt to the
+    /// next empty line. A string literal that is used as data contains none.
     pub fn example_lines(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut depth = 0_usize;
@@ -120,7 +120,7 @@ impl<'a> Suite<'a> {
         found
     }
 
-    /// Lines, from 1, that an item takes.
+    /// The lines of an item, counted from 1.
     pub fn lines(&self, item: &Item) -> Range<usize> {
         let line = |at: usize| self.tokens.get(at).map(|token| token.line);
         let first = line(item.head.start).unwrap_or(1);
@@ -136,7 +136,7 @@ impl<'a> Suite<'a> {
     }
 
     fn read_items(&mut self) {
-        // Where the attributes begin that stand above what comes.
+        // The start of the attributes that precede the next item.
         let mut pending: Option<usize> = None;
         let mut at = 0;
         while let Some(token) = self.tokens.get(at) {
@@ -165,7 +165,7 @@ impl<'a> Suite<'a> {
         self.token(at).is_some_and(|token| token.is(text))
     }
 
-    /// A line, or a statement, begins with a token.
+    /// Whether a line or a statement begins with this token.
     fn begins_statement(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map(|before| self.tokens[before]);
         before.is_none_or(|before| {
@@ -173,7 +173,7 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// `#[a(b)]`, `[A]`, `@a.b(c)`: where it ends.
+    /// The end of an attribute: `#[a(b)]`, `[A]`, `@a.b(c)`.
     fn attribute(&self, at: usize) -> Option<usize> {
         let (token, next) = (self.token(at)?, self.token(at + 1)?);
         match self.language {
@@ -198,7 +198,7 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// What begins at a token, whose attributes begin at another.
+    /// Parses the item that begins at the token `at` and whose attributes begin at `start`.
     fn item(&self, start: usize, at: usize) -> Option<Item> {
         let token = self.token(at)?;
         let before = at
@@ -214,7 +214,7 @@ impl<'a> Suite<'a> {
         let next = self.token(at + 1)?;
         let word = |words: &[&str]| is_own && words.contains(&token.text);
         let is_run = token.is("Run") && before == "." && self.language == Go;
-        // `fit`, `xdescribe`: alone, or not at all.
+        // `fit` runs only this test, `xdescribe` skips the group.
         let call = token.text.strip_prefix(['f', 'x']).unwrap_or_default();
         let called = |words: &[&str]| word(words) || is_own && words.contains(&call);
         let sort = match is_run || called(&TEST_CALLS) || self.language == C {
@@ -275,7 +275,8 @@ impl<'a> Suite<'a> {
         Some(self.make(start..head_end, body, named, sort))
     }
 
-    /// `it('name', …)`, `test.each(…)('name', …)`, `test "name" do`, `TEST(Group, Name) {`, `t.Run("name", …)`
+    /// Parses the calls `it('name', …)`, `test.each(…)('name', …)`, `test "name" do`, `TEST(Group, Name) {` and
+    /// `t.Run("name", …)`.
     fn call(&self, start: usize, at: usize, sort: Sort) -> Option<Item> {
         if matches!(self.language, Ruby | Elixir) || self.is(at, "@test") {
             return self.call_with_block(start, at, sort);
@@ -331,14 +332,14 @@ impl<'a> Suite<'a> {
         };
         let mut item = self.make(start..head_end, body.clone(), at + 1, sort);
         if self.tokens[at + 1].kind == Kind::Mark {
-            // `it { is_expected.to … }`
+            // For example `it { is_expected.to … }`.
             let words = self.tokens[body].iter().map(|token| token.text);
             item.name = words.collect::<Vec<_>>().join(" ");
         }
         Some(item)
     }
 
-    /// `const name = async (…) => …`
+    /// Parses `const name = async (…) => …`.
     fn arrow(&self, start: usize, at: usize) -> Option<Item> {
         self.is(at + 2, "=").then_some(())?;
         let mut next = at + 3 + usize::from(self.is(at + 3, "async"));
@@ -365,8 +366,8 @@ impl<'a> Suite<'a> {
         Some(self.make(start..begin, body, at + 1, Sort::Helper))
     }
 
-    /// Where the head ends and what the body is, of what begins at a token and has its names and parameters
-    /// before another.
+    /// The end of the head and the range of the body of an item that begins at the token `at`; its name and parameters
+    /// end before `from`.
     fn block(&self, at: usize, from: usize) -> Option<(usize, Range<usize>)> {
         match self.language {
             Python => {
@@ -411,8 +412,8 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// The first token from there that begins a line and stands no further in than another one does; what
-    /// ends the block itself may stand as far in.
+    /// The first token after `from` that begins a line and is indented no deeper than the line of `at`. At the same
+    /// depth, it must end the block, except in Python.
     fn find_outer(&self, at: usize, from: usize, ends: impl Fn(&Token) -> bool) -> usize {
         let line = self.tokens[at].line;
         let first = self.tokens.partition_point(|token| token.line < line);
@@ -453,7 +454,7 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// An attribute before it makes it a test.
+    /// Whether an attribute marks the item as a test.
     fn is_marked(&self, start: usize, at: usize) -> bool {
         let mut depth = 0usize;
         (start..at).any(|at| {
@@ -464,7 +465,7 @@ impl<'a> Suite<'a> {
             }
             let before = at.checked_sub(1).map_or("", |at| self.tokens[at].text);
             let is_name = matches!(before, "[" | "::" | "." | "@" | "," | ":");
-            // `test::case` names what stands behind.
+            // In `test::case`, only the last name counts.
             let is_last = !(self.is(at + 1, "::") || self.is(at + 1, "."));
             depth == 0 && is_name && is_last && is_mark(self.tokens[at].text)
         })
@@ -489,7 +490,7 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// A name that makes what it stands above a test: `test`, `rstest`, `ParameterizedTest`, `TestMethod`, `Fact`.
+/// Whether an attribute of this name marks a test: `test`, `rstest`, `ParameterizedTest`, `TestMethod`, `Fact`.
 fn is_mark(name: &str) -> bool {
     let name = name.to_lowercase();
     name.starts_with("test")

@@ -1,39 +1,39 @@
-//! Source text as tokens: words, numbers, texts (string literals), comments and marks, by the
-//! language's own rules as far as tests and planted defects need them. It never fails: what is
-//! open at the end of the text ends there.
+//! A lexer that splits source text into words, numbers, texts (string literals), comments and marks, following each
+//! language's rules as far as tests and planted defects require. It never fails: a literal that is not closed ends with
+//! the text.
 
 use std::ops::Range;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Kind {
     Word,
     Number,
-    /// A literal of characters, in its quotes.
+    /// A string or character literal, with its quotes.
     Text,
     Comment,
-    /// Punctuation, an operator.
+    /// Punctuation or an operator.
     Mark,
 }
 
-/// A piece of a text.
+/// A token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What it is.
+    /// The kind of the token.
     pub kind: Kind,
-    /// As it stands there.
+    /// The token as written.
     pub text: &'a str,
-    /// Where it begins, in bytes.
+    /// The byte offset of its start.
     pub at: usize,
-    /// The line it begins in, from 1.
+    /// The line in which it begins, counted from 1.
     pub line: usize,
-    /// Bytes before it in its line.
+    /// The number of bytes before it in its line.
     pub column: usize,
 }
 
 impl Token<'_> {
-    /// Where it ends, in bytes.
+    /// The byte offset of its end.
     pub fn end(&self) -> usize {
         self.at + self.text.len()
     }
@@ -43,20 +43,20 @@ impl Token<'_> {
         self.line + self.text.matches('\n').count()
     }
 
-    /// It is this mark or word.
+    /// Whether it is this mark or word.
     pub fn is(&self, text: &str) -> bool {
         self.text == text && matches!(self.kind, Kind::Mark | Kind::Word)
     }
 }
 
-/// Marks of several characters, longer ones first.
+/// Marks of several characters, the longest first.
 const MARKS: [&str; 39] = [
     "===", "!==", "<<=", ">>=", "...", "..=", "**=", "||=", "&&=", "<=>", "->", "=>", "==", "!=",
     "<=", ">=", "&&", "||", "::", "..", "<<", ">>", "+=", "-=", "*=", "/=", "%=", "++", "--", ":=",
     "<-", "?.", "??", "|>", "=~", "!~", ";;", "**", "?:",
 ];
 
-/// Words behind which a slash begins a regular expression.
+/// Words after which a slash begins a regular expression.
 const BEFORE_REGEX: [&str; 10] = [
     "return", "typeof", "case", "in", "of", "if", "unless", "when", "and", "or",
 ];
@@ -83,7 +83,7 @@ struct Lexer<'a> {
     line: usize,
     line_start: usize,
     found: Vec<Token<'a>>,
-    /// Ends of here-documents that begin with the next line.
+    /// Delimiters of the here-documents that begin on the next line.
     here: Vec<&'a str>,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Lexer<'a> {
         Some(prefix + from)
     }
 
-    /// What stands here may begin a value: a slash is no division.
+    /// Whether a value may begin here, so that a slash is not a division.
     fn may_begin_value(&self) -> bool {
         self.found.last().is_none_or(|last| match last.kind {
             Kind::Mark => !matches!(last.text, ")" | "]" | "}"),
@@ -212,7 +212,7 @@ impl<'a> Lexer<'a> {
         len + usize::from(asks)
     }
 
-    /// `<<END`, `<<-'END'`; of Ruby only with `-` or `~`, since `a <<B` puts something into a list.
+    /// Recognises `<<END` and `<<-'END'`; in Ruby only with `-` or `~`, because `a <<B` appends to a list.
     fn note_here_document(&mut self, rest: &'a str) {
         let marked = rest.strip_prefix("<<-").or(rest.strip_prefix("<<~"));
         let name = match self.language {
@@ -272,7 +272,7 @@ fn number(rest: &str) -> usize {
         .unwrap_or(bytes.len())
 }
 
-/// `/a[/]b/gi`; none where the line ends before it does.
+/// The length of a regular expression such as `/a[/]b/gi`; `None` if it is not closed on its line.
 fn regex(rest: &str) -> Option<usize> {
     let (mut is_escaped, mut is_class) = (false, false);
     for (at, c) in rest.char_indices().skip(1) {
@@ -293,7 +293,7 @@ fn regex(rest: &str) -> Option<usize> {
     None
 }
 
-/// `'a'`, `'\''`, and no lifetime.
+/// The length of a character literal such as `'a'` or `'\''`; `None` for a lifetime.
 fn rust_char(rest: &str) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1);
     if let (_, '\\') = chars.next()? {
@@ -306,7 +306,7 @@ fn rust_char(rest: &str) -> Option<usize> {
         .map(|(at, _)| at + 1)
 }
 
-/// `r#"a"b"#`, `br"x"`
+/// The length of a raw string literal such as `r#"a"b"#` or `br"x"`.
 fn rust_raw(rest: &str) -> Option<usize> {
     let behind = rest.strip_prefix(['b', 'c']).unwrap_or(rest);
     let inside = behind.strip_prefix('r')?.trim_start_matches('#');
@@ -317,7 +317,7 @@ fn rust_raw(rest: &str) -> Option<usize> {
     Some(rest.len() - inside.len() + len)
 }
 
-/// The index of the token that closes the one at `open`, which is `(`, `[` or `{`; the last one where none does.
+/// The index of the token that closes the bracket at `open` (`(`, `[` or `{`); the last token if none does.
 pub(crate) fn close(tokens: &[Token], open: usize) -> usize {
     let close = match tokens.get(open).map(|token| token.text) {
         Some("(") => ")",
@@ -338,13 +338,13 @@ pub(crate) fn close(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// The tokens between the one at `open` and the one that closes it: none where the text ends there.
+/// The tokens between the bracket at `open` and its closing token; empty if the text ends there.
 pub(crate) fn between(tokens: &[Token], open: usize) -> Range<usize> {
     let begin = (open + 1).min(tokens.len());
     begin..close(tokens, open).max(begin)
 }
 
-/// A text literal without its quotes and prefix.
+/// The content of a string literal, without its quotes and prefix.
 pub(crate) fn inside(text: &str) -> &str {
     let Some(from) = text.find(['"', '\'', '`']).filter(|from| *from <= 2) else {
         return text;
@@ -360,12 +360,12 @@ pub(crate) fn inside(text: &str) -> &str {
     rest.strip_suffix(mark).unwrap_or(rest)
 }
 
-/// What goes on in the next line: a mark stands at the end that ends nothing.
+/// Whether the statement continues on the next line after this token: a mark that does not end an expression.
 pub(crate) fn goes_on(last: &Token) -> bool {
     last.kind == Kind::Mark && !matches!(last.text, ")" | "]" | "}" | "++" | "--" | ";" | "?" | "!")
 }
 
-/// The tokens that begin a line, outside of brackets; where blocks stand in braces, those in a block too.
+/// The tokens that begin a line outside of brackets; with `has_blocks`, also inside of braces.
 pub(crate) fn line_starts(tokens: &[Token], has_blocks: bool) -> Vec<usize> {
     let mut open: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -384,32 +384,32 @@ pub(crate) fn line_starts(tokens: &[Token], has_blocks: bool) -> Vec<usize> {
     found
 }
 
-// Languages, by a file's name and its first line.
+// Detection of the language by a file's name and its first line.
 
-/// A language whose words and marks are known here.
+/// The languages whose keywords and marks are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum Language {
     Rust,
     Python,
-    /// TypeScript and JSX too.
+    /// Also TypeScript and JSX.
     JavaScript,
     Go,
     Shell,
     Java,
     Kotlin,
     Ruby,
-    /// C and C++.
+    /// Also C++ and Objective-C.
     C,
     CSharp,
     Php,
     Swift,
     Elixir,
-    /// None of these.
+    /// Any other language.
     Other,
 }
 
-/// Endings of names, without the dot.
+/// File name extensions.
 const ENDINGS: [(Language, &[&str]); 13] = [
     (Language::Rust, &["rs"]),
     (Language::Python, &["py", "pyi", "pyx"]),
@@ -434,7 +434,7 @@ const ENDINGS: [(Language, &[&str]); 13] = [
     (Language::Elixir, &["ex", "exs"]),
 ];
 
-/// Programs that a script's first line names.
+/// Programs in the first line of a script.
 const PROGRAMS: [(&str, Language); 7] = [
     ("python", Language::Python),
     ("node", Language::JavaScript),
@@ -446,7 +446,7 @@ const PROGRAMS: [(&str, Language); 7] = [
 ];
 
 impl Language {
-    /// The language of a file; of one without an ending, by its first line.
+    /// The language of a file, by its extension; without one, by its first line.
     pub fn of(path: &str, text: &str) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path);
         if let Some((stem, ending)) = name.rsplit_once('.')
@@ -468,7 +468,7 @@ impl Language {
             .map_or(Self::Other, |(_, language)| *language)
     }
 
-    /// What begins a comment that goes on to the end of its line.
+    /// The marks that begin a line comment.
     pub(crate) fn comments(self) -> &'static [&'static str] {
         use Language::*;
         match self {
@@ -478,7 +478,7 @@ impl Language {
         }
     }
 
-    /// What a text literal stands in: marks between which lines may end, and those between which none does.
+    /// The quotes of string literals: first those that may span several lines, then those that may not.
     pub(crate) fn quotes(self) -> [&'static [&'static str]; 2] {
         use Language::*;
         match self {
@@ -491,7 +491,7 @@ impl Language {
         }
     }
 
-    /// Its blocks stand in braces.
+    /// Whether its blocks are enclosed in braces.
     pub(crate) fn has_braces(self) -> bool {
         use Language::*;
         !matches!(self, Python | Ruby | Elixir | Other)

@@ -1,9 +1,9 @@
-//! What cook reads, keeps and runs in a git repository.
+//! Everything that cook reads, keeps and runs in a git repository.
 //!
-//! [`clock`], [`disk`], [`process`] and [`thread`] are what is asked of the operating system; [`git`] is the user's
-//! repository; [`room`] a directory that holds one commit and nothing else; [`store`] the log with its view in
-//! `.agent/`; [`receipt`] the gates and what is kept of their runs; [`session`] what agents said; [`remote`] how the
-//! log travels.
+//! [`clock`], [`disk`], [`process`] and [`thread`] wrap the operating system; [`git`] is the user's repository;
+//! [`room`] is a clean room, a directory that holds one commit and nothing else; [`store`] is the log and its view in
+//! `.agent/`; [`receipt`] runs gates and keeps their receipts; [`session`] keeps the output of agent sessions;
+//! [`remote`] pushes and pulls the log.
 
 pub mod clock;
 pub mod disk;
@@ -21,11 +21,11 @@ use cook_protocol::{prompt, report};
 use receipt::is_sealed;
 use store::Replayed;
 
-/// Runs an event again: its receipts are as they were made, it says what its report amounts to, and the
+/// Replays an event: checks that its receipts are unchanged, that it is the event its report amounts to, and that the
 /// machine accepts it.
 ///
 /// # Errors
-/// Why it is not accepted.
+/// The reason why the event is not accepted.
 pub fn run_again(
     before: Option<&Snapshot>,
     event: &Event,

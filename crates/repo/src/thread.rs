@@ -1,5 +1,5 @@
-//! Threads. They are started here alone, because the system may have none left for this user:
-//! that is an error, or the caller does the work itself, and never a panic.
+//! Threads. All threads are started in this module, because the system may refuse to start one: that is an error, or
+//! the caller does the work itself, but never a panic.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,20 +9,20 @@ use std::thread::{Builder, JoinHandle, Result};
 /// Starts a thread.
 ///
 /// # Errors
-/// When the system has none left.
+/// When the system cannot start another thread.
 pub fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     Builder::new().spawn(work)
 }
 
-/// How many threads make sense for work that does not wait.
+/// The number of threads that make sense for CPU-bound work.
 pub fn at_once() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The work done on each item, all at once as far as there are threads; where there is none
-/// the caller's own does it. In the order of the items; an error is what the work panicked with.
+/// Applies `work` to each item, each on a thread of its own; if a thread cannot be started, the caller's thread does
+/// that item. The results are in the order of the items; an `Err` holds the panic payload.
 pub fn on_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<Result<R>> {
     let work = &work;
     std::thread::scope(|scope| {
@@ -40,8 +40,8 @@ pub fn on_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
     })
 }
 
-/// Both, the first one beside the second where there is a thread for it, else after it. A panic
-/// of either goes on in the caller.
+/// Runs both closures, the first on a second thread if one can be started, otherwise after `other`. A panic in either
+/// is resumed in the caller.
 pub fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     let one = Mutex::new(Some(one));
     let run = || {

@@ -1,7 +1,8 @@
-//! Command lines, as far as cook looks into them. Pure.
+//! A simple parser of shell command lines. Pure.
 //!
-//! A line is cut into simple commands by `words`; what runs another command (`env`, `timeout`, `bash -c`)
-//! is looked through. What cannot be read says nothing: it is allowed, and what it did is found afterwards.
+//! A line is split into simple commands; commands that run another command (`env`, `timeout`, `bash -c`) are replaced
+//! by or followed by that command. A line that cannot be parsed yields no commands: it is allowed, and its effects are
+//! detected afterwards.
 
 use cook_repo::git::path_text;
 use serde::Deserialize;
@@ -11,12 +12,12 @@ use std::path::{Component, Path, PathBuf};
 use std::str::Chars;
 use std::sync::LazyLock;
 
-/// Longest command line that is looked into.
+/// The maximum length of a command line that is parsed, in bytes.
 const MAX_LINE: usize = 64 * 1024;
-/// Command lines in command lines that are looked into.
+/// The maximum nesting depth of command lines in command lines.
 const DEEP: usize = 4;
 
-/// One simple command: its program's name without the path, and the other words.
+/// A simple command: the name of its program without the path, and its other words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
     /// The program.
@@ -27,56 +28,56 @@ pub struct Segment {
     pub writes: Vec<String>,
 }
 
-/// Words of shells, of git and of agents' tools.
+/// Names that are significant to shells, git and agents' tools.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Words {
-    /// Members of a tool's input that name a file.
+    /// Members of a tool's input that hold a file path.
     pub(super) path_fields: Vec<String>,
     /// Tools that run a command line.
     pub(super) shell_tools: Vec<String>,
-    /// In the name of a foreign tool that writes.
+    /// Parts of the name of an unknown tool that writes files.
     pub(super) writing: Vec<String>,
     runners: BTreeMap<String, Runner>,
-    /// Programs that run a command line, and their options that take the next word.
+    /// Programs that run a command line, and their options that take a value.
     shells: Vec<String>,
     shell_options: Vec<String>,
-    /// Of a shell's own, before a command.
+    /// Reserved words of a shell that may precede a command.
     reserved: Vec<String>,
-    /// Options of git that take the next word.
+    /// Options of git that take a value.
     git_options: Vec<String>,
-    /// git commands that put commits on HEAD, or move it.
+    /// git commands that create commits or move HEAD.
     git_commits: Vec<String>,
 }
 
-/// A program that runs another one: its options that take the next word, and how many words stand
-/// between them and that program.
+/// A program that runs another one: its options that take a value, and the number of words between the options and that
+/// program.
 #[derive(Debug, Default, Deserialize)]
 struct Runner {
     options: Vec<String>,
     words: usize,
 }
 
-/// The tests below fail where the file cannot be read.
+/// The tests below fail if the file cannot be parsed.
 pub(super) static WORDS: LazyLock<Words> =
     LazyLock::new(|| serde_json::from_str(include_str!("words.json")).unwrap_or_default());
 
 impl Segment {
-    /// A git command that writes history.
+    /// Whether it is a git command that changes history.
     pub fn writes_history(&self) -> bool {
         let from = behind_options(&self.words, &WORDS.git_options);
         let word = self.words.get(from);
         self.program == "git" && word.is_some_and(|word| WORDS.git_commits.contains(word))
     }
 
-    /// `cook` with that command.
+    /// Whether it is `cook` with this subcommand.
     pub fn is_cook(&self, command: &str) -> bool {
         self.program == "cook" && subcommand(&self.words, &[command]).is_some()
     }
 }
 
-/// The subcommand, where it is one of the wanted ones, and the words behind it. A word behind an
-/// option may be its value: then the next one is looked at too.
+/// Finds one of the wanted subcommands and the words after it. A word after an option may be the option's value: then
+/// the next word is examined too.
 fn subcommand<'s>(words: &'s [String], wanted: &[&str]) -> Option<(&'s str, &'s [String])> {
     let is_option = |at: usize| words[at].starts_with('-');
     for at in (0..words.len()).filter(|at| !is_option(*at)) {
@@ -90,20 +91,20 @@ fn subcommand<'s>(words: &'s [String], wanted: &[&str]) -> Option<(&'s str, &'s 
     None
 }
 
-/// The simple commands of a line, those that others run behind them; empty when it cannot be read.
+/// The simple commands of a line, including those that they run; empty if the line cannot be parsed.
 pub fn segments(line: &str) -> Vec<Segment> {
     let mut found = Vec::new();
     look_into(line, 0, &mut String::new(), &mut found);
     found
 }
 
-/// Files that the commands of a line write, moves and deletions included.
+/// The files that the commands of a line write, move or delete.
 pub(super) fn list_written(line: &str) -> Vec<String> {
     let found = segments(line).into_iter();
     found.flat_map(|segment| segment.writes).collect()
 }
 
-/// `dir` is where the line's `cd` has led.
+/// Parses a line. `dir` is the directory to which its `cd` commands have led.
 fn look_into(line: &str, depth: usize, dir: &mut String, found: &mut Vec<Segment>) {
     if line.len() > MAX_LINE || depth > DEEP {
         return;
@@ -136,7 +137,7 @@ fn below(dir: &str, path: &str) -> String {
     }
 }
 
-/// The program that runs in the end, and its words.
+/// The program that is finally run, and its words.
 fn segment(words: Vec<String>) -> Segment {
     let mut rest = words.as_slice();
     loop {
@@ -158,7 +159,7 @@ fn segment(words: Vec<String>) -> Segment {
             .take_while(|word| is_setting(word))
             .count();
         let from = from + settings + runner.words;
-        // `command -v git` runs nothing, `env` alone prints.
+        // `command -v git` runs nothing, and `env` alone prints the environment.
         if (name == "command" && asks) || from >= others.len() {
             return make_named(name, others);
         }
@@ -185,7 +186,7 @@ fn is_setting(word: &str) -> bool {
     })
 }
 
-/// How many of the words are options and their values.
+/// The number of leading words that are options and their values.
 fn behind_options(words: &[String], with_value: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with(['-', '+'])) {
@@ -197,7 +198,7 @@ fn behind_options(words: &[String], with_value: &[String]) -> usize {
     at.min(words.len())
 }
 
-/// The command line that a shell, or `eval`, is given.
+/// The command line that is passed to a shell or `eval`.
 fn inner_line(segment: &Segment, input: Option<String>) -> Option<String> {
     let words = &segment.words;
     if segment.program == "eval" {
@@ -211,13 +212,13 @@ fn inner_line(segment: &Segment, input: Option<String>) -> Option<String> {
         |word: &&String| word.starts_with('-') && !word.starts_with("--") && word.contains('c');
     match (words[..from].iter().find(is_line), words.get(from)) {
         (Some(_), line) => line.cloned(),
-        // Its standard input, where no file is named.
+        // A shell reads its standard input if no file is named.
         (None, None) => input,
         (None, Some(_)) => input.filter(|_| words[..from].iter().any(|word| word == "-s")),
     }
 }
 
-/// Files that a command changes by what it is.
+/// The files that a command changes by its purpose.
 fn list_changed_files(segment: &Segment) -> Vec<String> {
     let plain = || segment.words.iter().filter(|word| !word.starts_with('-'));
     let in_place = || {
@@ -241,8 +242,8 @@ fn list_changed_files(segment: &Segment) -> Vec<String> {
     }
 }
 
-/// What a command line asks of the tracker, directly or through `cook issue`, where it is one of
-/// the wanted words: the word, and the words behind it.
+/// Finds a subcommand of the issue tracker, called directly or through `cook issue`, if it is one of the wanted ones.
+/// Returns it and the words after it.
 pub fn issue_call<'s>(segment: &'s Segment, wanted: &[&str]) -> Option<(&'s str, &'s [String])> {
     match segment.program.as_str() {
         "br" | "bd" => subcommand(&segment.words, wanted),
@@ -251,23 +252,23 @@ pub fn issue_call<'s>(segment: &'s Segment, wanted: &[&str]) -> Option<(&'s str,
     }
 }
 
-/// How deep commands may stand in commands.
+/// The maximum nesting depth of command substitutions.
 const NESTED: usize = 8;
 
-/// One simple command.
+/// A simple command while it is parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Simple {
     /// Its words, without redirections.
     pub words: Vec<String>,
-    /// Files that its output is sent to.
+    /// Files to which its output is redirected.
     pub writes: Vec<String>,
-    /// What a here-document or a here-string gives it.
+    /// The content of its here-document or here-string.
     pub input: Option<String>,
-    /// Here-documents that begin after its line: where they end, and whether tabs are dropped.
+    /// Here-documents that begin after its line: the delimiter, and whether leading tabs are stripped.
     documents: Vec<(String, bool)>,
 }
 
-/// What the next word is.
+/// The meaning of the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Next {
     #[default]
@@ -278,7 +279,7 @@ enum Next {
     Nothing,
 }
 
-/// The simple commands of a line, in its order.
+/// The simple commands of a line, in order.
 pub(super) fn simple_commands(line: &str) -> Vec<Simple> {
     let mut reader = Reader {
         characters: line.chars().peekable(),
@@ -298,12 +299,12 @@ struct Reader<'l> {
     now: Simple,
     word: Option<String>,
     next: Next,
-    /// Here-documents that begin at the end of the line, each with its command.
+    /// Here-documents that begin at the end of the line, each with the index of its command.
     waiting: Vec<(usize, String, bool)>,
 }
 
 impl Reader<'_> {
-    /// Reads to the end, or where `depth` says so to the bracket that closes. None = cut off in a quote.
+    /// Reads to the end of the line, or with `depth` to the closing parenthesis. `None` if a quote is not closed.
     fn read(&mut self, depth: usize) -> Option<()> {
         let mut open = 0;
         while let Some(c) = self.characters.next() {
@@ -373,11 +374,11 @@ impl Reader<'_> {
         }
     }
 
-    /// `$(…)`: its commands are the line's, and what they print is not known.
+    /// Reads `$(…)`: its commands count as commands of the line, and its output is unknown.
     fn read_nested(&mut self, depth: usize) -> Option<()> {
         self.characters.next();
         if self.characters.next_if_eq(&'(').is_some() {
-            // A sum, whose `<<` begins no document.
+            // An arithmetic expression, in which `<<` does not begin a here-document.
             let mut last = ' ';
             for c in self.characters.by_ref() {
                 if (last, c) == (')', ')') {
@@ -429,7 +430,7 @@ impl Reader<'_> {
         self.done.push(command);
     }
 
-    /// `>`, `>>`, `>|`, `>&`, `2>`, `&>`, `<`, `<<`, `<<-`, `<<<`, `<&`, `<>`.
+    /// Reads a redirection: `>`, `>>`, `>|`, `>&`, `2>`, `&>`, `<`, `<<`, `<<-`, `<<<`, `<&`, `<>`.
     fn redirect(&mut self, first: char) {
         let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
         self.word.take_if(|word| is_number(word));
@@ -448,7 +449,7 @@ impl Reader<'_> {
         };
     }
 
-    /// What stands below the line of the commands that read it.
+    /// Reads the here-documents below the line of their commands.
     fn documents(&mut self) {
         for (command, end, tabs) in std::mem::take(&mut self.waiting) {
             let mut text = String::new();
@@ -473,11 +474,11 @@ impl Reader<'_> {
     }
 }
 
-// From the names an agent gives to paths of the worktree. What leads outside
-// is dropped, through links too.
+// Conversion of the paths in events to paths of the worktree. A path that leads outside, even through a link, is
+// dropped.
 
-/// The directory an event happened in: the one it names, as far up as it still
-/// is there, else where cook was called.
+/// The directory in which an event happened: the named one or its nearest existing parent, otherwise the directory in
+/// which cook was called.
 pub fn find_directory(named: Option<&str>, called: &Path) -> PathBuf {
     let Some(named) = named else {
         return called.to_owned();
@@ -490,7 +491,7 @@ pub fn find_directory(named: Option<&str>, called: &Path) -> PathBuf {
         .to_owned()
 }
 
-/// Relative to `root`, with `/`; none when it is not below it.
+/// A path relative to `root`, with `/` as separator; `None` if it is not below `root`.
 pub fn find_inside(root: &Path, dir: &Path, named: &str) -> Option<String> {
     let mut path = PathBuf::new();
     for part in dir.join(named).components() {
@@ -502,7 +503,7 @@ pub fn find_inside(root: &Path, dir: &Path, named: &str) -> Option<String> {
             part => path.push(part),
         }
     }
-    // The file may be gone or not be there yet; what holds it decides where it is.
+    // The file may not exist, so the nearest existing parent directory is resolved.
     let holder = path.ancestors().skip(1).find_map(|holder| {
         let real = holder.canonicalize().ok()?;
         Some((real, path.strip_prefix(holder).ok()?.to_owned()))

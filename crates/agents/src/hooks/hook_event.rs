@@ -1,4 +1,4 @@
-//! What happened in an agent's session, whichever agent it was.
+//! The events of an agent's session, in a form that is the same for all agents, and the answers to them.
 
 use super::command_line::{WORDS, list_written};
 use cook_protocol::diagnostic::begin;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Why a session started.
+/// The reason why a session started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
 pub enum Source {
@@ -23,7 +23,7 @@ pub enum Source {
     Compact,
 }
 
-/// What a tool does, as far as cook cares.
+/// The relevant effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Writes the files it names.
@@ -37,97 +37,97 @@ pub enum Action {
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// Its name with that agent.
+    /// The agent's name of the tool.
     pub name: String,
-    /// The call's own id, when the agent gives one.
+    /// The id of the call, if the agent provides one.
     pub id: Option<String>,
-    /// What it does.
+    /// The effect of the tool.
     pub action: Action,
-    /// Files it writes, as the agent named them.
+    /// Files that it writes, as named by the agent.
     pub paths: Vec<String>,
-    /// The command line, of a shell.
+    /// The command line, if it runs one.
     pub command: Option<String>,
-    /// It failed.
+    /// Whether the call failed.
     pub failed: bool,
-    /// It ends the agent's own goal loop.
+    /// Whether it ends the agent's own goal loop.
     pub ends_goal: bool,
 }
 
-/// A prompt.
+/// A prompt of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     /// Its text.
     pub text: String,
-    /// Whether a person typed it; none = the agent does not tell.
+    /// Whether a person typed it; `None` if the agent does not report that.
     pub typed: Option<bool>,
 }
 
-/// One event.
+/// An event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Which one.
+    /// The kind of event.
     pub kind: Kind,
-    /// Its name with that agent.
+    /// The agent's name of the event.
     pub native: &'static str,
-    /// The session; never empty.
+    /// The session id; never empty.
     pub session: String,
-    /// Where it happened, as the agent named it.
+    /// The working directory, as named by the agent.
     pub cwd: Option<String>,
-    /// Why the session started.
+    /// The reason why the session started.
     pub source: Source,
-    /// A sub-agent's.
+    /// Whether it comes from a sub-agent.
     pub subagent: bool,
-    /// The turn, prompt or message it belongs to, when the agent names one.
+    /// The turn, prompt or message to which it belongs, if the agent names one.
     pub turn: Option<String>,
-    /// The tool call, of tool events.
+    /// The tool call of a tool event.
     pub tool: Option<Tool>,
-    /// The prompt, of a prompt event.
+    /// The prompt of a prompt event.
     pub prompt: Option<Prompt>,
-    /// Where the session is written down.
+    /// The file in which the agent records the session.
     pub transcript: Option<String>,
-    /// The assistant's last message, where the event has it.
+    /// The assistant's last message, if the event contains it.
     pub last_message: Option<String>,
     /// How full the context is, in percent.
     pub context_percent: Option<f64>,
-    /// How many tokens it holds, where the agent sends that.
+    /// The number of tokens in the context, if the agent sends it.
     pub context_tokens: Option<f64>,
-    /// A compaction is tried, and may come to nothing.
+    /// Whether a compaction is only attempted, so that it may have no effect.
     pub attempt: bool,
-    /// The agent stops until a task of its own in the background is done.
+    /// Whether the agent stops only until its own background task is done.
     pub waits: bool,
-    /// The agent says that a goal loop of its own is running.
+    /// Whether the agent reports that its own goal loop is running.
     pub goal_loop: bool,
-    /// SHA-256 of the input: two deliveries of one event have the same.
+    /// SHA-256 of the input: repeated deliveries of an event have the same digest.
     pub digest: String,
 }
 
 impl Event {
-    /// The agent is about to stop, or to end its own goal loop.
+    /// Whether the agent is about to stop, or to end its own goal loop.
     pub fn is_stop(&self) -> bool {
         self.kind == Kind::Stop || self.tool.as_ref().is_some_and(|tool| tool.ends_goal)
     }
 
-    /// What the context holds goes now.
+    /// Whether the context is lost now.
     pub fn is_compaction(&self) -> bool {
         self.kind == Kind::BeforeCompact && !self.attempt
     }
 }
 
-/// What cook has to say to an event.
+/// Cook's reaction to an event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Effects {
-    /// For the agent's context.
+    /// Text for the agent's context.
     pub context: Option<String>,
-    /// The tool must not run: why.
+    /// The reason why the tool call is denied.
     pub deny: Option<String>,
-    /// The agent must not stop: what is to be done.
+    /// The reason why the stop is refused: the work that remains.
     pub block: Option<String>,
-    /// For the person at the terminal.
+    /// A message to the person at the terminal.
     pub notice: Option<String>,
 }
 
 impl Effects {
-    /// Nothing to say.
+    /// Whether there is no reaction.
     pub fn is_empty(&self) -> bool {
         self == &Self::default()
     }
@@ -141,12 +141,12 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// All of them.
+    /// All agents with hooks.
     pub fn all() -> impl Iterator<Item = Self> {
         KnownAgent::all().filter_map(Self::of)
     }
 
-    /// Those whose hooks may be installed; see [`KnownAgent::list_with_hooks`].
+    /// The agents whose hooks may be installed; see [`KnownAgent::list_with_hooks`].
     pub fn list_with_hooks(
         is_there: impl Fn(&str) -> bool,
         is_set: impl Fn(&str) -> bool,
@@ -154,7 +154,7 @@ impl Agent {
         KnownAgent::list_with_hooks(is_there, is_set).filter_map(Self::of)
     }
 
-    /// Reads a name.
+    /// Finds an agent by name.
     pub fn parse(name: &str) -> Option<Self> {
         KnownAgent::find(name).and_then(Self::of)
     }
@@ -164,37 +164,37 @@ impl Agent {
         Some(Self { known, hooks })
     }
 
-    /// The name on the command line.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         self.known.name()
     }
 
-    /// All that is known of it.
+    /// The description of the agent.
     pub fn known(self) -> &'static KnownAgent {
         self.known
     }
 
-    /// Its hooks.
+    /// The description of its hooks.
     pub fn hooks(self) -> &'static HookTable {
         self.hooks
     }
 
-    /// Its events.
+    /// Descriptions of its events.
     pub fn rows(self) -> &'static [Row] {
         &self.hooks.events
     }
 
-    /// The event of that name.
+    /// The description of the event with this name.
     pub fn row(self, native: &str) -> Option<&'static Row> {
         self.rows().iter().find(|row| row.native == native)
     }
 
-    /// A stop of its can be refused, or answered with what is to be done.
+    /// Whether a stop of this agent can be refused, or answered with further work.
     pub fn can_hold_a_stop(self) -> bool {
         self.rows().iter().any(Row::is_stop_gate)
     }
 
-    /// It sends such an event.
+    /// Whether it sends events of this kind.
     pub fn reports(self, kind: Kind) -> bool {
         self.rows().iter().any(|row| row.kind == kind)
     }
@@ -214,14 +214,14 @@ impl std::fmt::Debug for Agent {
     }
 }
 
-/// Longest name or path that is taken.
+/// The maximum length of a name or path in bytes.
 const MAX_NAME: usize = 4096;
-/// Longest text that is taken.
+/// The maximum length of a text in bytes.
 const MAX_TEXT: usize = 256 * 1024;
-/// Paths taken of one tool call.
+/// The maximum number of paths of one tool call.
 const MAX_PATHS: usize = 200;
 
-/// Reads an event. `named` is the event's name where the input does not hold it.
+/// Parses an event. `named` is the event's name if the input does not contain it.
 pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -281,19 +281,19 @@ fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event 
     }
 }
 
-/// A short text.
+/// Reads a short text.
 fn read_name(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?;
     (!text.is_empty() && text.len() <= MAX_NAME && !text.contains('\0')).then(|| text.to_owned())
 }
 
-/// A long text, cut where it is too long.
+/// Reads a long text, truncated to the maximum length.
 fn read_text(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?;
     (!text.is_empty()).then(|| begin(text, MAX_TEXT).to_owned())
 }
 
-/// The text of a message in parts, cut where it is too long.
+/// Reads the text of a message that consists of parts, truncated to the maximum length.
 fn read_parts(value: &Value) -> String {
     let parts = value.as_array().into_iter().flatten();
     let texts: Vec<String> = parts.filter_map(|part| read_text(part, "text")).collect();
@@ -328,7 +328,7 @@ fn prompt(agent: Agent, value: &Value) -> Prompt {
     }
 }
 
-/// A task that the agent started is not over.
+/// Whether a background task of the agent is still running.
 fn waits(value: &Value) -> bool {
     let mut tasks = value["background_tasks"].as_array().into_iter().flatten();
     tasks.any(|task| {
@@ -357,7 +357,7 @@ fn context_percent(agent: Agent, value: &Value) -> Option<f64> {
         .or_else(|| usage["used_percentage"].as_f64())
         .or_else(|| share(&usage["used"], &usage["limit"]))
         .or_else(|| share(&usage["tokens"], &usage["window"]))
-        // A bare number is a share of 1, or percent.
+        // A bare number is a fraction up to 1, otherwise percent.
         .or_else(|| usage.as_f64().map(|n| if n <= 1.0 { n * 100.0 } else { n }))
         .or_else(|| agent.hooks().context.as_ref().and_then(counted))?;
     (percent.is_finite() && percent >= 0.0).then_some(percent.min(100.0))
@@ -370,7 +370,7 @@ fn tool(tools: &Tools, row: &Row, value: &Value) -> Tool {
         .iter()
         .find_map(|name| value.get(*name))
         .unwrap_or(&Value::Null);
-    // One agent sends the arguments as JSON in a text.
+    // One agent sends the arguments as JSON in a string.
     let parsed = held
         .as_str()
         .and_then(|text| serde_json::from_str(text).ok());
@@ -438,14 +438,15 @@ fn look_into(tools: &Tools, tool: &mut Tool, held: &Value, input: &Value) {
     }
 }
 
-/// What a tool is for, as far as cook cares.
+/// The relevant purpose of a tool.
 enum Purpose {
     Shell,
     Patch,
     Edit,
 }
 
-/// The agent's own tools by its table, those of servers and of later versions by their names.
+/// The purpose of the agent's own tools by its table, and of other tools, from servers or later versions, by their
+/// names.
 fn purpose(tools: &Tools, named: &str) -> Option<Purpose> {
     let own = |names: &[String]| names.iter().any(|name| name == named);
     let name = named.rsplit("__").next().unwrap_or_default();
@@ -476,7 +477,7 @@ fn has_failed(value: &Value) -> bool {
         || value["toolResult"]["resultType"] == "failure"
 }
 
-/// A command line, or the words of one, or several lines of which each may be a line with its words.
+/// The command line of a call: a string, a list of words, or several lines, each of which may have separate words.
 fn command(input: &Value) -> Option<String> {
     if let Some(lines) = input["commands"].as_array() {
         let line = |line: &Value| match line.as_str() {
@@ -508,7 +509,7 @@ fn command(input: &Value) -> Option<String> {
     }
 }
 
-/// Files that a call names, also those in a list of edits.
+/// The files that a call names, including those in a list of edits.
 fn paths(tools: &Tools, input: &Value) -> Vec<String> {
     let others = WORDS
         .path_fields
@@ -540,7 +541,7 @@ fn paths(tools: &Tools, input: &Value) -> Vec<String> {
     found
 }
 
-/// Files that a patch names, with where they are moved to.
+/// The files that a patch names, including the targets of moves.
 fn list_patched(patch: &str) -> Vec<String> {
     const MARKS: [&str; 4] = [
         "*** Add File: ",
@@ -557,14 +558,13 @@ fn list_patched(patch: &str) -> Vec<String> {
         .collect()
 }
 
-// From effects to the answer an agent accepts: exactly its fields, no other.
-// Pure. What an event of that agent cannot carry is left out; the core never
-// asks for it (it goes by the same table).
+// Conversion of effects to an answer, with exactly the fields that the agent accepts. Pure. Effects that an event
+// cannot carry are dropped; `step` uses the same table and does not produce them.
 
-/// Where members of an answer stand, and what stands there: a word, `{event}` or the effect's `{text}`.
+/// Paths of members in an answer, and their values: a literal, `{event}` or the effect's `{text}`.
 type Members = BTreeMap<String, String>;
 
-/// What carries each effect.
+/// The members that carry each effect.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shape {
@@ -575,11 +575,11 @@ struct Shape {
     notice: Members,
 }
 
-/// A test answers each event of each agent by it.
+/// A test answers every event of every agent with these shapes.
 static SHAPES: LazyLock<Vec<Shape>> =
     LazyLock::new(|| serde_json::from_str(include_str!("answers.json")).unwrap_or_default());
 
-/// The answer; none = print nothing.
+/// The answer to an event; `None` means that nothing is printed.
 pub fn answer(agent: Agent, row: &Row, effects: &Effects) -> Option<Value> {
     let effects = &within(row, effects);
     let mut shapes = SHAPES.iter();
@@ -606,7 +606,7 @@ pub fn answer(agent: Agent, row: &Row, effects: &Effects) -> Option<Value> {
     (!effects.is_empty()).then_some(answer)
 }
 
-/// The effects as far as the event can carry them.
+/// The effects that the event can carry.
 pub fn within(row: &Row, effects: &Effects) -> Effects {
     Effects {
         context: effects.context.clone().filter(|_| row.context),

@@ -1,13 +1,11 @@
-//! Changing a JSON text in place. Pure.
+//! In-place editing of JSON with comments. Pure.
 //!
-//! `jsonc-parser` says where things stand; what is not changed stays byte for byte. Its own
-//! edits are not used: they break the lines of an object that stood on one, and taking an entry
-//! out again does not mend that.
+//! `jsonc-parser` provides the positions; everything that is not changed stays byte for byte. The parser's own edits
+//! are not used: they reformat a single-line object, and removing the entry later does not restore it.
 //!
-//! An entry goes onto a line of its own where the one before it stands on one; else it follows
-//! on the same line. So the text shows whether an object was there before: in one of cook's the
-//! first entry begins a line, in an empty one of the user's it stands behind the brace and goes
-//! on over several lines.
+//! An entry goes on a line of its own if the previous entry is on its own line, otherwise it follows on the same line.
+//! Thus the text shows whether an object existed before: in an object that cook created, the first entry begins a line;
+//! in an empty object of the user, it follows the brace and extends over several lines.
 
 use cook_protocol::model::hook_table::Lenience;
 use jsonc_parser::ast::Value as Node;
@@ -20,23 +18,23 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 
 const BOM: &str = "\u{feff}";
 
-/// Why a text cannot be changed.
+/// The reason why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsoncError {
-    /// Not JSON, with or without comments.
+    /// It is not JSON, with or without comments.
     #[error("it is not valid JSON (line {0})")]
     Syntax(usize),
-    /// JSON for cook, and not for whoever reads the file.
+    /// Cook can parse it, but the agent cannot.
     #[error(
         "the agent does not read it: line {0} has a comment or a comma behind the last entry; take that out"
     )]
     Unread(usize),
-    /// Something else stands where an object or a list belongs.
+    /// Something else is in the place of an object or a list.
     #[error("`{0}` is not what it should be")]
     Shape(String),
 }
 
-/// Whether an agent reads a text that is JSON but for what it `reads` beside.
+/// Checks that an agent can read a text: JSON with only the extensions that it `reads`.
 pub fn check(text: &str, reads: &[Lenience]) -> Result<(), JsoncError> {
     let text = text.trim_start_matches(BOM);
     let options = options(|beside| reads.contains(&beside));
@@ -62,7 +60,7 @@ fn options(takes: impl Fn(Lenience) -> bool) -> ParseOptions {
     }
 }
 
-/// What a text holds; an empty one holds an empty object.
+/// The value of a text; an empty text is an empty object.
 pub fn value(text: &str) -> Result<Value, JsoncError> {
     Ok(match is_blank(text) {
         true => Value::Object(serde_json::Map::new()),
@@ -70,8 +68,8 @@ pub fn value(text: &str) -> Result<Value, JsoncError> {
     })
 }
 
-/// Takes out the entries of the list at `path` that `ours` names by their values; then the list
-/// and the objects around it that are left empty and were made here. None = nothing is left.
+/// Removes the entries of the list at `path` for which `ours` returns true, then the list and the objects around it if
+/// they are empty and were created by cook. `None` if nothing is left.
 pub fn remove(
     text: &str,
     path: &[&str],
@@ -95,7 +93,7 @@ pub fn remove(
     }
 }
 
-/// Takes a member out, with the objects around it as [`remove`] does.
+/// Removes a member, and the objects around it as [`remove`] does.
 pub fn remove_member(text: &str, path: &[&str]) -> Result<Option<String>, JsoncError> {
     let read = Text::read(text)?;
     Ok(match at_path(&read.root, path) {
@@ -104,13 +102,13 @@ pub fn remove_member(text: &str, path: &[&str]) -> Result<Option<String>, JsoncE
     })
 }
 
-/// Nothing but white space, and a mark at most.
+/// Whether the text contains only white space, apart from a byte order mark.
 pub fn is_blank(text: &str) -> bool {
     text.trim_start_matches(BOM).trim().is_empty()
 }
 
-/// Adds an entry at the end of the list at `path`, or a member that is not there yet; objects and the
-/// list are made where they are missing.
+/// Appends an entry to the list at `path`, or adds a member that does not exist yet; missing objects and the list are
+/// created.
 pub fn add(text: &str, path: &[&str], value: &Value, to_list: bool) -> Result<String, JsoncError> {
     let style = Style::of(text);
     let nested = |value: Value, names: &[&str]| {
@@ -141,8 +139,8 @@ pub fn add(text: &str, path: &[&str], value: &Value, to_list: bool) -> Result<St
     }
 }
 
-/// The node at a path; of members with one name the last one counts, as for whoever reads the
-/// file, and a number names an entry of a list.
+/// The node at a path. Of several members with the same name the last one counts, as for other readers of the file; a
+/// number is the index of an entry in a list.
 fn at_path<'n, 't>(root: &'n Node<'t>, path: &[&str]) -> Option<&'n Node<'t>> {
     path.iter().try_fold(root, |node, name| match node {
         Node::Object(object) => {
@@ -155,7 +153,7 @@ fn at_path<'n, 't>(root: &'n Node<'t>, path: &[&str]) -> Option<&'n Node<'t>> {
     })
 }
 
-/// Where the entries of an object or a list stand.
+/// The ranges of the entries of an object or list.
 fn entries(node: &Node) -> Vec<Range> {
     match node {
         Node::Object(object) => object.properties.iter().map(Ranged::range).collect(),
@@ -164,9 +162,9 @@ fn entries(node: &Node) -> Vec<Range> {
     }
 }
 
-/// A text with what was found in it.
+/// A parsed text.
 struct Text<'t> {
-    /// The mark that the parser does not take.
+    /// The byte order mark, which the parser does not accept.
     bom: &'t str,
     text: &'t str,
     root: Node<'t>,
@@ -199,12 +197,12 @@ impl<'t> Text<'t> {
         self.text[from..to].contains('\n')
     }
 
-    /// What stands before a place: a comment, a comma or a bracket.
+    /// The last token before a position: a comment, a comma or a bracket.
     fn before(&self, place: usize) -> Option<&TokenAndRange<'t>> {
         self.tokens.iter().rfind(|token| token.end() <= place)
     }
 
-    /// With an entry behind the last one of an object or a list.
+    /// The text with an entry appended to an object or list.
     fn with(&self, holder: &Node, depth: usize, style: &Style, key: &str, value: &Value) -> String {
         let close = holder.end() - 1;
         let last = entries(holder).last().copied();
@@ -212,7 +210,7 @@ impl<'t> Text<'t> {
         let comma = self
             .list_tokens(from, close)
             .find(|token| token.token == Token::Comma);
-        // The comma stands at the entry before; comments on its line stay with it.
+        // The new entry follows the comma after the last entry; comments on that line stay with the last entry.
         let mut at = comma.map_or(from, Ranged::end);
         let mut own_line = match last {
             Some(last) => {
@@ -248,8 +246,8 @@ impl<'t> Text<'t> {
         )
     }
 
-    /// Without the entry at `path`, and without the object or list around it when that was made
-    /// for it alone. None = nothing is left.
+    /// The text without the entry at `path`, and without the object or list around it if that was created for it.
+    /// `None` if nothing is left.
     fn without(&self, path: &[&str]) -> Option<String> {
         let (_, above) = path.split_last()?;
         let entry = at_path(&self.root, path)?.range();
@@ -257,7 +255,7 @@ impl<'t> Text<'t> {
         let all = entries(holder);
         let entry = *all.iter().find(|one| one.end == entry.end)?;
         let before = self.before(entry.start)?;
-        // Around the whole there are comments at most, and they are the user's.
+        // Outside of the root there can only be comments, which are the user's.
         let around = match above {
             [] => 0..self.text.len(),
             _ => holder.start() + 1..holder.end() - 1,
@@ -268,7 +266,7 @@ impl<'t> Text<'t> {
             .list_tokens(around.start, around.end)
             .filter(|token| !is_bracket(token))
             .any(|token| token.end() <= entry.start || token.start() >= entry.end);
-        // Where somebody brought everything onto one line, it cannot be seen whose the holder is.
+        // If someone has joined the lines, the creator of the holder cannot be determined.
         let is_theirs = self.breaks_line(entry.start, entry.end)
             && !self.breaks_line(before.end(), entry.start);
         if !others && !is_theirs {
@@ -277,7 +275,7 @@ impl<'t> Text<'t> {
         Some(self.cut(entry, before))
     }
 
-    /// The text without an entry, the space before it, and one comma.
+    /// The text without an entry, the white space before it, and one comma.
     fn cut(&self, entry: Range, before: &TokenAndRange) -> String {
         let is_comment = |token: &TokenAndRange| {
             matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
@@ -289,7 +287,7 @@ impl<'t> Text<'t> {
         let comma_ahead = ahead
             .find(|token| token.end() <= entry.start && !is_comment(token))
             .filter(is_comma);
-        // A line that ends with a comment stays a line, unless it is followed by the next one.
+        // A line comment before the entry keeps its line break, unless a line break follows the entry.
         let lead = &self.text[before.end()..entry.start];
         let rest = &self.text[entry.end..];
         let rest = rest.strip_prefix(',').unwrap_or(rest);
@@ -312,7 +310,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// How the text breaks and indents its lines.
+/// The line breaks and indentation of a text.
 struct Style {
     newline: &'static str,
     unit: String,
@@ -334,11 +332,11 @@ impl Style {
         }
     }
 
-    /// A value over several lines, the first of them not indented.
+    /// Formats a value over several lines; the first line is not indented.
     fn write(&self, value: &Value, depth: usize) -> String {
         let mut bytes = Vec::new();
         let pretty = PrettyFormatter::with_indent(self.unit.as_bytes());
-        // Writing a value into memory does not fail.
+        // Serializing a value into memory cannot fail.
         let _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, pretty));
         let line = format!("{}{}", self.newline, self.unit.repeat(depth));
         String::from_utf8_lossy(&bytes).replace('\n', &line)
@@ -420,7 +418,7 @@ mod tests {
         }
     }
 
-    /// White space and comments, as anybody may write them.
+    /// White space and comments in any style.
     fn gap() -> impl Strategy<Value = &'static str> {
         select(vec![
             "",

@@ -1,10 +1,10 @@
-//! Which files the hooks of an agent live in, and what belongs into them. Pure.
+//! The files in which the hooks of an agent are installed, and their contents. Pure.
 
 use crate::hooks::hook_event::Agent;
 use cook_protocol::model::hook_table::{CommandForm, Kind, Row, SettingsForm, TimeUnit};
 use serde_json::{Value, json};
 
-/// What the hooks are for; the two stand beside each other and are installed one by one.
+/// The purpose of hooks; those of the two purposes are independent and are installed separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The workflow of this repository.
@@ -13,11 +13,11 @@ pub enum Purpose {
     Check,
 }
 
-/// Seconds an agent waits for a check.
+/// The timeout of a check hook in seconds.
 const CHECK_SECONDS: u64 = 600;
 
 impl Purpose {
-    /// In everything cook writes for it; its number grows when what is written changes.
+    /// A mark in everything that cook writes for this purpose; its number increases when the content changes.
     pub const fn mark(self) -> &'static str {
         match self {
             Self::Workflow => "cook-hooks 1",
@@ -25,19 +25,19 @@ impl Purpose {
         }
     }
 
-    /// What that begins with in every version.
+    /// The beginning of the mark, which is the same in all versions.
     pub fn any_mark(self) -> &'static str {
         self.mark().trim_end_matches(|c: char| c.is_ascii_digit())
     }
 
-    /// The events that are installed.
+    /// The events for which hooks are installed.
     fn rows(self, agent: Agent) -> impl Iterator<Item = &'static Row> {
         let every = self == Self::Workflow;
         let rows = agent.rows().iter();
         rows.filter(move |row| every || row.is_stop_gate())
     }
 
-    /// What `cook hook` is told beside the agent's name.
+    /// The argument of `cook hook` for this purpose.
     fn flag(self) -> &'static str {
         match self {
             Self::Workflow => "",
@@ -45,7 +45,7 @@ impl Purpose {
         }
     }
 
-    /// The name of a file of cook's own.
+    /// The name of a file that only cook writes.
     pub fn own_name(self, path: &str) -> String {
         match (self, path.rsplit_once("cook.")) {
             (Self::Check, Some((dir, ending))) => format!("{dir}cook-check.{ending}"),
@@ -54,55 +54,55 @@ impl Purpose {
     }
 }
 
-/// Where a file lies.
+/// The directory that a path is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// In the worktree.
+    /// The worktree.
     Worktree,
-    /// In the user's home.
+    /// The user's home.
     Home,
 }
 
-/// What kind of file it is.
+/// The kind of a file, and cook's part of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// JSON that others write too: entries are merged in.
+    /// JSON with other content: these entries are merged into it.
     Merged(Vec<Entry>),
-    /// TOML that others write too: these tables are added behind it.
+    /// TOML with other content: these tables are appended.
     Tables(String),
-    /// cook's own file, whole.
+    /// A file that only cook writes, with its complete content.
     Whole(String),
-    /// A text of others with a block of cook's.
+    /// A text with other content, into which this block is inserted.
     Block(String),
 }
 
-/// One entry of a merged file.
+/// An entry that is merged into a JSON file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Names of the members down to the list, or to the member itself.
+    /// The names of the members down to the list, or to the member itself.
     pub path: Vec<&'static str>,
-    /// What is added.
+    /// The value that is added.
     pub value: Value,
-    /// Added to a list; else a member that is only added when it is missing.
+    /// Whether it is appended to a list; otherwise it is a member that is only added if it is missing.
     pub listed: bool,
-    /// What to tell the user who has such a member.
+    /// The message to a user who already has such a member.
     pub if_theirs: Option<String>,
 }
 
-/// One file.
+/// The content that belongs into one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// What the marks in it begin with.
+    /// The beginning of the marks in it.
     pub any_mark: &'static str,
-    /// Where it lies.
+    /// The directory that `path` is relative to.
     pub base: Base,
-    /// Relative to that.
+    /// The relative path.
     pub path: String,
-    /// What belongs into it.
+    /// Cook's content.
     pub content: Content,
 }
 
-/// Programs that run inside an agent, by the name that its table gives them.
+/// Programs that run inside an agent, by their name in the agent's table.
 const SHIMS: [(&str, &str); 3] = [
     (
         "cline.ts",
@@ -117,7 +117,7 @@ const SHIMS: [(&str, &str); 3] = [
 const COMMAND: &str = include_str!("../../../../templates/hooks/command.md");
 const INSTRUCTIONS: &str = include_str!("../../../../templates/hooks/instructions.md");
 
-/// The files of an agent; `shared` = those that everybody gets with the repository.
+/// The files of an agent; with `shared`, those that are committed to the repository.
 pub fn plans(agent: Agent, shared: bool, purpose: Purpose) -> Vec<Plan> {
     let install = &agent.hooks().install;
     let command = &install.command;
@@ -159,7 +159,7 @@ pub fn plans(agent: Agent, shared: bool, purpose: Purpose) -> Vec<Plan> {
     plans
 }
 
-/// The agent's own `/cook`, or a skill of that name.
+/// The agent's own command `/cook`, or a skill of that name.
 fn command_text(form: CommandForm) -> String {
     const MARK: &str = Purpose::Workflow.mark();
     let about = "Mission, who is next, status and pause of the cook workflow in this repository";
@@ -195,20 +195,20 @@ fn content(agent: Agent, purpose: Purpose) -> Content {
     }
 }
 
-/// How a shim calls cook, and how long it waits.
+/// The call of cook in a shim, and its timeout.
 fn shim_call(agent: Agent) -> (String, &'static str) {
     let call = format!("[\"hook\", \"{}\"]", agent.name());
     (call, "timeout: 15_000")
 }
 
-/// A test sees to it that each table names one that there is.
+/// The text of a shim. A test ensures that every name in a table exists.
 fn shim(name: &str) -> &'static str {
     let found = SHIMS.iter().find(|(known, _)| *known == name);
     found.map_or("", |(_, text)| text)
 }
 
-/// The command an agent runs: silent and 0 where cook is missing, because an agent
-/// may take any other end for a refusal.
+/// The command that an agent runs. It prints nothing and exits with 0 if cook is missing, because an agent may take any
+/// other exit code for a refusal.
 pub fn command(agent: Agent, row: Option<&Row>, purpose: Purpose) -> String {
     let event = row.map(|row| format!(" --event {}", row.native));
     let (name, event) = (agent.name(), event.unwrap_or_default());
@@ -233,7 +233,7 @@ fn powershell(agent: Agent, row: &Row, purpose: Purpose) -> String {
     )
 }
 
-/// Seconds an agent waits for a hook.
+/// The timeout of a hook in seconds.
 pub fn seconds(kind: Kind, purpose: Purpose) -> u64 {
     match (purpose, kind) {
         (Purpose::Check, _) => CHECK_SECONDS,
@@ -251,12 +251,12 @@ fn entries(agent: Agent, purpose: Purpose) -> Vec<Entry> {
         if_theirs: None,
     });
     let mut entries: Vec<Entry> = of_events.collect();
-    // Last in and first out: so the text shows whose the object is that holds it.
+    // Added last and removed first, so that the text shows who created the enclosing object.
     if install.form == SettingsForm::Flat {
         entries.push(Entry {
             path: vec!["version"],
-            // The same number as 1 for whoever reads it, and not as anybody else writes it: so it is
-            // known whose it is when it is taken out.
+            // `1.0` equals 1 for every reader, but nobody else writes it, so that cook's own value is recognised when
+            // it is removed.
             value: json!(1.0),
             listed: false,
             if_theirs: None,
@@ -311,7 +311,7 @@ fn tables(agent: Agent, purpose: Purpose) -> String {
     tables.join("\n")
 }
 
-/// A file of cook's own; its payloads do not name the event, so the command does.
+/// A file that only cook writes. Its payloads do not name the event, so the command does.
 fn own_file(agent: Agent, purpose: Purpose) -> String {
     let hooks: serde_json::Map<String, Value> = purpose
         .rows(agent)

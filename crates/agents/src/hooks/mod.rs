@@ -1,8 +1,8 @@
-//! What cook makes of the lifecycle events of an agent's interactive session.
+//! Hooks: cook's answers to the lifecycle events of an agent's interactive session.
 //!
-//! `hook_event` and `hook_answer` know the agents' JSON, `protocol/agents/` their events, `layout` and `jsonc` their
-//! settings files; `step` knows none of these and decides from values alone; `session_state` remembers.
-//! Nothing here measures or prints; what is remembered may be lost.
+//! `hook_event` knows the agents' JSON, `protocol/agents/` their events, and `layout`, `jsonc` and `toml_tables` their
+//! settings files; `step` knows none of these and decides from values alone; `session_state` keeps what is remembered
+//! of a session. Nothing here measures or prints, and the session state may be lost.
 
 mod command_line;
 mod hook_event;

@@ -1,24 +1,23 @@
-//! The recovery message: what a session needs after its context was lost. Pure.
+//! The recovery message: what a session must know after its context was lost. Pure.
 //!
-//! Invariants: at most [`MAX_BYTES`] bytes of valid UTF-8 whatever goes in; the
-//! item's id, the newest checkpoint, the role and its command are always in it;
-//! text from outside is one line each, without control characters, inside a fence
-//! or a code span, and cannot open a heading, a fence or a tag.
+//! Invariants: it has at most [`MAX_BYTES`] bytes of valid UTF-8, whatever the input is; it always contains the item's
+//! id, the newest checkpoint, the role and its command; text from outside is one line per entry, without control
+//! characters, inside a fence or a code span, and cannot open a heading, a fence or a tag.
 
 use cook_protocol::diagnostic::{Lines, begin, clean, count_noun};
 use serde::Serialize;
 
-/// The whole message.
+/// The maximum size of the message in bytes.
 pub const MAX_BYTES: usize = 2048;
-/// Checkpoints that are shown.
+/// The maximum number of checkpoints shown.
 pub const CHECKPOINTS: usize = 5;
-/// Uncommitted paths that are shown.
+/// The maximum number of uncommitted paths shown.
 pub const PATHS: usize = 15;
 
-/// Ready issues that are shown.
+/// The maximum number of ready issues shown.
 const READY: usize = 3;
 
-/// Bytes that a piece may always have; together they stay below [`MAX_BYTES`].
+/// The sizes in bytes that are always available to these parts; their sum is below [`MAX_BYTES`].
 const ID: usize = 120;
 const NEWEST: usize = 320;
 const ROLE: usize = 160;
@@ -49,30 +48,30 @@ pub struct Item {
     pub is_issue: bool,
 }
 
-/// What goes in.
+/// The input of the message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recovery {
     /// The rules, one line each, most important first.
     pub rules: Vec<String>,
-    /// What the session works on, if anything.
+    /// The item that the session works on, if any.
     pub item: Option<Item>,
-    /// Checkpoints, oldest first: how long ago, and text.
+    /// Checkpoints, oldest first: age and text.
     pub checkpoints: Vec<(String, String)>,
-    /// Paths that `git status` names.
+    /// The paths that `git status` lists.
     pub uncommitted: Vec<String>,
-    /// How many more of them there are.
+    /// The number of further paths.
     pub uncommitted_more: u64,
-    /// Who is due and what they do.
+    /// The role that is due, and its task.
     pub role: String,
-    /// The exact command.
+    /// The exact command of the role.
     pub command: String,
-    /// What could be worked on in the tracker: id and title.
+    /// Issues in the tracker that are ready: id and title.
     pub ready: Vec<String>,
-    /// What could not be asked, one line each.
+    /// Facts that could not be determined, one line each.
     pub notes: Vec<String>,
 }
 
-/// How much of each part is shown.
+/// The number of entries of each part, and the length of a line.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     rules: usize,
@@ -85,9 +84,8 @@ struct Room {
 }
 
 impl Recovery {
-    /// The message. Over budget, these go in this order: the ready list, the last rules, unblocked
-    /// items beyond three, paths beyond five, the oldest checkpoints, long titles
-    /// (and after them what is left of the lists).
+    /// Renders the message. If it is too long, it is shortened in this order: the ready list, the last rules, unblocked
+    /// items beyond three, paths beyond five, the oldest checkpoints, long titles, and finally the rest of the lists.
     pub fn render(&self) -> String {
         let mut room = Room {
             rules: self.rules.len(),
@@ -167,9 +165,9 @@ impl Recovery {
 }
 
 impl Room {
-    /// Gives up the next thing; false when nothing is left to give up.
+    /// Shortens the next part; false if nothing can be shortened any more.
     fn shrink(&mut self) -> bool {
-        /// A part, how much of it stays, and how much goes at once.
+        /// A part, its minimum, and the amount by which it is shortened in one step.
         type Part = (fn(&mut Room) -> &mut usize, usize, usize);
         const ORDER: [Part; 11] = [
             (|room| &mut room.ready, 0, 1),
@@ -195,7 +193,7 @@ impl Room {
     }
 }
 
-/// The first entries of a list, each written so, as far as there is room.
+/// Formats the first entries of a list.
 fn list_some(
     list: &[String],
     (count, room): (usize, Room),
@@ -211,7 +209,7 @@ fn fence(title: &str, lines: &[String]) -> String {
     format!("### {title}\n```text\n{}\n```", lines.join("\n"))
 }
 
-/// How many there are beside what is shown.
+/// The number of entries that are not shown.
 fn more(count: usize) -> String {
     match count {
         0 => String::new(),
@@ -243,7 +241,7 @@ fn item_section(item: &Item, room: Room) -> String {
     text
 }
 
-/// Text from outside: one line of at most `cap` bytes that opens nothing.
+/// Text from outside: one line of at most `cap` bytes that cannot open a heading, a fence or a tag.
 pub fn data(text: &str, cap: usize) -> String {
     let line = clean(text, Lines::Fold)
         .replace('<', "‹")
@@ -254,7 +252,7 @@ pub fn data(text: &str, cap: usize) -> String {
     shorten(line, cap)
 }
 
-/// The same among words of cook's own: in a code span that nothing in it ends.
+/// The same for use within cook's own text: in a code span that the text cannot close.
 fn quote_span(text: &str, cap: usize) -> String {
     match data(text, cap).replace('`', "'") {
         text if text.is_empty() => text,
@@ -262,7 +260,7 @@ fn quote_span(text: &str, cap: usize) -> String {
     }
 }
 
-/// At most `cap` bytes, cut at a character and marked.
+/// Truncates a text to at most `cap` bytes at a character boundary, with an ellipsis.
 pub fn shorten(text: &str, cap: usize) -> String {
     match text.len() <= cap {
         true => text.to_owned(),
@@ -270,7 +268,7 @@ pub fn shorten(text: &str, cap: usize) -> String {
     }
 }
 
-/// A span of time in one short word.
+/// Formats an age in one short word.
 pub fn ago(seconds: i64) -> String {
     match seconds.max(0) {
         s @ 0..=59 => format!("{s}s ago"),

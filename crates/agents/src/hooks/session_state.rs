@@ -1,5 +1,5 @@
-//! What cook remembers of one session in one worktree. May be lost at any time
-//! and is never truth: what lasts is in the trail, the log and git.
+//! The memory of one session in one worktree. It may be lost at any time and is never authoritative: lasting facts are
+//! in the trail, the log and git.
 
 use super::command_line::{issue_call, segments};
 use super::hook_event::{Agent, Event, Source};
@@ -17,163 +17,162 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Turns without a checkpoint after which the session is reminded, and how long
-/// it is then left in peace.
+/// The number of turns without a checkpoint after which the session is reminded, and between two reminders.
 pub const NUDGE_AFTER: u64 = 8;
-/// How full the context may be before a word is said, in percent.
+/// The percentage of a full context above which the session is warned.
 pub const CONTEXT_LIMIT: f64 = 85.0;
-/// Stops that are refused in a row without progress.
+/// The number of stops that are refused in a row without progress.
 pub const BLOCKS: u64 = 3;
-/// Two deliveries within this many milliseconds that say the same are one event.
+/// Two deliveries with the same content within this many milliseconds are one event.
 const TWIN: i64 = 3_000;
-/// Deliveries that are remembered.
+/// The number of deliveries that are remembered.
 const DELIVERIES: usize = 128;
-/// Files remembered per item, and items.
+/// The maximum number of files that are remembered per item, and of items.
 const MAX_FILES: usize = 500;
 const MAX_ITEMS: usize = 20;
-/// Subjects remembered since the last checkpoint.
+/// The maximum number of entries in each list of [`Since`].
 const MAX_SINCE: usize = 50;
 
-/// One session.
+/// The state of one session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// The layout that this build writes; a state of a later one is left alone.
+    /// The format that this build writes; a state in a later format is not touched.
     pub schema_version: SchemaVersion,
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
-    /// The session's id, as the agent gives it.
+    /// The agent's id of the session.
     pub session: String,
     /// The slice or issue it works on.
     pub item: Option<String>,
-    /// It claimed that issue in a tracker.
+    /// Whether the session claimed that issue in a tracker.
     pub claimed: bool,
-    /// The tracker had that issue in work for this actor when the session began.
+    /// Whether the tracker had that issue in progress for this actor when the session began.
     pub found: bool,
-    /// HEAD when it was last looked at; none before the first look.
+    /// HEAD when it was last read; `None` before the first time.
     pub head: Option<HeadSeen>,
-    /// Length of the trail when it was last looked at.
+    /// The length of the trail when it was last read.
     pub trail: Option<u64>,
-    /// Turns since the last checkpoint.
+    /// The number of turns since the last checkpoint.
     pub turns: u64,
-    /// The turn that was counted last, where the agent names turns.
+    /// The last counted turn, if the agent names turns.
     pub turn: Option<String>,
-    /// Turns at the last reminder.
+    /// The number of turns at the last reminder.
     pub nudged: u64,
-    /// Issues whose close was seen, until they are claimed again.
+    /// Issues that were closed and not claimed again since.
     pub closed: VecDeque<String>,
-    /// Files edited, by item.
+    /// The edited files of each item.
     pub files: BTreeMap<String, BTreeSet<String>>,
-    /// What happened since the last checkpoint.
+    /// Events since the last checkpoint.
     pub since: Since,
     /// How full the context is, in percent.
     pub context_percent: Option<f64>,
-    /// How many tokens it held when that was last said.
+    /// The last reported number of tokens in the context.
     pub context_tokens: Option<f64>,
-    /// The same when the agent last tried to compact it; none = no attempt is open.
+    /// The number of tokens when the agent last attempted a compaction; `None` if no attempt is pending.
     pub attempted: Option<f64>,
-    /// Its beginning was heard of.
+    /// Whether the beginning of the session was reported.
     pub started: bool,
-    /// It owned the workflow when it was last heard of.
+    /// Whether it owned the workflow at its last event.
     pub owned: bool,
-    /// Stops that were handled.
+    /// The number of stops that were handled.
     pub stops: u64,
-    /// What the last auto-checkpoint said, as SHA-256.
+    /// SHA-256 of the last auto-checkpoint.
     pub kept: Option<String>,
-    /// The user was told, in this context window.
+    /// Whether the full context was reported in this context window.
     pub warned: bool,
-    /// What waits for an event that can carry it.
+    /// Messages that wait for an event that can carry them.
     pub pending: Pending,
-    /// The stop gate.
+    /// The stop gate of the workflow.
     pub stop: StopGate,
-    /// The same for what a check finds.
+    /// The stop gate of `cook check`.
     pub check: StopGate,
-    /// The commit at which the person was last told what a check leaves to them.
+    /// The commit at which the person was last told the results of a check that need a person.
     pub told_at: Option<String>,
-    /// Events that were handled: key and time.
+    /// The deliveries that were handled: key and time.
     pub deliveries: VecDeque<(String, i64)>,
-    /// When the last event came, milliseconds since 1970.
+    /// The time of the last event, in milliseconds since 1970.
     pub seen_ms: i64,
-    /// When the agent itself last called, as the same.
+    /// The time of the last call by the agent itself, in milliseconds since 1970.
     pub called_ms: i64,
 }
 
-/// HEAD at some moment; an unborn one was seen too.
+/// HEAD when it was read; it may have been unborn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeadSeen {
-    /// Full id; none = unborn.
+    /// The full commit id; `None` if HEAD was unborn.
     pub commit: Option<String>,
 }
 
-/// What happened since the last checkpoint.
+/// Events since the last checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Since {
-    /// Short ids and subjects.
+    /// Short ids and subjects of commits.
     pub commits: Vec<String>,
-    /// Paths.
+    /// Paths of edited files.
     pub files: BTreeSet<String>,
     /// Gates that the session ran.
     pub gates: Vec<String>,
-    /// Texts of checkpoints.
+    /// The texts of checkpoints.
     pub checkpoints: Vec<String>,
 }
 
-/// What waits for an event that can carry it.
+/// Messages that wait for an event that can carry them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pending {
-    /// The recovery message.
+    /// Whether the recovery message is due.
     pub recovery: bool,
-    /// The brief behind it.
+    /// Whether the brief is due after the recovery message.
     pub brief: bool,
-    /// The reminder, with the number of turns.
+    /// The number of turns for a due reminder.
     pub nudge: Option<u64>,
-    /// The context warning.
+    /// Whether the context warning is due.
     pub warning: bool,
-    /// Issues that were closed, and what comes after.
+    /// The message after closed issues.
     pub go_on: Option<GoOn>,
-    /// For the user.
+    /// Messages to the user.
     pub notices: Vec<String>,
 }
 
-/// What is said after issues were closed, once for all of them.
+/// The message after one or more issues were closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GoOn {
-    /// What became of each, one sentence.
+    /// One sentence for each closed issue.
     pub closed: Vec<String>,
-    /// The commit to make first, when the tree is dirty.
+    /// The command of the commit to make first, if the worktree is dirty.
     pub commit: Option<String>,
 }
 
-/// What the stop gate did.
+/// The state of a stop gate.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StopGate {
-    /// Stops refused in a row without progress.
+    /// The number of stops refused in a row without progress.
     pub blocks: u64,
-    /// Where things stood at the last of them.
+    /// The state of the work at the last of them.
     pub progress: String,
-    /// The reason that was given: it may come back as a prompt.
+    /// The last stated reason: it may come back as a prompt.
     pub reason: Option<String>,
-    /// It was said that the agent's own goal loop is left alone.
+    /// Whether the user was told that cook does not interfere with the agent's own goal loop.
     pub stepped_back: bool,
 }
 
-/// What becomes of a stop that something stands against.
+/// The outcome of a stop with an open reason to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// It is refused.
+    /// The stop is refused.
     Refused,
-    /// It is let go, and that is written down.
+    /// The stop is allowed, and that is recorded.
     Released,
-    /// It was let go before.
+    /// The stop is allowed, as an earlier one was.
     LetGo,
 }
 
 impl StopGate {
-    /// Counts a stop that something stands against, where things stand so.
+    /// Counts a stop that has an open reason, with the present state of the work.
     pub fn count(&mut self, progress: &str) -> Stop {
         if self.progress != progress {
             progress.clone_into(&mut self.progress);
@@ -189,9 +188,8 @@ impl StopGate {
 }
 
 impl SessionState {
-    /// Notes a delivery; true when it was handled already. With `id` it is known
-    /// for as long as it is remembered, without for a moment only: the same words
-    /// may be said twice.
+    /// Records a delivery. Returns true if it was handled already. With an id, a repetition is recognised as long as it
+    /// is remembered; without one only for a moment, because the same content may be sent again.
     pub fn is_twin(&mut self, key: &str, has_id: bool, now_ms: i64) -> bool {
         let known = self
             .deliveries
@@ -206,14 +204,14 @@ impl SessionState {
         known
     }
 
-    /// A checkpoint: the counter starts again.
+    /// Resets the counters after a checkpoint.
     pub fn note_checkpoint(&mut self) {
         self.turns = 0;
         self.nudged = 0;
         self.pending.nudge = None;
     }
 
-    /// Notes the close of an issue; false when it was noted already.
+    /// Records that an issue was closed; false if it is known.
     pub fn close(&mut self, issue: &str) -> bool {
         if self.closed.iter().any(|closed| closed == issue) {
             return false;
@@ -229,8 +227,7 @@ impl SessionState {
         true
     }
 
-    /// Makes a claimed issue the session's current one, with an empty list of files.
-    /// False when it was claimed before.
+    /// Makes a claimed issue the session's item, with an empty list of files. False if it was claimed already.
     pub fn claim(&mut self, issue: &str) -> bool {
         if self.claimed && self.item.as_deref() == Some(issue) {
             return false;
@@ -242,7 +239,7 @@ impl SessionState {
         true
     }
 
-    /// Makes something the session's current item. True when it was another one.
+    /// Changes the session's item. Returns whether it is another one than before.
     pub fn work_on(&mut self, item: Option<&str>) -> bool {
         if self.item.as_deref() == item {
             return false;
@@ -261,7 +258,7 @@ impl SessionState {
         true
     }
 
-    /// Remembers an edited file.
+    /// Records an edited file.
     pub fn note_edit(&mut self, path: &str) {
         if let Some(item) = &self.item {
             let files = self.files.entry(item.clone()).or_default();
@@ -275,42 +272,43 @@ impl SessionState {
     }
 }
 
-/// Remembers one thing more that happened since the last checkpoint.
+/// Adds an event since the last checkpoint, up to the maximum.
 pub(super) fn remember(list: &mut Vec<String>, what: String) {
     if list.len() < MAX_SINCE {
         list.push(what);
     }
 }
 
-/// How long a hook waits for the others. Each holds the lock for a millisecond or two;
-/// on a machine with nothing to spare a late answer is better than a lost count.
+/// How long a hook waits for the lock. Each hook holds it for a millisecond or two; on a busy machine a late answer is
+/// better than a lost count.
 const WAIT: Duration = Duration::from_millis(2_500);
-/// A state file larger than this is none of cook's.
+/// A larger state file was not written by cook.
 const MAX_STATE: u64 = 4 << 20;
-/// The owner's silence after which nobody owns the workflow.
+/// The period without an event after which the owner loses the workflow.
 pub const OWNER_SILENCE_MS: i64 = 30 * 60 * 1000;
-/// A state that nobody touched for this long is removed.
+/// A state that was not changed for this long is removed.
 const FORGET: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Entries that wait for a tracker, and how many of them stay when none waits.
+/// The maximum number of entries that wait for a tracker, and the number that is kept after it has received all.
 const MAX_QUEUE: usize = 500;
 const KEPT_QUEUE: usize = 50;
 const QUEUE: &str = "queue.jsonl";
-/// The log of hooks begins anew above this size.
+/// The log of hooks is truncated above this size.
 const MAX_LOG: u64 = 256 << 10;
 
-/// Who owns the workflow.
+/// The owner of the workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
-    /// The session; empty = the one whose tool call is running, which will say so itself.
+    /// The session id. If it is empty, the session is the one whose tool call is running; its next event supplies the
+    /// id.
     pub session: String,
-    /// When it was last heard of, milliseconds since 1970.
+    /// The time of its last event, in milliseconds since 1970.
     pub seen_ms: i64,
 }
 
 impl Owner {
-    /// Whether it still is, at that moment.
+    /// Whether it is still the owner at this time.
     pub fn holds(&self, now_ms: i64) -> bool {
         (now_ms - self.seen_ms).abs() < OWNER_SILENCE_MS
     }
@@ -323,7 +321,7 @@ pub struct StateDir {
 }
 
 impl StateDir {
-    /// The directory, for looking only: nothing is made.
+    /// The directory, for reading only: it is not created.
     pub fn at(repo: &Repo, set_up: bool) -> Self {
         Self {
             dir: match set_up && !disk::is_directory(&repo.git_dir().join(GOAL_VIEW)) {
@@ -333,11 +331,11 @@ impl StateDir {
         }
     }
 
-    /// `.agent/tmp` of a set-up worktree, else a directory in its git dir, so that
-    /// nothing appears in a worktree that has no workflow. Made when it is missing.
+    /// The directory, created if missing: `.agent/tmp` in a worktree with a workflow, otherwise in the git directory,
+    /// so that no file appears in a worktree without a workflow.
     ///
     /// # Errors
-    /// When it cannot be made, or is not a directory.
+    /// When it cannot be created, or is not a directory.
     pub fn of(repo: &Repo, set_up: bool) -> io::Result<Self> {
         let Self { dir } = Self::at(repo, set_up);
         match std::fs::create_dir(&dir) {
@@ -356,7 +354,7 @@ impl StateDir {
         Ok(Self { dir })
     }
 
-    /// Takes the lock, or gives up in time; released when dropped.
+    /// Takes the lock, which is released on drop; an error if it stays taken.
     pub fn lock(&self) -> io::Result<File> {
         let file = disk::open_lock(&self.dir.join("hook.lock"))?;
         match disk::take_lock(&file, WAIT)? {
@@ -372,8 +370,8 @@ impl StateDir {
         self.dir.join(format!("hook-{}.json", &name[..24]))
     }
 
-    /// A session's state, which starts anew where none can be read; none = a later cook's, which
-    /// is left alone.
+    /// The state of a session; a new one if it cannot be read. `None` if a later version of cook wrote it: it is not
+    /// touched.
     pub fn load(&self, agent: Agent, session: &str) -> Option<SessionState> {
         let bytes = read(&self.file(agent.name(), session)).unwrap_or_default();
         let value: Value = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
@@ -389,13 +387,13 @@ impl StateDir {
         }))
     }
 
-    /// Keeps a session's state.
+    /// Stores a session's state.
     pub fn save(&self, state: &SessionState) -> io::Result<()> {
         let bytes = serde_json::to_vec(state)?;
         replace(&self.file(&state.agent, &state.session), &bytes)
     }
 
-    /// Every state that can be read, newest first.
+    /// All readable states, newest first.
     pub fn sessions(&self) -> Vec<SessionState> {
         let mut states: Vec<SessionState> = self
             .state_files()
@@ -416,14 +414,14 @@ impl StateDir {
             })
     }
 
-    /// Removes states that nobody touched for a week.
+    /// Removes states that were not changed for a week.
     pub fn forget_old(&self) {
         for path in self.state_files() {
             let age = std::fs::symlink_metadata(&path)
                 .and_then(|found| found.modified())
                 .map(|at| at.elapsed().unwrap_or_default());
             if age.is_ok_and(|age| age > FORGET) {
-                // Another hook may have been faster.
+                // Another hook may have removed it first.
                 let _ = std::fs::remove_file(path);
             }
         }
@@ -431,17 +429,17 @@ impl StateDir {
 
     /// Removes one session's state.
     pub fn forget(&self, agent: Agent, session: &str) {
-        // It may never have been there.
+        // It may not exist.
         let _ = std::fs::remove_file(self.file(agent.name(), session));
     }
 
-    /// Who was last noted as the workflow's owner.
+    /// The recorded owner of the workflow.
     pub fn owner(&self) -> Option<Owner> {
         let bytes = read(&self.dir.join("hook-owner.json")).ok()??;
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Notes the owner, or that there is none.
+    /// Records the owner, or that there is none.
     pub fn set_owner(&self, owner: Option<&Owner>) -> io::Result<()> {
         let path = self.dir.join("hook-owner.json");
         match owner {
@@ -453,8 +451,8 @@ impl StateDir {
         }
     }
 
-    /// Entries of a worktree without a workflow, oldest first: kept here until the
-    /// tracker has them. Torn lines are passed over.
+    /// The queued checkpoints of a worktree without a workflow, oldest first, until the tracker has received them.
+    /// Incomplete lines are skipped.
     pub fn queue(&self) -> io::Result<Vec<Checkpoint>> {
         let bytes = read(&self.dir.join(QUEUE))?.unwrap_or_default();
         Ok(bytes
@@ -463,7 +461,7 @@ impl StateDir {
             .collect())
     }
 
-    /// Appends what the queue does not hold yet. Under the lock.
+    /// Adds entries that the queue does not contain yet. The caller holds the lock.
     pub fn enqueue(&self, entries: &[Checkpoint]) -> io::Result<()> {
         if entries.is_empty() {
             return Ok(());
@@ -478,8 +476,8 @@ impl StateDir {
         self.write_queue(&queue[skipped..])
     }
 
-    /// Keeps the newest entries of a queue that has reached the tracker: the last one
-    /// says how far it has. Under the lock.
+    /// Shortens a queue that the tracker has received: the newest entries are kept, because the last one marks how far
+    /// the tracker has read. The caller holds the lock.
     pub fn shorten_queue(&self) -> io::Result<()> {
         let queue = self.queue()?;
         match queue.len().checked_sub(KEPT_QUEUE) {
@@ -497,7 +495,7 @@ impl StateDir {
         replace(&self.dir.join(QUEUE), &bytes)
     }
 
-    /// A line for whoever looks why a hook was silent.
+    /// Logs a line for the diagnosis of hooks.
     pub fn log(&self, line: &str) {
         let path = self.dir.join("hook.log");
         let append = || -> io::Result<()> {
@@ -507,12 +505,12 @@ impl StateDir {
             }
             disk::append_line(&mut file, line)
         };
-        // The log is for reading only; a hook does not fail for it.
+        // A failure to write the log must not fail the hook.
         let _ = append();
     }
 }
 
-/// A regular file's bytes; none when it is absent, or larger than cook writes it.
+/// The content of a regular file; `None` if it is missing, or larger than cook writes it.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match disk::read(path, MAX_STATE, Links::Refuse) {
         Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(None),
@@ -520,123 +518,123 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// State may be lost: it is not waited for until it is on the disk.
+/// Replaces a file without a sync, because the state may be lost.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     NewFile::at(path, Durable::Nothing).write(bytes)
 }
 
-// What an event is judged by, and which of it has to be measured for that event. Pure.
+// The facts by which an event is judged, and which of them must be measured for it. Pure.
 
-/// The workflow, as the log has it.
+/// The workflow as recorded in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflow {
-    /// Whether work goes on.
+    /// Whether work continues.
     pub policy: Policy,
-    /// Who is due, as last written down.
+    /// The role that is due, as last recorded.
     pub role: Option<Role>,
-    /// The slice in work.
+    /// The active slice.
     pub slice: Option<String>,
-    /// What that slice is expected to change.
+    /// The paths that the slice is expected to change.
     pub surfaces: Vec<String>,
-    /// Changes when the work gets on: a commit, an accepted report, another
-    /// policy or role, a criterion that was verified.
+    /// Changes when the work makes progress: a commit, an accepted report, another policy or role, or a verified
+    /// criterion.
     pub progress: String,
 }
 
-/// Who is due now, measured.
+/// The role that is due now, as measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
-    /// Whether work goes on.
+    /// Whether work continues.
     pub policy: Policy,
-    /// The role; none when nobody is.
+    /// The role; `None` if none is due.
     pub role: Option<Role>,
-    /// What it is to do.
+    /// Its task.
     pub action: String,
-    /// The exact command.
+    /// Its exact command.
     pub command: String,
 }
 
-/// A tracker issue that was closed, and verified to be.
+/// A tracker issue that was closed, as the tracker confirms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedIssue {
     /// Its id.
     pub id: String,
-    /// What can start now: id and title.
+    /// Issues that can start now: id and title.
     pub unblocked: Vec<String>,
 }
 
-/// Facts an event is judged by. What [`wants`] did not ask for may be left out.
+/// The facts by which an event is judged. Facts that [`wants`] did not request may be missing.
 #[derive(Debug, Clone, Default)]
 pub struct Situation {
-    /// Now, RFC 3339.
+    /// The current time in RFC 3339.
     pub now: String,
-    /// Now, milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     pub now_ms: i64,
-    /// cook's own child: the role it was started for.
+    /// The role of the session, if cook started it (the inner `None`: without a role); `None` if cook did not.
     pub child: Option<Option<Role>>,
-    /// The workflow; none where none is set up.
+    /// The workflow; `None` if the worktree has none.
     pub workflow: Option<Workflow>,
-    /// The session owns the workflow.
+    /// Whether the session owns the workflow.
     pub owner: bool,
-    /// Another one does.
+    /// Whether another session owns it.
     pub held: bool,
-    /// This agent's session around a call of cook took the workflow, and its environment did not say
-    /// which one that is.
+    /// Whether a call of cook within a session of this agent took ownership of the workflow, and its environment did
+    /// not identify the session.
     pub taken: bool,
-    /// This stop was handled already, while this delivery of it waited.
+    /// Whether this stop was already handled while this delivery of it waited.
     pub again: bool,
-    /// `cook run` drives: nobody owns the workflow.
+    /// Whether `cook run` drives the workflow, so that no session owns it.
     pub driven: bool,
-    /// HEAD; of a goal what stands in the worktree.
+    /// The commit of HEAD; when a goal is checked, a commit of the worktree's content.
     pub head: Option<String>,
-    /// A goal is asked, also where the agent's own goal loop runs.
+    /// Whether a goal is checked, which also happens while the agent's own goal loop runs.
     pub goal: bool,
-    /// What the person is to be told, where nothing holds the stop.
+    /// The message to the person if nothing prevents the stop.
     pub told: Option<String>,
-    /// Commits made since the session's last look, oldest first.
+    /// Commits made since the session's last event, oldest first.
     pub commits: Vec<MadeCommit>,
-    /// Entries of the trail since the session's last look.
+    /// Entries of the trail since the session's last event.
     pub news: Vec<Checkpoint>,
-    /// Length of the trail.
+    /// The length of the trail.
     pub trail: u64,
     /// The tool's paths inside the worktree, relative to it.
     pub paths: Vec<String>,
     /// Those of them that HEAD tracks.
     pub tracked: Vec<String>,
-    /// An issue of this session's actor, as the tracker has it.
+    /// The issue that the tool call claimed, if the tracker confirms that this session's actor holds it.
     pub claimed: Option<String>,
     /// Issues that the tool call closed.
     pub closed: Vec<ClosedIssue>,
-    /// Uncommitted paths, when asked for; a tracker's own files are left out.
+    /// Uncommitted paths without the tracker's own files, if requested.
     pub dirty: Option<Vec<String>>,
-    /// Who is due, when asked for.
+    /// The role that is due, if requested.
     pub due: Option<Due>,
-    /// The recovery message, when asked for.
+    /// The recovery message, if requested.
     pub recovery: Option<Recovery>,
-    /// First line of the assistant's last message, when asked for.
+    /// The first line of the assistant's last message, if requested.
     pub last_line: Option<String>,
-    /// The brief, when asked for and there is one.
+    /// The brief, if requested and available.
     pub brief: Option<String>,
-    /// Prompts are kept as they are; otherwise their digest is.
+    /// Whether prompts are stored as text; otherwise only their digests are.
     pub keep_prompts: bool,
 }
 
-/// Facts that take longer, and whether this event needs them.
+/// Facts that take longer to measure, and whether an event needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wants {
-    /// The recovery message's.
+    /// The facts of the recovery message.
     pub recovery: bool,
-    /// Who is due.
+    /// The role that is due.
     pub due: bool,
     /// Whether the worktree is clean.
     pub dirty: bool,
-    /// The transcript's end.
+    /// The end of the transcript.
     pub last_line: bool,
-    /// The brief, to be said.
+    /// The brief.
     pub brief: bool,
 }
 
-/// Which of the slower facts an event needs, by what is remembered of the session.
+/// The slower facts that an event needs, given the session's state.
 pub fn wants(state: &SessionState, row: &Row, event: &Event) -> Wants {
     let starts = begins(state, event) || event.is_compaction();
     let loses = event.is_compaction() || has_shrunk(state, event);
@@ -655,21 +653,21 @@ pub fn wants(state: &SessionState, row: &Row, event: &Event) -> Wants {
     }
 }
 
-/// A session begins: by its event, or by its first prompt where the agent sends no such event.
+/// Whether a session begins: by its event, or by its first prompt if the agent sends no such event.
 pub fn begins(state: &SessionState, event: &Event) -> bool {
     let first = event.kind == Kind::Prompt && !state.started;
     !event.subagent && (event.kind == Kind::SessionStart || first)
 }
 
-/// Since the agent tried to compact the context it holds clearly less. A request adds to it, and what
-/// an agent leaves out of one beside that is little.
+/// Whether the context is clearly smaller than when the agent attempted a compaction. Requests add to it, and other
+/// omissions of an agent are small.
 pub(super) fn has_shrunk(state: &SessionState, event: &Event) -> bool {
     const LEFT: f64 = 0.75;
     let held = state.attempted.zip(event.context_tokens);
     !event.subagent && held.is_some_and(|(before, now)| now < before * LEFT)
 }
 
-/// A session begins that has lost what it knew.
+/// Whether a session begins that has lost its context.
 pub(super) fn goes_on(event: &Event) -> bool {
     event.kind == Kind::SessionStart && matches!(event.source, Source::Compact | Source::Resume)
 }

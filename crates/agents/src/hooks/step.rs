@@ -1,11 +1,9 @@
-//! What cook does with an event. Pure: session state and measured facts in,
-//! session state, effects and trail entries out.
+//! The handling of an event. Pure: the input is the session state and measured facts, the output is the new session
+//! state, effects and trail entries.
 //!
-//! Invariants: an event that was handled already changes nothing but may be
-//! refused again, and a stop was handled already only when it was while this delivery of it waited;
-//! nothing is said that the event cannot carry, it waits; a
-//! sub-agent gets the guard and nothing else; a session that does not own the
-//! workflow gets the recovery message and nothing else.
+//! Invariants: an event that was handled already changes nothing, but may be refused again (a stop counts as handled
+//! only if it was handled while this delivery of it waited); a message that the event cannot carry waits for one that
+//! can; a sub-agent is only guarded; a session that does not own the workflow gets only the recovery message.
 
 use super::command_line::{issue_call, segments};
 use super::hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool};
@@ -32,7 +30,7 @@ pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation)
     step.state.seen_ms = facts.now_ms;
     step.state.called_ms = facts.now_ms;
     let twin = match event.kind {
-        // The same words are said at each stop, and no agent numbers its stops.
+        // Stops have identical content, and no agent numbers them.
         Kind::Stop => facts.again,
         _ => {
             let (key, has_id) = delivery(event);
@@ -61,7 +59,7 @@ pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation)
     step.finish()
 }
 
-/// What makes two deliveries one, and whether the agent itself says so.
+/// The key by which repeated deliveries are recognised, and whether it contains the agent's own id.
 fn delivery(event: &Event) -> (String, bool) {
     match event.tool.as_ref().and_then(|tool| tool.id.as_ref()) {
         Some(id) => (format!("{:?}:{}:{id}", event.kind, event.subagent), true),
@@ -69,22 +67,22 @@ fn delivery(event: &Event) -> (String, bool) {
     }
 }
 
-/// What came of an event.
+/// The result of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The session now.
+    /// The new session state.
     pub state: SessionState,
-    /// What to say.
+    /// The reaction.
     pub effects: Effects,
-    /// What to append to the trail.
+    /// Entries to append to the trail.
     pub entries: Vec<Checkpoint>,
-    /// The session becomes the workflow's owner.
+    /// Whether the session becomes the workflow's owner.
     pub takes: bool,
-    /// It stops being it.
+    /// Whether the session stops being the owner.
     pub leaves: bool,
 }
 
-/// An event, the facts, and what has come of them so far.
+/// An event with its facts, and the result so far.
 pub(super) struct Step<'a> {
     pub(super) agent: Agent,
     pub(super) state: SessionState,
@@ -128,7 +126,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The session works for the workflow, or without one for an issue it claimed.
+    /// Whether the session owns the workflow, or works on an issue if there is no workflow.
     pub(super) fn owns(&self) -> bool {
         match &self.facts.workflow {
             Some(_) => (self.facts.owner || self.takes) && !self.facts.driven,
@@ -136,7 +134,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Tells this event from one that says the same at another time.
+    /// A key that distinguishes this event from one with the same content at another time.
     pub(super) fn key(&self) -> String {
         let digest: String = self.event.digest.chars().take(16).collect();
         format!("{digest}-{}", self.facts.now_ms)
@@ -163,12 +161,12 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Bytes that cook adds to a context at once: what goes beyond is cut by the agent
-/// with the smallest limit.
+/// The maximum number of bytes that cook adds to a context at once: the agent with the smallest limit truncates longer
+/// texts.
 const INLINE: usize = 10_000;
 
 impl Step<'_> {
-    /// Refuses what the role may not do; a sub-agent's calls too.
+    /// Denies a tool call that the role may not make; also for a sub-agent.
     pub(super) fn guard(&mut self) {
         if self.event.kind != Kind::BeforeTool {
             return;
@@ -187,14 +185,14 @@ impl Step<'_> {
             .and_then(|tool| refusal(role, tool, self.facts));
     }
 
-    /// A second delivery: a refusal is repeated, nothing else is said or counted.
+    /// Handles a repeated delivery: only a refusal is repeated.
     pub(super) fn repeat(&mut self, row: &Row) {
         if row.gate == Gate::Block && self.state.stop.blocks > 0 && self.owns() {
             self.effects.block.clone_from(&self.state.stop.reason);
         }
     }
 
-    /// Keeps an owning session at work while the policy says so.
+    /// Refuses the stop of an owning session as long as the policy is to continue.
     pub(super) fn stop_gate(&mut self, row: &Row) {
         if self.event.kind != Kind::Stop || row.gate != Gate::Block {
             return;
@@ -227,7 +225,7 @@ impl Step<'_> {
         }
     }
 
-    /// The agent's own goal loop is left alone, which is said once.
+    /// Whether the agent's own goal loop is running: cook does not interfere with it, and says so once.
     pub(super) fn steps_back(&mut self) -> bool {
         if self.event.goal_loop && !self.state.stop.stepped_back {
             self.state.stop.stepped_back = true;
@@ -259,18 +257,18 @@ impl Step<'_> {
         self.write_down(text);
     }
 
-    /// Keeps that a session was let go, and tells the user.
+    /// Records that a session was allowed to stop, and tells the user.
     pub(super) fn write_down(&mut self, text: String) {
         let id = format!("released:{}", self.key());
         self.entry(CheckpointKind::Released, id, text.clone(), None);
         self.state.pending.notices.push(format!("cook: {text}"));
     }
 
-    /// What waited, as far as this event carries it.
+    /// Delivers the pending messages that this event can carry.
     pub(super) fn say(&mut self, row: &Row) {
         let owns = self.owns();
         let gates_stops = self.agent.rows().iter().any(|row| row.gate == Gate::Block);
-        // Where the agent's stop can be refused a session is sent on there.
+        // If the agent's stop can be refused, the session is told to continue at its stop.
         let sent_on_at_stop = gates_stops && self.agent.hooks().send_on == SendOn::AtStop;
         if row.context {
             let mut parts = Vec::new();
@@ -311,8 +309,8 @@ impl Step<'_> {
         }
     }
 
-    /// The session's own claim, else the slice in work, else what the tracker had in
-    /// work for this actor when the session began.
+    /// Determines the session's item: the issue that it claimed, otherwise the active slice, otherwise the issue that
+    /// the tracker had in progress for this actor when the session began.
     pub(super) fn follow_item(&mut self) {
         if let Some(issue) = &self.facts.claimed {
             if self.state.claim(issue) {
@@ -337,7 +335,7 @@ impl Step<'_> {
         }
     }
 
-    /// One entry per commit, whoever made it; a commit is a checkpoint.
+    /// Adds an entry for each new commit, regardless of its author. A commit counts as a checkpoint.
     pub(super) fn link_commits(&mut self) {
         let slice = self.facts.workflow.as_ref().and_then(|w| w.slice.clone());
         for commit in &self.facts.commits {
@@ -362,7 +360,7 @@ impl Step<'_> {
         });
     }
 
-    /// Checkpoints that came by another way: a command of the agent's, or the user.
+    /// Reads checkpoints that were made in other ways: by a command of the agent, or by the user.
     pub(super) fn read_trail(&mut self) {
         let mine = |entry: &&Checkpoint| {
             let session = entry.session.as_deref();
@@ -386,7 +384,7 @@ impl Step<'_> {
         self.state.trail = Some(self.facts.trail);
     }
 
-    /// Files, gates, claims and closes that a tool call shows.
+    /// Records the edited files, gates, claims and closed issues of a tool call.
     pub(super) fn tool_effects(&mut self) {
         let Some(tool) = self
             .event
@@ -401,7 +399,7 @@ impl Step<'_> {
                 self.state.note_edit(path);
             }
         }
-        // A call of cook's in it noted that it took the work, and not for which session.
+        // A call of cook within this tool call took ownership, but did not know the session.
         let by_hand = !self.event.subagent && self.facts.child.is_none();
         self.takes |= tool.action == Action::Shell && by_hand && self.facts.taken;
         for segment in segments(tool.command.as_deref().unwrap_or_default()) {
@@ -411,7 +409,7 @@ impl Step<'_> {
                 remember(&mut self.state.since.gates, gate);
             }
             let comments = issue_call(&segment, &["comments", "comment"]).is_some();
-            // With a workflow the trail itself shows it.
+            // With a workflow, the checkpoint appears in the trail.
             let keeps = segment.is_cook("brief")
                 && segment.words.iter().any(|word| word == "checkpoint")
                 && self.facts.workflow.is_none();
@@ -424,7 +422,7 @@ impl Step<'_> {
         }
     }
 
-    /// After a verified close: the file list, once, and what can be done next.
+    /// Handles a confirmed close: records the list of files once, and prepares the message about the next work.
     fn note_close(&mut self, closed: &ClosedIssue) {
         if !self.state.close(&closed.id) {
             return;
@@ -466,7 +464,7 @@ impl Step<'_> {
         }
     }
 
-    /// Starts, compactions, how full the context is, the end.
+    /// Handles starts, compactions, the fill level of the context, and the end of a session.
     pub(super) fn lifecycle(&mut self, row: &Row) {
         self.follow_context();
         if let Some(percent) = self.event.context_percent.filter(|_| !self.event.subagent) {
@@ -483,7 +481,7 @@ impl Step<'_> {
             }
             Kind::BeforeCompact if self.event.is_compaction() => {
                 self.auto_checkpoint();
-                // Where its end is told too, that is when something is lost.
+                // If the agent also reports the end of a compaction, the context is lost only then.
                 if row.context || !self.agent.reports(Kind::AfterCompact) {
                     self.lose_context();
                 }
@@ -510,7 +508,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the context that the agent tried to compact holds less now.
+    /// Updates the size of the context, and detects whether the attempted compaction took place.
     fn follow_context(&mut self) {
         let Some(tokens) = self.event.context_tokens.filter(|_| !self.event.subagent) else {
             return;
@@ -523,15 +521,14 @@ impl Step<'_> {
         self.state.context_tokens = Some(tokens);
     }
 
-    /// What the session knew is gone.
+    /// Handles the loss of the context.
     fn lose_context(&mut self) {
         self.state.pending.recovery = true;
         self.state.pending.brief = true;
         self.new_window();
     }
 
-    /// A session that was ended and is resumed works on what it worked on, unless another one has
-    /// taken that.
+    /// A resumed session owns the workflow again if it did before, unless another session has taken it.
     pub(super) fn keep_ownership(&mut self) {
         if self.facts.workflow.is_none() {
             return;
@@ -546,8 +543,8 @@ impl Step<'_> {
         }
     }
 
-    /// What the user typed becomes a message that anchors can quote. Prompts that are
-    /// cook's own words coming back, and those that nobody says were typed, do not.
+    /// Stores a prompt that the user typed as a message that anchors can cite. Prompts that repeat cook's own words, or
+    /// are not known to be typed, are ignored.
     fn keep_prompt(&mut self) {
         let typed = |prompt: &&Prompt| prompt.typed == Some(true);
         let Some(prompt) = self.event.prompt.as_ref().filter(typed) else {
@@ -556,7 +553,7 @@ impl Step<'_> {
         let text = clean(&prompt.text, Lines::Keep);
         let text = text.trim();
         let is_ours = text.starts_with("cook: ")
-            // How an agent tells itself that a task in the background is done.
+            // This is how an agent reports to itself that a background task is done.
             || text.starts_with("<task-notification>")
             || self.state.stop.reason.as_deref().map(str::trim) == Some(text);
         if text.is_empty() || is_ours || self.event.subagent || self.facts.workflow.is_none() {
@@ -571,7 +568,7 @@ impl Step<'_> {
         };
         let name = sha256(self.key());
         let id = format!("{PROMPT_ID}{}", &name[..12]);
-        // It belongs to the session, whatever the session works on.
+        // A prompt belongs to the session, not to its item.
         let item = self.state.item.take();
         self.entry(CheckpointKind::Prompt, id, kept, None);
         self.state.item = item;
@@ -583,13 +580,13 @@ impl Step<'_> {
         self.state.pending.warning = false;
     }
 
-    /// What would be lost with the context, kept before it is.
+    /// Stores a summary before the context is lost.
     fn auto_checkpoint(&mut self) {
         let has_news = self.state.turns > 0 || self.state.since != Since::default();
         if self.state.item.is_none() || !has_news || self.event.subagent {
             return;
         }
-        // What a shell edited shows only now.
+        // Files that were edited by shell commands are only detected now.
         for path in self.facts.dirty.iter().flatten() {
             self.state.note_edit(path);
         }
@@ -611,8 +608,7 @@ impl Step<'_> {
     }
 }
 
-/// Why the call is refused; none = it may run. `role` is none where no role binds
-/// the session.
+/// The reason to deny a tool call; `None` if it is allowed. `role` is `None` if the session is not bound to a role.
 pub(super) fn refusal(role: Option<Role>, tool: &Tool, facts: &Situation) -> Option<String> {
     match tool.action {
         Action::Edit => role.and_then(|role| edit(role, facts)),
@@ -653,7 +649,7 @@ fn edit(role: Role, facts: &Situation) -> Option<String> {
     ))
 }
 
-/// The state of the work, and its contract.
+/// Whether a path belongs to the workflow's state or contract.
 fn is_cooks(path: &str) -> bool {
     const STATE: [&str; 7] = [
         ".agent/state.json",
@@ -684,7 +680,7 @@ fn way_out(role: Role) -> String {
     )
 }
 
-/// Closing an issue while what it did is not committed.
+/// Denies closing an issue while changes are uncommitted.
 fn close(line: &str, facts: &Situation) -> Option<String> {
     let stopped = facts
         .workflow
@@ -710,12 +706,12 @@ fn close(line: &str, facts: &Situation) -> Option<String> {
     ))
 }
 
-/// Closed issues that are named.
+/// The maximum number of closed issues that are named.
 const CLOSED: usize = 10;
-/// Files that a list names before it counts.
+/// The maximum number of files in a list; the others are counted.
 const FILES: usize = 30;
 
-/// What a session had done when its context went.
+/// The summary of a session's work when its context is lost.
 pub(super) fn summarise(
     state: &SessionState,
     turns: u64,
@@ -751,7 +747,7 @@ pub(super) fn summarise(
     shorten(&text, MAX_CHECKPOINT_TEXT)
 }
 
-/// Sorted, the first of them, then a count.
+/// The first files in sorted order, then the number of the others.
 pub(super) fn file_list(files: &BTreeSet<String>) -> String {
     let shown: Vec<String> = files
         .iter()
@@ -768,8 +764,7 @@ pub(super) fn file_list(files: &BTreeSet<String>) -> String {
     )
 }
 
-/// The brief between two lines that mark it, byte for byte as it is printed; where it
-/// does not fit, how to get it.
+/// The brief between two marker lines, byte for byte as it is printed; if it is too long, the command that prints it.
 pub(super) fn quote_brief(brief: &str, room: usize) -> String {
     let text = format!("--- cook brief ---\n{brief}\n--- end of the brief ---");
     match text.len() + 2 <= room {
@@ -778,7 +773,7 @@ pub(super) fn quote_brief(brief: &str, room: usize) -> String {
     }
 }
 
-/// The first line that says something.
+/// The first line that is not empty.
 pub fn first_line(text: &str) -> Option<String> {
     text.lines()
         .map(|line| data(line, 400))
@@ -797,7 +792,7 @@ pub(super) fn warn_of_context(percent: f64) -> String {
     )
 }
 
-/// After a close: what became free, and what must still be committed.
+/// Adds a closed issue to the message: the issues it unblocked, and the commit that must be made.
 pub(super) fn describe_closed(closed: &ClosedIssue, dirty: Option<&[String]>, pending: &mut GoOn) {
     let id = data(&closed.id, 100);
     if pending.closed.len() < CLOSED {
@@ -815,7 +810,7 @@ pub(super) fn describe_closed(closed: &ClosedIssue, dirty: Option<&[String]>, pe
     }
 }
 
-/// Sends the session on.
+/// The message that tells the session to continue.
 pub(super) fn say_go_on(pending: &GoOn) -> String {
     let mut text = format!(
         "cook: {} Continue with the next ready work: cook issue ready",

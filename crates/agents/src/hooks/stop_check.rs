@@ -1,7 +1,7 @@
-//! A stop that `cook check` has something to say to. Pure.
+//! The handling of a stop by `cook check`. Pure.
 //!
-//! Invariant: what was refused three times in a row without a new commit is let go, however fast the
-//! stops follow one another, and that is written down.
+//! Invariant: after three refusals in a row without a new commit, the stop is allowed, however fast the stops follow
+//! one another, and that is recorded.
 
 use super::hook_event::{Agent, Event};
 use super::recovery::data;
@@ -9,39 +9,39 @@ use super::session_state::{BLOCKS, SessionState, Situation, Stop};
 use super::step::{Outcome, Step};
 use cook_protocol::model::hook_table::Kind;
 
-/// Lines that an agent is told; the rest is a number.
+/// The maximum number of lines that are shown to an agent; the others are counted.
 const SHOWN: usize = 20;
 
-/// One line of a check that is not true.
+/// A finding of a check: a claim that is false or could not be verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct False {
-    /// Its code and what it says.
+    /// Its code and message.
     pub what: String,
-    /// The command that shows more, or mends it.
+    /// The command that shows details or fixes it.
     pub next: String,
-    /// Whose it is.
+    /// Who must act on it.
     pub owed: Owed,
 }
 
-/// Who is told a line, and what becomes of the stop.
+/// Who is told about a finding, and its effect on the stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owed {
-    /// The agent: it is false, and the stop is refused.
+    /// The agent: the claim is false, and the stop is refused.
     Mending,
-    /// The agent, once a commit: it could not be asked.
+    /// The agent, once per commit: the claim could not be verified.
     Word,
-    /// The person, once a commit: nothing that an agent may do answers it, so the stop is let go.
+    /// The person, once per commit: no action permitted to an agent resolves it, so the stop is allowed.
     Person,
 }
 
-/// Whether a stop is to be checked at all: not in cook's own child, not a sub-agent's, and not where
-/// it was let go with this commit already.
+/// Whether a stop is checked: not in a session that cook started, not for a sub-agent, and not if a stop was already
+/// allowed at this commit.
 pub fn is_checked(state: &SessionState, event: &Event, facts: &Situation) -> bool {
     let let_go = state.check.blocks > BLOCKS && state.check.progress == progress(facts);
     event.is_stop() && facts.child.is_none() && !event.subagent && !let_go
 }
 
-/// Handles a stop, by what the check of this commit found false.
+/// Handles a stop, given the findings of the check of this commit.
 pub fn check_stop(
     agent: Agent,
     state: SessionState,
@@ -77,7 +77,7 @@ pub fn check_stop(
             Stop::LetGo => {}
         }
     }
-    // Where the agent has no place for it, whoever calls says it on stderr.
+    // If the agent has no field for a notice, the caller prints it to stderr.
     if !step.state.pending.notices.is_empty() {
         let notices = std::mem::take(&mut step.state.pending.notices);
         step.effects.notice = Some(notices.join("\n"));
@@ -93,7 +93,7 @@ impl Step<'_> {
         }
     }
 
-    /// What is the person's to do, once a commit.
+    /// Tells the person, once per commit, what only a person can resolve.
     fn tell_person(&mut self, found: &[&False]) {
         let at = progress(self.facts);
         if found.is_empty() || self.state.told_at.as_ref() == Some(&at) {
@@ -112,7 +112,7 @@ fn progress(facts: &Situation) -> String {
     facts.head.clone().unwrap_or_else(|| "unborn".to_owned())
 }
 
-/// The lines of the check, and no word more than is needed to act on them.
+/// The findings, with only as many words as are needed to act on them.
 fn reason(found: &[&False], goal: bool) -> String {
     let (command, mut text) = match goal {
         true => ("cook goal", "cook goal: not reached.".to_owned()),
@@ -163,7 +163,7 @@ mod tests {
         }];
         let mut state = SessionState::default();
         let mut refused = Vec::new();
-        // The same bytes at the same moment: Claude Code names no turn.
+        // Identical input at the same time: Claude Code does not name a turn.
         for _ in 0..20 {
             let outcome = stop(state, "a", &found);
             refused.extend(outcome.effects.block.clone());

@@ -1,8 +1,8 @@
-//! Adding tables of cook's to a TOML text of others, and taking them out. Pure.
+//! Adds cook's tables to a TOML file with other content, and removes them again. Pure.
 //!
-//! A table of cook's carries its mark in its command: agents write their settings anew, without the
-//! comments. Before the first stands one line end of cook's, so that the text shows whether that of
-//! others ended with one.
+//! Each of cook's tables contains its mark in its command, because agents rewrite their settings without the comments.
+//! One newline of cook's precedes the first table, so that the text shows whether the other content ended with a
+//! newline.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ struct Settings {
     hooks: Vec<Spanned<BTreeMap<String, Spanned<Value>>>>,
 }
 
-/// Why a text cannot be changed: it is not TOML, by its line, or holds its hooks in another form.
+/// The reason why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TablesError {
-    /// Not TOML.
+    /// It is not TOML.
     #[error("it is not valid TOML (line {0})")]
     Syntax(usize),
-    /// `hooks` is no list of tables.
+    /// `hooks` is not a list of tables.
     #[error("`hooks` is not a list of `[[hooks]]` tables; write it as such")]
     Form,
 }
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Result<Settings, TablesError> {
     toml::from_str(text).map_err(|_| TablesError::Form)
 }
 
-/// The tables whose command holds the mark: the values of each, and where it stands.
+/// The tables whose command contains the mark: their values and positions.
 fn list_ours(text: &str, mark: &str) -> Result<Vec<(Table, Range<usize>)>, TablesError> {
     let mut found = Vec::new();
     for hook in parse(text)?.hooks {
@@ -46,7 +46,7 @@ fn list_ours(text: &str, mark: &str) -> Result<Vec<(Table, Range<usize>)>, Table
         if !command.is_some_and(|line| line.contains(mark)) {
             continue;
         }
-        // A table in a list on one line is none of cook's form.
+        // An inline table in a list was not written by cook.
         if !text[header.clone()].starts_with("[[") {
             return Err(TablesError::Form);
         }
@@ -62,10 +62,10 @@ fn list_ours(text: &str, mark: &str) -> Result<Vec<(Table, Range<usize>)>, Table
     Ok(found)
 }
 
-/// Whether exactly these tables are in it; none = no table of cook's is.
+/// Whether cook's tables in the text equal these; `None` if the text contains none of cook's tables.
 ///
 /// # Errors
-/// A text that cannot be changed.
+/// When the text cannot be parsed or has another form.
 pub fn holds(text: &str, tables: &str, mark: &str) -> Result<Option<bool>, TablesError> {
     let named = |text| -> Result<Vec<Table>, TablesError> {
         let ours = list_ours(text, mark)?;
@@ -75,10 +75,10 @@ pub fn holds(text: &str, tables: &str, mark: &str) -> Result<Option<bool>, Table
     Ok((!found.is_empty()).then_some(found == named(tables)?))
 }
 
-/// The text without cook's tables; none = nothing else is in it.
+/// The text without cook's tables; `None` if it contains nothing else.
 ///
 /// # Errors
-/// A text that cannot be changed.
+/// When the text cannot be parsed or has another form.
 pub fn without(text: &str, mark: &str) -> Result<Option<String>, TablesError> {
     let ours = list_ours(text, mark)?;
     if ours.is_empty() {
@@ -96,15 +96,15 @@ pub fn without(text: &str, mark: &str) -> Result<Option<String>, TablesError> {
         left.push('\n');
     }
     left.push_str(behind);
-    // The line end of cook's would have stood before the first table.
+    // If cook had added to an existing text, its newline would precede the first table.
     let is_ours = left.is_empty() && text.starts_with("[[hooks]]");
     Ok((!is_ours).then_some(left))
 }
 
-/// The text of others with these tables behind it.
+/// Appends these tables to an existing text.
 ///
 /// # Errors
-/// A text that cannot be changed.
+/// When the text cannot be parsed or has another form.
 pub fn add(theirs: Option<&str>, tables: &str) -> Result<String, TablesError> {
     let after = match theirs {
         Some(theirs) => format!("{theirs}\n{tables}"),
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(holds(&text, OURS, "mark 1"), Ok(Some(true)));
         let left = without(&text, "mark ").unwrap().unwrap();
         assert_eq!(left, "a = 1\n\n[b]\nc = 2\n\n[d]\n");
-        // An agent that writes its settings anew leaves the values.
+        // An agent that rewrites its settings keeps the values.
         let anew = text
             .replace("event = \"Stop\"\n", "")
             .replace("timeout = 10\n\n[b]", "timeout = 10\nevent = 'Stop'\n[b]");

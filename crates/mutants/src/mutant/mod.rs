@@ -1,6 +1,5 @@
-//! Defects of cook's own, planted in the lines that a diff changed: the floor where no tool of the
-//! language is there. They are texts, so a defect may not build; that counts as neither noticed nor
-//! survived.
+//! Cook's own defects, planted in the changed lines of a diff: a minimum for languages without a mutation tool. They
+//! are textual changes, so a defect may not compile; such a defect counts as neither noticed nor survived.
 
 mod sites;
 #[cfg(test)]
@@ -17,35 +16,35 @@ use sha2::{Digest, Sha256};
 use sites::{IMPORTS, Site};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Characters of an id.
+/// The length of an id in characters.
 const ID: usize = 12;
-/// Places in one file that are looked at; what is beyond counts as possible no more.
+/// The maximum number of places in one file that are considered; further ones do not count as possible.
 const MOST_PLACES: usize = 200_000;
 
 /// A planted defect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mutant {
-    /// The same for the same defect in the same words, wherever its lines stand.
+    /// The id, which is the same for the same defect in the same text, regardless of its line number.
     pub id: String,
-    /// What it does.
+    /// The kind of defect.
     pub operator: Operator,
     /// The file.
     pub path: String,
-    /// From 1, in the text of now.
+    /// The line in the present text, counted from 1.
     pub line: usize,
-    /// The change that it is, against the text of now.
+    /// The unified diff against the present text.
     pub diff: String,
-    /// The file's text with it.
+    /// The text of the file with the defect.
     #[serde(skip)]
     pub text: String,
 }
 
-/// Defects of a diff.
+/// The defects that can be planted in a diff.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Planting {
-    /// Most telling first.
+    /// The selected defects, the most significant first.
     pub mutants: Vec<Mutant>,
-    /// How many there could be: more than there are where only some were taken.
+    /// The number of possible defects, which may exceed the number selected.
     pub possible: usize,
 }
 
@@ -54,14 +53,14 @@ struct Candidate<'e> {
     text: &'e str,
     site: Site,
     id: String,
-    /// How many more telling ones stand in its line.
+    /// The number of more significant candidates in its line.
     place: usize,
     chance: [u8; 32],
 }
 
-/// Defects in the lines that these edits changed, `most` at most. Which ones are taken where there are
-/// more depends on `seed` alone: the id of a commit. Each changed line gives its most telling one
-/// before any gives its second.
+/// Plants at most `most` defects in the lines that these edits changed. If there are more candidates, the selection
+/// depends only on `seed`, the id of a commit. Each changed line provides its most significant defect before any
+/// provides a second one.
 pub fn plant(edits: &[Edited], seed: &str, most: usize) -> Planting {
     if !subject(edits).is_code() || most == 0 {
         return Planting::default();
@@ -98,7 +97,7 @@ fn find_candidates<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
     let mut found = Vec::new();
     for site in sites {
         let old = &text[site.from..site.to];
-        // With or without the mark behind it, it is the same.
+        // A change of only the trailing comma or semicolon is not a defect.
         if old == site.with || old.trim_end_matches([',', ';']).trim_end() == site.with {
             continue;
         }
@@ -125,7 +124,7 @@ fn find_candidates<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
     found
 }
 
-/// Changed lines as they were, where there are several hunks; a single one is the whole change.
+/// Sites that revert one hunk, if there are several; a single hunk is the whole change.
 fn find_hunks(path: &str, before: &str, after: &str) -> Vec<Site> {
     let new = line_diff::split(after);
     let mut starts = vec![0];
@@ -165,7 +164,7 @@ fn render(candidate: Candidate) -> Mutant {
     }
 }
 
-/// One digest of several parts.
+/// The digest of several parts.
 pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
@@ -175,38 +174,38 @@ pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The first characters of a digest.
+/// The first characters of a digest in hexadecimal.
 pub(crate) fn hex(digest: &[u8; 32], length: usize) -> String {
     let bytes = digest[..length / 2].iter();
     bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
-// Whether a diff holds code in which a defect could be planted.
+// Whether a diff contains code in which a defect can be planted.
 
-/// What a diff is about.
+/// The kind of content that a diff changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// It brings code, or other code.
+    /// It adds or changes code.
     Code,
-    /// No file of source: documents, tests, settings.
+    /// It changes no source file, only documents, tests or settings.
     NoSource,
-    /// Comments and blanks.
+    /// It changes only comments and white space.
     Comments,
-    /// Code that stands elsewhere now.
+    /// It only moves code.
     Moves,
-    /// Code is gone and none came.
+    /// It only removes code.
     Deletions,
 }
 
 impl Subject {
-    /// Taking it back would be noticed by a test of it.
+    /// Whether a test should notice if the change is reverted.
     pub fn is_code(self) -> bool {
         self == Self::Code
     }
 }
 
-/// What these edits are about.
+/// The kind of content that these edits change.
 pub fn subject(edits: &[Edited]) -> Subject {
     let sources: Vec<&Edited> = edits
         .iter()
@@ -238,7 +237,7 @@ pub fn subject(edits: &[Edited]) -> Subject {
     }
 }
 
-/// A text's lines of code, without comments, blanks, and what only says where others stand.
+/// The lines of code in a text, without comments, blank lines and imports.
 fn code_lines(path: &str, text: &str) -> Vec<String> {
     let language = Language::of(path, text);
     let tokens = tokens::code(language, text);
@@ -276,10 +275,10 @@ fn is_docstring(language: Language, tokens: &[Token], at: usize) -> bool {
         && at.checked_sub(1).is_none_or(|at| tokens[at].is(":"))
 }
 
-// Changed lines as they were, beside the tests as they are: tests are no part of what is taken back. And a
-// change that changes nothing: a gate that notices it looks at the text and not at what it does.
+// Reverting a change without its tests, which are not part of what is reverted. Also a change without effect: a gate
+// that notices it examines the text and not the behaviour.
 
-/// Lines, from 1, of tests and of what stands around them for them alone.
+/// The lines, counted from 1, of tests and of modules that exist only for tests.
 pub(crate) fn test_lines(suite: &Suite) -> BTreeSet<usize> {
     let holds = |group: &Item| {
         suite
@@ -290,7 +289,7 @@ pub(crate) fn test_lines(suite: &Suite) -> BTreeSet<usize> {
     for item in &suite.items {
         let for_tests = match item.sort {
             Sort::Test => true,
-            // A module of tests; a class may hold more than those.
+            // A test module; a class may contain more than tests.
             Sort::Group => holds(item) && item.name.to_lowercase().contains("test"),
             Sort::Helper => false,
         };
@@ -301,7 +300,7 @@ pub(crate) fn test_lines(suite: &Suite) -> BTreeSet<usize> {
     found
 }
 
-/// Hunks of a file outside of its tests, each as what stands in its place when it is taken back.
+/// The hunks of a file outside of its tests, each with the text that replaces it when it is reverted.
 fn hunks(path: &str, before: &str, after: &str) -> Vec<(Difference, String)> {
     let (old, new) = (line_diff::split(before), line_diff::split(after));
     let of_before = test_lines(&Suite::read(path, before));
@@ -324,8 +323,8 @@ fn hunks(path: &str, before: &str, after: &str) -> Vec<(Difference, String)> {
     found
 }
 
-/// What a source file is when its change is taken back and its tests stay; none = a new file, whose
-/// tests would go with it. Empty texts: the file was not there.
+/// The content of a source file when its change is reverted and its tests are kept: the inner `None` if the file did
+/// not exist before, the outer `None` if it is a new file with tests, which would be removed with it.
 pub fn without_change(
     path: &str,
     before: Option<&str>,
@@ -347,8 +346,7 @@ pub fn without_change(
     Some(Some(out))
 }
 
-/// The text with a comment behind it; none where its language is not known, or what stands at its end
-/// may be no code.
+/// The text with a comment appended; `None` if the language is not known, or if the end of the text may not be code.
 pub fn with_comment(path: &str, text: &str) -> Option<String> {
     let language = Language::of(path, text);
     let mark = language
@@ -362,7 +360,7 @@ pub fn with_comment(path: &str, text: &str) -> Option<String> {
     }
     let comment = format!("{mark} Nothing else is changed.\n");
     let mut commented = String::new();
-    // Behind the first line too, where that is a line of its own.
+    // Also after the first line, if a statement does not extend beyond it.
     let rest = match text.split_once('\n') {
         Some((first, rest)) if ends_with_itself(first) => {
             commented = format!("{first}\n{comment}");
@@ -377,11 +375,11 @@ pub fn with_comment(path: &str, text: &str) -> Option<String> {
     Some(commented + &comment)
 }
 
-/// What begins in the line does not go on in the next.
+/// Whether nothing in the line continues in the next one.
 fn ends_with_itself(line: &str) -> bool {
     let goes_on = ["\"\"\"", "'''", "/*", "`", "<<"];
     let last = line.trim_end();
-    // A statement may go on wherever a bracket or an operator is open.
+    // A statement may continue if a bracket is open or the line ends with an operator.
     let is_whole = last.is_empty()
         || ["#", "//", ";", ")", "}"]
             .iter()

@@ -1,5 +1,5 @@
-//! Places in changed lines where a defect can be planted, by the words and marks of the language.
-//! Never in a comment, never in a test, in a text only as a whole.
+//! Finds the places in changed lines where a defect can be planted, by the keywords and operators of the language.
+//! Comments and tests are left alone, and string literals are only replaced as a whole.
 
 use crate::suite::{Item, Sort, Suite};
 use crate::tokens::Language::{self, *};
@@ -7,32 +7,32 @@ use crate::tokens::{Kind, Token, close, goes_on, inside, line_starts};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// How a defect differs from the code; the most telling first.
+/// The kind of a defect, ordered from the most to the least significant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operator {
-    /// Changed lines are as they were.
+    /// Changed lines are reverted.
     HunkReverted,
-    /// A branch that came is never taken.
+    /// A new branch is never taken.
     BranchRemoved,
-    /// A function gives back nothing, or what is nearest to it.
+    /// A function returns nothing, or an empty value.
     ReturnEmptied,
-    /// An error stops nothing.
+    /// An error is ignored.
     ErrorIgnored,
-    /// A condition is the opposite.
+    /// A condition is negated.
     ConditionNegated,
-    /// A comparison is another one.
+    /// A comparison is replaced by another one.
     ComparisonShifted,
-    /// A sum is a difference.
+    /// An arithmetic operator is replaced.
     ArithmeticChanged,
-    /// A statement is gone.
+    /// A statement is removed.
     StatementDropped,
-    /// A constant is another one.
+    /// A constant is changed.
     ConstantChanged,
 }
 
 impl Operator {
-    /// What is wrong, in words.
+    /// Describes the defect.
     pub fn words(self) -> &'static str {
         match self {
             Self::HunkReverted => "changed lines are as they were",
@@ -48,7 +48,7 @@ impl Operator {
     }
 }
 
-/// A place, and what stands there instead.
+/// A place in the text, and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Site {
     pub line: usize,
@@ -58,7 +58,7 @@ pub(super) struct Site {
     pub with: String,
 }
 
-/// Signs that are exchanged for one another.
+/// Operators that are exchanged for one another.
 const COMPARISONS: [(&str, &str); 8] = [
     ("<", "<="),
     (">", ">="),
@@ -72,26 +72,26 @@ const COMPARISONS: [(&str, &str); 8] = [
 const SUMS: [(&str, &str); 4] = [("+", "-"), ("*", "/"), ("+=", "-="), ("*=", "/=")];
 const CONNECTIVES: [(&str, &str); 2] = [("&&", "||"), ("and", "or")];
 
-/// Words that begin a line in which nothing is planted.
+/// Words that begin a line in which no defect is planted.
 pub(super) const IMPORTS: [&str; 11] = [
     "import", "use", "from", "package", "include", "require", "extern", "mod", "module", "using",
     "export",
 ];
 
-/// Words that begin what is no statement of its own.
+/// Words that begin a line which is never dropped as a statement.
 const KEPT: [&str; 34] = [
     "return", "if", "elif", "elsif", "else", "unless", "while", "until", "for", "foreach",
     "switch", "match", "case", "try", "catch", "except", "rescue", "finally", "with", "do", "let",
     "const", "var", "val", "pub", "fn", "def", "raise", "throw", "break", "continue", "end",
     "local", "yield",
 ];
-/// Words that begin what only tells somebody of something.
+/// Words that begin a statement for logging or debugging.
 const TOLD: [&str; 13] = [
     "log", "logger", "logging", "console", "debug", "trace", "info", "warn", "tracing", "slog",
     "Log", "LOG", "assert",
 ];
 
-/// The sign of a pair that stands opposite.
+/// The other operator of a pair.
 fn find_opposite<'s>(pairs: &[(&'s str, &'s str)], sign: &str) -> Option<&'s str> {
     pairs.iter().find_map(|(one, other)| match sign {
         _ if sign == *one => Some(*other),
@@ -100,7 +100,7 @@ fn find_opposite<'s>(pairs: &[(&'s str, &'s str)], sign: &str) -> Option<&'s str
     })
 }
 
-/// All places in lines that changed.
+/// Finds all sites in changed lines.
 pub(super) fn sites(suite: &Suite, text: &str, is_changed: &dyn Fn(usize) -> bool) -> Vec<Site> {
     let mut finder = Finder {
         suite,
@@ -150,7 +150,7 @@ impl<'t> Finder<'t> {
         }
     }
 
-    /// The text of tokens.
+    /// The text of a range of tokens.
     fn words(&self, range: &Range<usize>) -> &'t str {
         match self.tokens().get(range.clone()) {
             Some([first, .., last] | [first @ last]) => &self.text[first.at..last.end()],
@@ -158,7 +158,7 @@ impl<'t> Finder<'t> {
         }
     }
 
-    /// The line declares what others define, or says something to the compiler.
+    /// Whether the line is an import, an attribute or a directive.
     fn is_import(&self, at: usize) -> bool {
         let line = self.tokens()[at].line;
         let first = self.tokens().partition_point(|token| token.line < line);
@@ -167,7 +167,7 @@ impl<'t> Finder<'t> {
         !is_variable && (IMPORTS.contains(&first.text) || first.is("#") || first.is("@"))
     }
 
-    /// The end of the statement that holds a token.
+    /// The end of the statement that contains a token.
     fn statement_end(&self, at: usize) -> usize {
         let tokens = self.tokens();
         let mut end = at + 1;
@@ -188,7 +188,7 @@ impl<'t> Finder<'t> {
         end
     }
 
-    /// `if` and `while`: the condition negated; a branch that came, never taken.
+    /// `if` and `while`: negates the condition; a new branch is never taken.
     fn find_condition(&mut self, at: usize) {
         let token = self.tokens()[at];
         let is_if = matches!(token.text, "if" | "elif" | "elsif");
@@ -217,7 +217,7 @@ impl<'t> Finder<'t> {
         self.add(Operator::ConditionNegated, range, negated);
     }
 
-    /// The condition behind a keyword, as tokens.
+    /// The tokens of the condition after a keyword.
     fn condition_range(&self, at: usize) -> Option<Range<usize>> {
         let tokens = self.tokens();
         let line = tokens[at].line;
@@ -251,12 +251,12 @@ impl<'t> Finder<'t> {
         if end == tokens.len() || own.iter().any(|token| token.is("let") || token.is("case")) {
             return None;
         }
-        // What stands before the condition in Go.
+        // In Go, a statement may precede the condition.
         let last = own.iter().rposition(|token| token.is(";"));
         Some(last.map_or(range.start, |last| range.start + last + 1)..end)
     }
 
-    /// The branch came as a whole.
+    /// Whether the whole branch is new.
     fn is_new_branch(&self, at: usize, condition: &Range<usize>) -> bool {
         let tokens = self.tokens();
         let line = tokens[at].line;
@@ -279,7 +279,7 @@ impl<'t> Finder<'t> {
         (line..=last).all(|line| (self.is_changed)(line) || is_blank(line))
     }
 
-    /// A sign between two values, with spaces around.
+    /// Replaces an operator between two values, surrounded by spaces.
     fn find_sign(&mut self, at: usize) {
         let tokens = self.tokens();
         let token = tokens[at];
@@ -295,7 +295,7 @@ impl<'t> Finder<'t> {
         let of_shell = self.language() == Shell;
         let closes = matches!(before.text, ")" | "]" | "?");
         let is_value = matches!(before.kind, Kind::Word | Kind::Number) || closes;
-        // `||` also begins a closure.
+        // `||` may also begin a closure.
         let joins = (is_value || before.kind == Kind::Text || before.is("}"))
             && !matches!(before.text, "move" | "return")
             && !(of_shell && token.is("||"));
@@ -307,7 +307,7 @@ impl<'t> Finder<'t> {
             self.add(Operator::ConditionNegated, at..at + 1, other);
         } else if let Some(other) = find_opposite(&SUMS, token.text)
             && is_value
-            // Some languages add up texts.
+            // In some languages `+` also joins strings.
             && after.kind != Kind::Text
             && !of_shell
             && !matches!(before.text, "return" | "case" | "in" | "yield" | "as" | "mut")
@@ -332,7 +332,7 @@ impl<'t> Finder<'t> {
         }
     }
 
-    /// A text that is a statement of its own: a docstring.
+    /// Whether a string literal is a statement of its own, that is, a docstring.
     fn is_remark(&self, at: usize) -> bool {
         let tokens = self.tokens();
         let begins = at.checked_sub(1).is_none_or(|before| {
@@ -391,7 +391,7 @@ impl<'t> Finder<'t> {
         }
     }
 
-    /// Statements that may be gone.
+    /// Drops statements.
     fn find_statements(&mut self) {
         let (tokens, language) = (self.tokens(), self.language());
         let mut starts = line_starts(tokens, language.has_braces());
@@ -427,7 +427,7 @@ impl<'t> Finder<'t> {
         }
     }
 
-    /// Bodies of functions, half of which changed at least, that give back nothing.
+    /// Replaces the bodies of functions by an empty result, if at least half of the body changed.
     fn find_bodies(&mut self) {
         let (tokens, language) = (self.tokens(), self.language());
         for item in &self.suite.items {
@@ -461,7 +461,7 @@ fn is_block(tokens: &[Token], item: &Item) -> bool {
     tokens.get(item.head.end).is_some_and(|open| open.is("{"))
 }
 
-/// A statement that does nothing.
+/// A statement without effect.
 fn nothing(language: Language) -> &'static str {
     match language {
         Python => "pass",
@@ -471,7 +471,7 @@ fn nothing(language: Language) -> &'static str {
     }
 }
 
-/// A statement that has an effect: a call, or an assignment to what is there already.
+/// Whether a statement has an effect: a call, or an assignment to an existing variable.
 fn does_something(language: Language, own: &[Token]) -> bool {
     let (Some(first), Some(last)) = (own.first(), own.last()) else {
         return false;
@@ -502,7 +502,7 @@ fn does_something(language: Language, own: &[Token]) -> bool {
     let acts = count("(") > 0
         || ASSIGNS.iter().any(|sign| count(sign) > 0)
         || matches!(language, Ruby | Elixir) && own.len() > 1;
-    // `int x = f()`, `class A`; in Ruby `save x` is a call.
+    // `int x = f()` and `class A` are declarations; in Ruby, `save x` is a call.
     let declares = own.len() > 2 && own[0].kind == Kind::Word && own[1].kind == Kind::Word;
     acts && !declares
 }
@@ -515,7 +515,7 @@ fn other_number(text: &str) -> Option<String> {
     text.contains('.').then(|| format!("{:?}", number + 1.0))
 }
 
-/// An empty text, and of an empty one another; none of a pattern or of a text with values in it.
+/// Empties a string literal, or fills an empty one; `None` for a pattern or a literal with interpolated values.
 fn other_text(language: Language, text: &str) -> Option<String> {
     let own = inside(text);
     let is_filled = match language {
@@ -537,9 +537,9 @@ fn other_text(language: Language, text: &str) -> Option<String> {
     Some(format!("{}{}", &text[..at], &text[at + own.len()..]))
 }
 
-// What a function gives back that gives back nothing, by its language and its result's type.
+// The empty result of a function, by its language and result type.
 
-/// The empty result of a function; none = it has none that could be written.
+/// The empty result of a function; `None` if none can be written.
 pub(super) fn empty_result(
     language: Language,
     tokens: &[Token],
@@ -593,7 +593,7 @@ fn of_rust(result: &[Token]) -> String {
     .to_owned()
 }
 
-/// The types of a list, each without its name.
+/// The non-empty parts of a list, separated by commas.
 fn split<'t, 'a>(tokens: &'t [Token<'a>]) -> impl Iterator<Item = &'t [Token<'a>]> {
     let named = |part: &&'t [Token<'a>]| !part.is_empty();
     tokens.split(|token| token.is(",")).filter(named)

@@ -1,4 +1,4 @@
-//! What is planted in which language, in which order, and where nothing is.
+//! Tests which defects are planted in each language, in which order, and where none are planted.
 
 use super::*;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn edit<'a>(path: &'a str, before: Option<&'a str>, after: &'a str) -> Edited<'a
     }
 }
 
-/// `OPERATOR: what came`, for each defect of one line.
+/// The defects that change one line, as `OPERATOR: new line`.
 fn list_defects(path: &str, before: &str, after: &str) -> Vec<String> {
     let planting = plant(&[edit(path, Some(before), after)], "seed", 1_000);
     let mut told: Vec<String> = planting

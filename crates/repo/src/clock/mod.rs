@@ -1,34 +1,34 @@
-//! The time, as the documents write it: RFC 3339 in UTC, whole seconds.
+//! The time in the format of the documents: RFC 3339 in UTC, whole seconds.
 //!
-//! A [`Clock`] is handed in wherever a moment is written, so that nothing else
-//! asks the system. Moments written by one workflow never run backwards, even
-//! when the machine's clock does: see [`Clock::read_not_before`].
+//! All timestamps that are written come from a [`Clock`] that the caller passes in; nothing else asks the system.
+//! Timestamps within one workflow never run backwards, even if the machine's clock does: see
+//! [`Clock::read_not_before`].
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Fixes the time for tests: RFC 3339. Honoured only while `COOK_TEST=1` is set too,
-/// so that a variable left behind cannot date real records.
+/// Fixes the time for tests, in RFC 3339. It is ignored unless `COOK_TEST=1` is set too, so that a leftover variable
+/// cannot give real records a wrong date.
 pub const NOW_VARIABLE: &str = "COOK_NOW";
-/// Must be `1` for [`NOW_VARIABLE`] to count.
+/// Must be `1`, otherwise [`NOW_VARIABLE`] is ignored.
 pub const TEST_VARIABLE: &str = "COOK_TEST";
 
-/// What a variable says for tests; nothing unless [`TEST_VARIABLE`] is `1`.
+/// The value of a variable that is meant for tests; `None` unless [`TEST_VARIABLE`] is `1`.
 pub(crate) fn value_for_tests(name: &str) -> Option<String> {
     let is_test = std::env::var(TEST_VARIABLE).is_ok_and(|value| value == "1");
     std::env::var(name).ok().filter(|_| is_test)
 }
 
-/// Where the time comes from.
+/// The source of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
-    /// The machine.
+    /// The machine's clock.
     System,
-    /// One moment for ever.
+    /// A fixed moment, which never advances.
     Fixed(OffsetDateTime),
 }
 
-/// The test override holds no moment.
+/// The value of [`NOW_VARIABLE`] is not a valid moment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{NOW_VARIABLE}` is `{0}`, which is not an RFC 3339 moment")]
 pub struct ClockError(String);
@@ -37,7 +37,7 @@ impl Clock {
     /// The machine's clock, or the moment that a test fixed.
     ///
     /// # Errors
-    /// When the test override is in force and cannot be read.
+    /// When the test override is active and not valid RFC 3339.
     pub fn from_environment() -> Result<Self, ClockError> {
         if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
             return Ok(Self::System);
@@ -51,7 +51,7 @@ impl Clock {
         }
     }
 
-    /// One moment for ever.
+    /// A clock that always returns this moment.
     ///
     /// # Errors
     /// When the text is not an RFC 3339 moment.
@@ -61,7 +61,7 @@ impl Clock {
             .ok_or_else(|| ClockError(text.to_owned()))
     }
 
-    /// Now.
+    /// The current time in RFC 3339.
     pub fn now(&self) -> String {
         format(match self {
             Self::System => OffsetDateTime::now_utc(),
@@ -69,7 +69,7 @@ impl Clock {
         })
     }
 
-    /// Milliseconds since 1970, for spans that are shorter than a second.
+    /// Milliseconds since 1970, for durations below a second.
     pub fn epoch_millis(&self) -> i64 {
         let now = match self {
             Self::System => OffsetDateTime::now_utc(),
@@ -78,20 +78,20 @@ impl Clock {
         i64::try_from(now.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
     }
 
-    /// Seconds since 1970 of an RFC 3339 moment.
+    /// Converts an RFC 3339 moment to seconds since 1970.
     pub fn parse_seconds(moment: &str) -> Option<i64> {
         parse(moment).map(OffsetDateTime::unix_timestamp)
     }
 
-    /// A moment that git keeps as seconds since 1970.
+    /// Converts seconds since 1970, as git stores times, to RFC 3339.
     pub fn of_epoch(seconds: i64) -> String {
         OffsetDateTime::from_unix_timestamp(seconds)
             .map(format)
             .unwrap_or_default()
     }
 
-    /// Now, or `previous` when that is later: what follows something never carries
-    /// an earlier moment. A `previous` that is not an RFC 3339 moment is passed over.
+    /// The current time, or `previous` if that is later, so that a record is never dated before the one it follows. A
+    /// `previous` that is not RFC 3339 is ignored.
     pub fn read_not_before(&self, previous: &str) -> String {
         let now = self.now();
         match (parse(&now), parse(previous)) {

@@ -1,11 +1,10 @@
-//! What SIGINT, SIGTERM and SIGHUP do while a long child runs.
+//! Handling of SIGINT, SIGTERM and SIGHUP while a long-running child runs.
 //!
-//! A gate is in a process group of its own, so a Ctrl-C reaches cook alone, as may a git that
-//! reaches a remote. While at least one of them runs the signal is noted, it is ended and the caller
-//! told; at any other time the signal does what it always does. Whoever drives agents for
-//! hours is patient: the first signal only asks for an end, the second one ends the child, and
-//! what is still at work a few seconds later is ended with cook. A terminal that is closed may
-//! send SIGHUP more than once, so that signal only ever asks.
+//! A gate runs in a process group of its own, and so may a git command that talks to a remote, so Ctrl-C reaches only
+//! cook. While at least one such child runs, a signal is recorded, the child is ended and the caller is told; at any
+//! other time the signal has its default effect. A command that drives agents for hours uses [`Patience`]: the first
+//! signal only asks for an end, the second one ends the child, and whatever still runs a few seconds later is killed
+//! together with cook. A closing terminal may send SIGHUP more than once, so SIGHUP never counts as the second signal.
 
 use super::process_tree::end_all;
 use crate::thread;
@@ -21,14 +20,13 @@ struct Watch {
     running: Mutex<usize>,
 }
 
-/// The signals that are heeded. Whoever starts cook so that it outlives the terminal (`nohup`)
-/// has SIGHUP ignored, and it stays so.
+/// The signals that cook handles. `nohup` starts cook with SIGHUP ignored, and cook leaves it ignored.
 static HEEDED: LazyLock<Vec<i32>> = LazyLock::new(|| match ignores_hangup() {
     true => vec![SIGINT, SIGTERM],
     false => vec![SIGINT, SIGTERM, SIGHUP],
 });
 
-/// As the process was started; told on Linux only.
+/// Whether SIGHUP was ignored when the process was started. Always false except on Linux.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -43,7 +41,7 @@ static WATCH: LazyLock<Watch> = LazyLock::new(|| {
         running: Mutex::new(0),
     };
     for &signal in HEEDED.iter() {
-        // Where no handler can be set the signal keeps its default, which ends cook.
+        // If no handler can be set, the signal keeps its default effect, which ends cook.
         if flag::register_conditional_default(signal, Arc::clone(&watch.idle)).is_ok() {
             let _ = flag::register(signal, Arc::clone(&watch.seen));
         }
@@ -51,12 +49,12 @@ static WATCH: LazyLock<Watch> = LazyLock::new(|| {
     watch
 });
 
-/// Whether somebody is patient, and how many signals came since.
+/// Whether a [`Patience`] is alive, and how many signals have arrived since it began.
 static PATIENT: AtomicBool = AtomicBool::new(false);
 static SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
-/// True after SIGINT, SIGTERM or SIGHUP came while a long child was running; under [`Patience`] after
-/// the second one.
+/// Whether SIGINT, SIGTERM or SIGHUP arrived while a long-running child was running; under [`Patience`], whether the
+/// second signal has arrived.
 pub fn is_interrupted() -> bool {
     if PATIENT.load(Ordering::Relaxed) {
         return SIGNALS.load(Ordering::Relaxed) > 1;
@@ -64,23 +62,23 @@ pub fn is_interrupted() -> bool {
     WATCH.seen.load(Ordering::Relaxed)
 }
 
-/// Is told at once, on a thread of its own, how often an end has been asked for.
+/// Called on a separate thread at each signal, with the number of times that an end has been asked for.
 pub type Alarm = Box<dyn Fn(usize) + Send>;
 
-/// While it lives, the first signal asks for an end and the second one interrupts.
+/// While this value lives, the first signal asks for an end and the second one interrupts.
 pub struct Patience {
     _attention: Attention,
     handle: signal_hook::iterator::Handle,
     counter: Option<std::thread::JoinHandle<()>>,
-    /// Nobody is patient any more.
+    /// Set when this value is dropped.
     over: Arc<AtomicBool>,
 }
 
 impl Patience {
-    /// Begins to be patient, and tells of each signal.
+    /// Begins to count signals, and calls `alarm` at each of them.
     ///
     /// # Errors
-    /// When the signals cannot be handled.
+    /// When the signal handlers or the thread cannot be set up.
     pub fn begin(alarm: Option<Alarm>) -> std::io::Result<Self> {
         let attention = Attention::begin();
         let mut signals = signal_hook::iterator::Signals::new(HEEDED.iter())?;
@@ -111,7 +109,7 @@ impl Patience {
         })
     }
 
-    /// An end was asked for.
+    /// Whether a signal has asked for an end.
     pub fn is_over(&self) -> bool {
         SIGNALS.load(Ordering::Relaxed) > 0
     }
@@ -128,8 +126,8 @@ impl Drop for Patience {
     }
 }
 
-/// How long the work may take to end after the second signal. Then cook and what it
-/// started is ended where it is: the next run settles it.
+/// How long the work may take to end after the second signal. After that, cook and everything it started are killed;
+/// the next run cleans up.
 const LAST_GRACE: Duration = Duration::from_secs(4);
 
 fn end_soon(signal: i32, over: Arc<AtomicBool>) {
@@ -144,11 +142,11 @@ fn end_soon(signal: i32, over: Arc<AtomicBool>) {
         end_all();
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     };
-    // Without a thread the child is ended as always, only nobody watches over it.
+    // Without a thread the child is still ended, but nothing enforces the time limit.
     let _ = thread::spawn(end);
 }
 
-/// How often an end has been asked for, with one signal more.
+/// The number of times that an end has been asked for, including this signal.
 fn count_signal(before: usize, signal: i32) -> usize {
     match signal {
         SIGHUP => before.max(1),
@@ -156,11 +154,11 @@ fn count_signal(before: usize, signal: i32) -> usize {
     }
 }
 
-/// Notes signals for as long as it lives.
+/// While this value lives, signals are recorded instead of ending cook.
 pub struct Attention(());
 
 impl Attention {
-    /// Begins to note them.
+    /// Begins to record signals.
     #[must_use]
     pub fn begin() -> Self {
         change(|running| running + 1);

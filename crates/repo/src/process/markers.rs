@@ -1,13 +1,13 @@
-//! How to tell that an agent is around this process: the environment variables
-//! that agent programs leave in their children, and cook's own.
+//! Detects whether this process runs under an agent: by the environment variables that agent programs set for their
+//! children, and by cook's own.
 
 #[cfg(target_os = "linux")]
 use super::process_tree::find_parent;
 use cook_protocol::model::KnownAgent;
 use std::ffi::OsStr;
 
-/// Variables that several agent programs set in their children; those of one alone stand in its
-/// file in `protocol/agents/`.
+/// Variables that several agent programs set for their children. Those of a single agent are listed in its file in
+/// `protocol/agents/`.
 const COMMON: [&str; 2] = ["AGENT", "AI_AGENT"];
 
 /// Set by cook for the sessions it starts.
@@ -15,13 +15,13 @@ pub const ROLE_VARIABLE: &str = "COOK_ROLE";
 /// Set by cook for every process of a session it starts.
 pub const INVOCATION_VARIABLE: &str = "COOK_INVOCATION";
 
-/// Set by cook for every process of a session that a run holds: its workflow's log.
+/// Set by cook for every process of a session that belongs to a `cook run`: the log of its workflow.
 pub const WORKFLOW_VARIABLE: &str = "COOK_WORKFLOW";
 
-/// How many agents deep a process is; set by cook for the sessions it starts.
+/// The nesting depth of agents around a process; set by cook for the sessions it starts.
 pub const DEPTH_VARIABLE: &str = "COOK_DEPTH";
 
-/// Whether cook itself sets a variable of that name for what it starts.
+/// Whether cook itself sets this variable for its children.
 pub(super) fn is_own_marker(name: &str) -> bool {
     [
         ROLE_VARIABLE,
@@ -32,7 +32,7 @@ pub(super) fn is_own_marker(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Whether a variable of that name is an agent's marker.
+/// Whether an agent program sets this variable for its children.
 pub fn is_agent_marker(name: &str) -> bool {
     COMMON.contains(&name) || KnownAgent::all().any(|known| known.markers.include(name))
 }
@@ -42,14 +42,14 @@ pub fn agent_marker() -> Option<String> {
     list_set().filter(|name| is_agent_marker(name)).min()
 }
 
-/// The variables of this process's environment that hold something.
+/// The names of the variables in this process's environment that are not empty.
 fn list_set() -> impl Iterator<Item = String> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     set.filter_map(|(name, _)| name.into_string().ok())
 }
 
-/// Which of cook's own markers stands in this process's environment, or
-/// (on Linux) in that of a process it descends from.
+/// Describes cook's own marker in the environment of this process or (on Linux) of one of its ancestors; `None` if
+/// there is none.
 pub fn session_marker() -> Option<String> {
     for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
         if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
@@ -59,8 +59,8 @@ pub fn session_marker() -> Option<String> {
     ancestor_marker()
 }
 
-/// The agent session around this process, when its agent says which: agent and id. Of several the
-/// first by name.
+/// The agent session that this process runs in, as agent and session id, if the agent's variables name it. If several
+/// do, the first by name.
 pub fn session_around() -> Option<(&'static str, String)> {
     KnownAgent::all()
         .filter_map(|known| {
@@ -70,8 +70,8 @@ pub fn session_around() -> Option<(&'static str, String)> {
         .min()
 }
 
-/// The agent around this process, by the variables that it alone sets, else by its process. Of several
-/// the first by name.
+/// The agent that this process runs under, detected by the variables that only this agent sets, otherwise by its
+/// process. If several match, the first by name.
 pub fn agent_around() -> Option<&'static str> {
     let set: Vec<String> = list_set().collect();
     KnownAgent::all()
@@ -81,8 +81,8 @@ pub fn agent_around() -> Option<&'static str> {
         .or_else(|| agent_process().map(|(name, _)| name))
 }
 
-/// The nearest process that this one descends from and that is an agent which sets no variable, with
-/// the agent's name.
+/// The nearest ancestor process that is an agent known by its program name, because it sets no variable; with the
+/// agent's name.
 pub fn agent_process() -> Option<(&'static str, u32)> {
     list_ancestors().find_map(|pid| {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
@@ -91,21 +91,21 @@ pub fn agent_process() -> Option<(&'static str, u32)> {
     })
 }
 
-/// The processes that this one descends from, nearest first.
+/// The ancestors of this process, nearest first.
 #[cfg(target_os = "linux")]
 fn list_ancestors() -> impl Iterator<Item = u32> {
     let all = std::iter::successors(find_parent(std::process::id()), |pid| find_parent(*pid));
     all.take_while(|pid| *pid > 1).take(256)
 }
 
-/// No other system says so.
+/// The ancestors are known on Linux only.
 #[cfg(not(target_os = "linux"))]
 fn list_ancestors() -> impl Iterator<Item = u32> {
     std::iter::empty()
 }
 
-/// Looks through `/proc`; a process whose environment cannot be read is passed over. Whatever
-/// another cook started is no user's: a gate, or an agent that has cleared its environment.
+/// Looks for a marker through `/proc`; a process whose environment cannot be read is skipped. A descendant of another
+/// cook process was not started by the user: it is a gate, or an agent that has cleared its environment.
 fn ancestor_marker() -> Option<String> {
     let own = std::env::current_exe().ok();
     list_ancestors().find_map(|pid| {

@@ -1,11 +1,9 @@
-//! Child processes: short ones whose output is an answer ([`capture`]: git), long ones
-//! whose output is a record ([`run`]: gates), and those that are listened to line by
-//! line ([`supervise`]: agents).
+//! Child processes: short ones whose output is the result ([`capture`]: git), long ones whose output is recorded
+//! ([`run`]: gates), and those whose output is read line by line ([`supervise`]: agents).
 //!
-//! Invariants: stdin is what was given and then closed; both pipes are drained while the child runs and
-//! no more than the stated caps is held in memory; every child has a deadline;
-//! what redirects git to another repository is removed from the environment;
-//! only processes that were started here are ever ended.
+//! Invariants: stdin holds the given input and is then closed; both pipes are drained while the child runs, and memory
+//! use is bounded by the stated caps; every child has a deadline; variables that redirect git to another repository are
+//! removed from the environment; only processes that were started here are ever ended.
 
 mod interrupt;
 mod markers;
@@ -32,47 +30,47 @@ pub use supervised::{
     Outcome, Source, Supervised, run, supervise,
 };
 
-/// Why a process gave no result.
+/// Why running a process failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// No such program, on `PATH` or at the path given.
+    /// The program does not exist, on `PATH` or at the given path.
     #[error("`{0}` was not found")]
     NotFound(String),
-    /// The file is there and may not be executed.
+    /// The file exists but is not executable.
     #[error("`{0}` may not be executed")]
     NotExecutable(String),
-    /// The directory it should run in is not there.
+    /// The working directory does not exist.
     #[error("the directory `{0}` is not there")]
     NoDirectory(String),
-    /// The system refused.
+    /// The system could not start the program.
     #[error("`{program}` could not be started")]
     Start {
-        /// What was to be started.
+        /// The program.
         program: String,
-        /// Why not.
+        /// The system's error.
         #[source]
         cause: std::io::Error,
     },
-    /// A short command took longer than it may; it was ended.
+    /// A short command exceeded its deadline and was ended.
     #[error("`{program}` did not answer within {}", humantime::format_duration(*.after))]
     Deadline {
-        /// What was started.
+        /// The program.
         program: String,
-        /// How long it was waited for.
+        /// The deadline that was exceeded.
         after: Duration,
     },
-    /// A short command wrote more than is read; it was ended.
+    /// A short command wrote more than its output limit and was ended.
     #[error("`{program}` wrote more than {limit} bytes")]
     TooMuch {
-        /// What was started.
+        /// The program.
         program: String,
-        /// The cap.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The user, or whoever runs cook, asked it to stop.
+    /// Cook received a signal that asked it to stop.
     #[error("interrupted while `{0}` was running")]
     Interrupted(String),
-    /// A command without a word.
+    /// The command has no words.
     #[error("the command is empty")]
     Empty,
 }
@@ -96,9 +94,8 @@ fn check_directory(dir: &Path) -> Result<(), ProcessError> {
     }
 }
 
-/// Variables beginning with `GIT_` that say who the user is and how git reaches
-/// the world. Every other one may point git at another repository, index or
-/// object store, or change what a path means, and is removed.
+/// The `GIT_` variables that a child inherits: they identify the user and configure network access. Every other one may
+/// point git at another repository, index or object store, or change the meaning of a path, and is removed.
 const GIT_VARIABLES_KEPT: &str = "\
     GIT_ALLOW_PROTOCOL GIT_ASKPASS GIT_ATTR_NOSYSTEM GIT_AUTHOR_DATE GIT_AUTHOR_EMAIL \
     GIT_AUTHOR_NAME GIT_COMMITTER_DATE GIT_COMMITTER_EMAIL GIT_COMMITTER_NAME \
@@ -106,7 +103,7 @@ const GIT_VARIABLES_KEPT: &str = "\
     GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_SSL_CAINFO GIT_SSL_CAPATH \
     GIT_TERMINAL_PROMPT";
 
-/// This process's environment, as far as a child may inherit it.
+/// The part of this process's environment that a child may inherit.
 pub fn list_inherited() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| {
         let kept = GIT_VARIABLES_KEPT.split(' ').any(|kept| name == kept);
@@ -117,7 +114,7 @@ pub fn list_inherited() -> impl Iterator<Item = (OsString, OsString)> {
     })
 }
 
-/// What an agent inherits: the same without the traces of an agent around this process.
+/// The environment that an agent inherits: [`list_inherited`] without the markers of an agent around this process.
 fn list_inherited_by_agents() -> impl Iterator<Item = (OsString, OsString)> {
     list_inherited().filter(|(name, _)| {
         name.to_str()

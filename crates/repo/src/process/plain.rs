@@ -1,28 +1,28 @@
-//! What a gate does not take over from whoever called cook: open files, ignored signals, the mask of
-//! modes. They reach a command past its environment, and a test can tell them apart.
+//! Resets what a gate would inherit from cook's caller besides the environment: open files, ignored signals and the
+//! umask. A test could behave differently because of them.
 
 use nix::libc;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Rights of new files, as nearly everybody has them.
+/// The usual umask.
 const MASK: libc::mode_t = 0o022;
-/// Highest number of a signal.
+/// The highest signal number.
 const LAST_SIGNAL: i32 = 64;
 
-/// Starts it with standard streams alone, every signal heeded, and the usual mask.
+/// Starts the command with only the three standard streams open, default signal handlers, and the usual umask.
 pub(super) fn begin_plain(command: &mut Command) {
-    // SAFETY: between fork and exec only functions are called that may be called there.
+    // SAFETY: `begin` calls only functions that are allowed between fork and exec.
     unsafe { command.pre_exec(begin) };
 }
 
 fn begin() -> io::Result<()> {
-    // SAFETY: none of these takes memory but the set on the stack.
+    // SAFETY: the only pointer that is passed points to the signal set on the stack.
     unsafe {
         libc::umask(MASK);
         for signal in 1..=LAST_SIGNAL {
-            // Those that cannot be set stay as they are.
+            // Signals whose handler cannot be set are left alone.
             libc::signal(signal, libc::SIG_DFL);
         }
         let mut none = std::mem::zeroed();
@@ -33,12 +33,12 @@ fn begin() -> io::Result<()> {
     Ok(())
 }
 
-/// Every file but the three, once the program is there: until then the standard library tells of a
-/// failure through one.
+/// Marks every file except the standard streams close-on-exec. They must not be closed earlier, because the standard
+/// library reports a failed exec through one of them.
 fn close_at_exec() {
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: it sets a flag of open files.
+        // SAFETY: the call only sets a flag of open files.
         let done = unsafe {
             libc::syscall(
                 libc::SYS_close_range,
@@ -51,7 +51,7 @@ fn close_at_exec() {
             return;
         }
     }
-    // SAFETY: a number without an open file is an error that changes nothing.
+    // SAFETY: for a number that is not an open file, the call fails and changes nothing.
     unsafe {
         for file in 3..libc::sysconf(libc::_SC_OPEN_MAX).clamp(256, 1 << 16) {
             libc::fcntl(file as i32, libc::F_SETFD, libc::FD_CLOEXEC);

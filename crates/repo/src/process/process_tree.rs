@@ -1,15 +1,14 @@
-//! Every process a child brought into being, and its end.
+//! Finds and ends all processes that a child started.
 //!
-//! A process belongs to the child when it is in its process group or session, descends
-//! from it, was orphaned to cook out of it (a daemon that left group, session and parent is),
-//! was seen to belong earlier, or carries the mark of its session in its environment.
-//! Processes are looked for in `/proc`, so it works on Linux; elsewhere the group alone
-//! is ended.
+//! A process belongs to the child if it is in its process group or session, descends from it, was orphaned and
+//! reparented to cook (a daemon that left its group, session and parent), was seen to belong to it earlier, or carries
+//! the mark of the session in its environment. Processes are found through `/proc`, so this works on Linux; elsewhere
+//! only the process group is ended.
 
 use process_wrap::std::ChildWrapper;
 use std::time::Duration;
 
-/// The signal a child takes as a request to end its work in order.
+/// The signal that asks a child to end gracefully.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Polite {
     /// SIGINT, as from Ctrl-C.
@@ -19,11 +18,11 @@ pub enum Polite {
     Terminate,
 }
 
-/// How often a tree that keeps growing is swept.
+/// The maximum number of sweeps over a tree that keeps growing.
 const SWEEPS: usize = 50;
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(10);
 
-/// A child and what belongs to it.
+/// A child and the processes that belong to it.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(super) struct Tree {
@@ -45,9 +44,9 @@ impl Tree {
         }
     }
 
-    /// The tree of a child that is started now and leads a session, with `name=mark` in its
-    /// environment where there is one; its orphans come to this process and are taken for its own.
-    /// Between its start and its entry among the leaders no other tree looks for orphans.
+    /// Starts a child that leads a session and returns it with its tree. With a mark, `name=mark` is in the child's
+    /// environment. Orphaned descendants are reparented to this process and count as the child's. The leaders stay
+    /// locked until the child is registered as one, so that no other tree takes it for an orphan.
     pub(super) fn adopting<E>(
         mark: Option<(&str, &str)>,
         start: impl FnOnce() -> Result<Box<dyn ChildWrapper>, E>,
@@ -62,14 +61,15 @@ impl Tree {
         Ok((child, tree))
     }
 
-    /// Notes who belongs now, to know it after the child has ended.
+    /// Records the processes that belong to the child now, so that they are recognised after it has ended.
     pub(super) fn look(&mut self) {
         #[cfg(target_os = "linux")]
         linux::look(&mut self.known, self.leader);
     }
 
-    /// Signals the leader alone, in the way it likes best. In a sandbox the program is meant: the leader
-    /// started the first process in it, and that one the program; both would end all that is in it.
+    /// Signals only the program itself, with the signal it prefers. In a sandbox, that is the only child of the
+    /// sandbox's first process, which the leader started; signalling either of those two would end everything in the
+    /// sandbox.
     #[cfg_attr(not(unix), allow(unused_variables))]
     pub(super) fn ask(&self, polite: Polite, is_inside: bool) {
         #[cfg(unix)]
@@ -91,15 +91,15 @@ impl Tree {
         }
     }
 
-    /// Asks the group to end. Harmless when it is gone already, as long as the
-    /// leader has not been waited for (its id cannot have been given to another).
+    /// Sends SIGTERM to the process group. Harmless if the group is gone, as long as the leader has not been waited for
+    /// (its id cannot have been reused).
     pub(super) fn terminate(&self) {
         #[cfg(unix)]
         signal_group(self.leader, nix::sys::signal::Signal::SIGTERM);
     }
 
-    /// Ends all that belongs to the child, until a sweep finds nothing more. True when
-    /// the last sweep was empty.
+    /// Kills all processes that belong to the child, until a sweep finds none. Returns whether the last sweep was
+    /// empty.
     pub(super) fn end(&mut self) -> bool {
         for sweep in 0..SWEEPS {
             let found = self.end_found();
@@ -115,10 +115,10 @@ impl Tree {
         false
     }
 
-    /// Ends what belongs to the child, other than the leader itself; how many there were.
+    /// Kills all processes that belong to the child except the leader. Returns how many there were.
     ///
-    /// All of it is stopped before any of it is ended: a parent that is gone no longer
-    /// tells whose child is whose.
+    /// All of them are stopped before the first is killed: once a parent is gone, its descendants can no longer be
+    /// recognised.
     #[cfg(target_os = "linux")]
     fn end_found(&mut self) -> usize {
         use nix::sys::signal::Signal;
@@ -160,8 +160,8 @@ impl Drop for Tree {
     }
 }
 
-/// Ends every process that carries `name=mark`, and what descends from one: what a cook
-/// that was killed left behind. How many there were; 0 where there is no `/proc`.
+/// Kills every process that has `name=mark` in its environment, and its descendants: left over from a cook process that
+/// was killed. Returns their number; 0 without `/proc`.
 pub fn end_marked(name: &str, mark: &str) -> usize {
     let mut tree = Tree::of(0, Some((name, mark)));
     let mut ended = 0;
@@ -175,8 +175,7 @@ pub fn end_marked(name: &str, mark: &str) -> usize {
     ended
 }
 
-/// Ends the groups of all children that take orphans in, without waiting for anything: cook
-/// itself is about to end.
+/// Kills the process groups of all children that adopt orphans, without waiting: cook itself is about to end.
 pub(super) fn end_all() {
     #[cfg(target_os = "linux")]
     for leader in linux::leaders() {
@@ -184,7 +183,7 @@ pub(super) fn end_all() {
     }
 }
 
-/// No group has the id 0: to the system it would mean cook's own.
+/// Ids of 1 and below are ignored: to `killpg`, group 0 is cook's own group.
 #[cfg(unix)]
 pub(super) fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
     if let Ok(group) = i32::try_from(leader)
@@ -194,7 +193,7 @@ pub(super) fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
     }
 }
 
-/// The process that started one.
+/// The parent of a process.
 #[cfg(target_os = "linux")]
 pub(super) fn find_parent(pid: u32) -> Option<u32> {
     linux::read(pid).map(|process| process.parent)
@@ -210,16 +209,16 @@ mod linux {
     use std::io::{self, Read};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
-    /// Leaders of the trees that take orphans in: they are not orphans themselves.
+    /// Leaders of the trees that adopt orphans; a leader is not an orphan itself.
     static LEADERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-    /// Orphans come to this process from now on; the leaders, until they are let go of.
+    /// Makes this process the reaper of orphans from now on, and locks the set of leaders.
     pub(super) fn adopt() -> MutexGuard<'static, BTreeSet<u32>> {
         let _ = nix::sys::prctl::set_child_subreaper(true);
         LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The leaders there are, unless somebody is about to change them.
+    /// The current leaders; empty if the set is locked.
     pub(super) fn leaders() -> BTreeSet<u32> {
         let leaders = LEADERS.try_lock();
         leaders.map_or_else(|_| BTreeSet::new(), |leaders| leaders.clone())
@@ -230,8 +229,8 @@ mod linux {
         leaders.remove(&leader);
     }
 
-    /// What was seen to belong to a tree: processes with their start times, because ids
-    /// are given again, and their sessions.
+    /// The processes known to belong to a tree, with their start times because process ids are reused, and their
+    /// sessions.
     #[derive(Debug, Default)]
     pub(super) struct Known {
         processes: BTreeMap<u32, u64>,
@@ -253,20 +252,20 @@ mod linux {
         }
     }
 
-    /// An orphan that came to cook stays in the table until cook has waited for it.
+    /// Waits for an orphan that was reparented to cook; otherwise it would stay in the process table.
     pub(super) fn reap(pid: u32) {
         if let Ok(pid) = i32::try_from(pid) {
             let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
         }
     }
 
-    /// Notes who belongs by group, session and descent.
+    /// Records the processes that belong by group, session and descent.
     pub(super) fn look(known: &mut Known, leader: u32) {
         let processes = list();
         grow(known, leader, &processes, |_| false);
     }
 
-    /// Living processes of the child's tree, without its leader.
+    /// The living processes of the child's tree, without its leader.
     pub(super) fn belonging(
         known: &mut Known,
         leader: u32,
@@ -275,14 +274,14 @@ mod linux {
     ) -> BTreeSet<u32> {
         let processes = list();
         let own = std::process::id();
-        // After the list: a leader that stands in it is entered by now.
+        // Read after the process list, so that every leader in the list is registered by now.
         let leaders = LEADERS
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         let own_session = find_session(&processes, own);
-        // Cook's other children stay in its session. Of an orphan out of several trees at
-        // once it cannot be told whose it was: the last of them ends it.
+        // Cook's other children stay in its session. With several trees at once, an orphan cannot be attributed to one
+        // of them: the last tree ends it.
         let alone = adopts && leaders.len() <= 1;
         let orphan = |process: &Process| {
             alone
@@ -301,7 +300,7 @@ mod linux {
             .collect()
     }
 
-    /// Everybody that belongs, the leader among them.
+    /// All processes that belong to the tree, including the leader; they are recorded in `known`.
     fn grow(
         known: &mut Known,
         leader: u32,
@@ -350,7 +349,7 @@ mod linux {
         found
     }
 
-    /// 0 for a process that is not listed.
+    /// The session of a process; 0 if it is not listed.
     fn find_session(processes: &[Process], pid: u32) -> u32 {
         let found = processes.iter().find(|process| process.pid == pid);
         found.map_or(0, |process| process.session)
@@ -378,8 +377,8 @@ mod linux {
             .map(|one| one.pid)
     }
 
-    /// `/proc/<pid>/stat`: `pid (name) state parent group session …`; the name may hold
-    /// anything. The start time is the 22nd field.
+    /// Parses `/proc/<pid>/stat`: `pid (name) state parent group session …`; the name may hold any character. The start
+    /// time is the 22nd field.
     pub(super) fn read(pid: u32) -> Option<Process> {
         let bytes = read_whole(pid, "stat", 1 << 10).ok()?;
         let text = String::from_utf8_lossy(&bytes);
@@ -395,8 +394,8 @@ mod linux {
         })
     }
 
-    /// A file of a process, which does not say how long it is. Room for all of it takes one read where `fs::read`
-    /// takes five, and all processes of the machine are looked through.
+    /// Reads a file of `/proc/<pid>`, whose length the system does not report. A buffer of the right size needs one
+    /// read instead of the five of `fs::read`, which matters because every process of the machine is examined.
     fn read_whole(pid: u32, name: &str, room: usize) -> io::Result<Vec<u8>> {
         let mut file = fs::File::open(format!("/proc/{pid}/{name}"))?;
         let mut bytes = vec![0; room];
@@ -423,8 +422,8 @@ mod linux {
     }
 }
 
-/// Where the processes of that name work; none where that cannot be told. Those of other
-/// users, which cannot be asked, are left out.
+/// The working directories of all processes with this name; `None` if the system cannot list them. Processes of other
+/// users, whose directory cannot be read, are left out.
 pub fn working_directories(name: &str) -> Option<Vec<std::path::PathBuf>> {
     #[cfg(target_os = "linux")]
     {
@@ -453,7 +452,7 @@ pub fn working_directories(name: &str) -> Option<Vec<std::path::PathBuf>> {
     }
 }
 
-/// Whether a process of that id is there. Where that cannot be asked, it is taken to be.
+/// Whether a process with this id exists. True if that cannot be determined.
 pub fn is_alive(pid: u32) -> bool {
     #[cfg(unix)]
     if let Ok(pid) = i32::try_from(pid) {

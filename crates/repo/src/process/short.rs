@@ -1,7 +1,7 @@
-//! Short commands: run, captured whole or not at all.
+//! Short commands: their output is captured completely, or the command fails.
 //!
-//! Nothing is waited for that has to be heard of: the child is asked whether it has ended, so a
-//! wake-up that is lost costs a moment and never hangs.
+//! The end of a child is polled instead of awaited through a notification, so a lost wake-up costs a moment and never
+//! hangs.
 
 #[cfg(unix)]
 use super::process_tree::signal_group;
@@ -16,17 +16,16 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How long the pipes are waited for after the program itself has ended: a
-/// process it left behind may hold them open.
+/// How long to wait for the pipes after the program has ended: a process that it left behind may hold them open.
 const PIPE_GRACE: Duration = Duration::from_secs(2);
-/// The same for a child with a deadline that counts for its whole group.
+/// The same for a child whose deadline counts for its whole process group.
 const GROUP_GRACE: Duration = Duration::from_millis(50);
-/// How long a child that was asked to end may take over it: it ends what it started.
+/// How long a child may take to end after it was asked to: it first ends the processes that it started.
 const END_GRACE: Duration = Duration::from_secs(5);
-/// Bytes of stderr that are kept.
+/// The number of bytes of stderr that are kept.
 const STDERR_LIMIT: usize = 64 * 1024;
-/// How long is waited before the child is asked again, while it writes and at first after that,
-/// when it is about to end.
+/// The interval between two polls of the child: the first while its stdout is open; the second initially after stdout
+/// was closed, because the child is then about to end.
 const TICK: Duration = Duration::from_millis(10);
 const FIRST_TICK: Duration = Duration::from_micros(50);
 
@@ -35,23 +34,23 @@ const FIRST_TICK: Duration = Duration::from_micros(50);
 pub struct Short<'a> {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// Where it runs.
+    /// The working directory.
     pub dir: &'a Path,
-    /// Variables it gets beside the cleaned environment.
+    /// Variables that are added to the cleaned environment.
     pub env: Vec<(&'a str, OsString)>,
-    /// What it reads; nothing when empty.
+    /// The input on stdin; `/dev/null` if empty.
     pub stdin: Vec<u8>,
-    /// How long it may take.
+    /// The maximum duration.
     pub deadline: Duration,
-    /// Bytes of stdout that are read.
+    /// The maximum number of bytes of stdout.
     pub limit: usize,
-    /// The child leads a process group, and all of it ends with the deadline or
-    /// the cap; the pipes are not waited for beyond the deadline either.
+    /// Whether the child leads a process group that is ended as a whole at the deadline or the output limit. In that
+    /// case the pipes are not waited for beyond the deadline either.
     pub group: bool,
 }
 
 impl<'a> Short<'a> {
-    /// A command that reads nothing, and whose group ends with it.
+    /// A command without stdin that leads a process group.
     pub fn new(argv: Vec<OsString>, dir: &'a Path, deadline: Duration, limit: usize) -> Self {
         Self {
             argv,
@@ -65,48 +64,46 @@ impl<'a> Short<'a> {
     }
 }
 
-/// What a child, and whatever it starts, may take at most. Honoured on Unix; how much memory a
-/// process has is bounded on Linux alone.
+/// Resource limits of a child and its descendants. Enforced on Unix; the memory limit is effective on Linux only.
 #[derive(Debug, Clone, Copy)]
 pub struct Caps {
-    /// Bytes of any file it writes.
+    /// Maximum size of any file that it writes, in bytes.
     pub file: u64,
-    /// Bytes of memory of each process.
+    /// Maximum memory of each process, in bytes.
     pub memory: u64,
 }
 
-/// What a short command said.
+/// The result of a short command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// Exit code; none when a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// All of stdout.
+    /// The complete stdout.
     pub stdout: Vec<u8>,
     /// The beginning of stderr.
     pub stderr: String,
 }
 
 impl Captured {
-    /// Exit 0.
+    /// Whether the exit code is 0.
     pub fn success(&self) -> bool {
         self.code == Some(0)
     }
 }
 
-/// Runs a short command to its end.
+/// Runs a short command until it ends.
 ///
 /// # Errors
-/// When it cannot be started, takes too long or says too much. An exit code
-/// other than 0 is not an error.
+/// When it cannot be started, exceeds its deadline or writes too much. An exit code other than 0 is not an error.
 pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
     capture_watched(command, Duration::MAX, || false)
 }
 
-/// The same for a child that may take long and that nobody may want any more: once `is_over`, it is
-/// asked to end, and made to when it does not. It takes no more than its caps.
+/// Like [`capture`], for a child that may take long and be cancelled: once `is_over` returns true, it is asked to end,
+/// and killed if it does not. Its resources are limited by `caps`.
 ///
 /// # Errors
-/// As [`capture`]; [`ProcessError::Interrupted`] when it was over.
+/// As [`capture`]; [`ProcessError::Interrupted`] if it was cancelled.
 pub fn capture_until(
     command: &Short,
     caps: Option<Caps>,
@@ -115,8 +112,8 @@ pub fn capture_until(
     watch(command, caps, true, is_over)
 }
 
-/// The same; once it has taken that long, somebody looks whether it will ever end: `true` is a
-/// deadline that has passed.
+/// Like [`capture`], but calls `is_stuck` once after the command has run for `slow`. If that returns true, the command
+/// is treated as if its deadline had passed.
 ///
 /// # Errors
 /// As [`capture`].
@@ -134,7 +131,7 @@ pub fn capture_watched(
     })
 }
 
-/// Runs a child until it ends or somebody gives it up; one that `is_asked` may end in order then.
+/// Runs a child until it ends or `gives_up` returns true. With `is_asked`, it is then asked to end before it is killed.
 fn watch(
     command: &Short,
     caps: Option<Caps>,
@@ -161,17 +158,17 @@ fn watch(
     running.take_output(command, program, ended, deadline)
 }
 
-/// A child and the threads that read it.
+/// A running child and the threads that read its output.
 struct Running {
     child: Child,
     stdout: Receiver<Vec<u8>>,
     stderr: Receiver<Vec<u8>>,
-    /// What came on stdout, once that is whole or too much.
+    /// The received stdout, once it is complete or exceeds the limit.
     out: Option<Vec<u8>>,
 }
 
 impl Running {
-    /// Until the child ends; none when it takes too long or says too much.
+    /// Waits for the child to end; `None` if it takes too long or writes too much.
     fn wait(
         &mut self,
         deadline: Instant,
@@ -191,7 +188,7 @@ impl Running {
                 return Ok(None);
             }
             if self.out.is_some() {
-                // Its stdout is closed: it is about to end.
+                // Its stdout is closed, so it is about to end.
                 std::thread::sleep(tick.min(left));
                 tick = (tick * 2).min(TICK);
                 continue;
@@ -204,7 +201,7 @@ impl Running {
         }
     }
 
-    /// What it said, once it has been waited for; the rest of it until the deadline.
+    /// The captured output after the child was waited for; reads the rest of it until the deadline.
     fn take_output(
         mut self,
         command: &Short,
@@ -256,7 +253,7 @@ impl Running {
         })
     }
 
-    /// Asks the child alone: it ends what it started itself.
+    /// Sends SIGTERM to the child only: it ends the processes that it started itself.
     fn ask_to_end(&mut self) {
         #[cfg(unix)]
         if let Ok(pid) = i32::try_from(self.child.id()) {
@@ -267,7 +264,7 @@ impl Running {
         let _ = self.child.kill();
     }
 
-    /// Ends the child, and its group where it leads one, while its id is still its own.
+    /// Kills the child, and its process group if it leads one. The child has not been reaped, so its id is still valid.
     fn end(&mut self, group: bool) {
         #[cfg(unix)]
         if group {
@@ -280,7 +277,7 @@ impl Running {
     }
 }
 
-/// The threads come before the child: where one of them cannot be started, nothing runs.
+/// Starts the child. The threads are started first: if one of them cannot be started, nothing runs.
 fn start(
     command: &Short,
     caps: Option<Caps>,
@@ -313,7 +310,7 @@ fn start(
     }
     let stdout = drain(stdout, command.limit)?;
     let stderr = drain(stderr, STDERR_LIMIT)?;
-    // The command holds the writing ends; it goes at the end of this function.
+    // The command holds the write ends of the pipes; they are closed at the end of this function.
     Ok(Running {
         child: start_child(|| child.spawn())?,
         stdout,
@@ -327,8 +324,7 @@ fn cap(child: &mut Command, caps: Caps) {
     use nix::libc;
     let limits = [
         (libc::RLIMIT_FSIZE, caps.file),
-        // Not the address space: programs that helpers are written in reserve far more of it
-        // than they use.
+        // Not the address space: the runtimes of helper programs reserve far more of it than they use.
         (libc::RLIMIT_DATA, caps.memory),
     ];
     let lower = move || {
@@ -337,7 +333,7 @@ fn cap(child: &mut Command, caps: Caps) {
                 rlim_cur: 0,
                 rlim_max: 0,
             };
-            // SAFETY: both calls take the one value on the stack.
+            // SAFETY: both calls get a pointer to the one value on the stack.
             unsafe {
                 if libc::getrlimit(what, &mut limit) != 0 {
                     return Err(io::Error::last_os_error());
@@ -351,15 +347,15 @@ fn cap(child: &mut Command, caps: Caps) {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only calls are made that may be made there.
+    // SAFETY: `lower` makes only calls that are allowed between fork and exec.
     unsafe { std::os::unix::process::CommandExt::pre_exec(child, lower) };
 }
 
 #[cfg(not(unix))]
 fn cap(_child: &mut Command, _caps: Caps) {}
 
-/// A program called by its name is the one on the search path, never one of the directory it is
-/// called in; by a path, the one from here.
+/// Resolves a program. A bare name is looked up on the search path only, never in the working directory; a relative
+/// path is resolved in cook's current directory.
 fn find(program: &OsStr, path: Option<&OsString>) -> io::Result<PathBuf> {
     let named = Path::new(program);
     match (program.to_str(), path) {
@@ -371,23 +367,23 @@ fn find(program: &OsStr, path: Option<&OsString>) -> io::Result<PathBuf> {
     }
 }
 
-/// Writes what the child reads; the reading end.
+/// Writes the input on a separate thread. Returns the read end of the pipe.
 fn feed(bytes: Vec<u8>) -> io::Result<PipeReader> {
     let (reader, mut writer) = io::pipe()?;
     thread::spawn(move || {
-        // A child may close its stdin before it has read all.
+        // A child may close its stdin before it has read everything.
         let _ = writer.write_all(&bytes);
     })?;
     Ok(reader)
 }
 
-/// Reads a pipe to its end on a thread of its own and hands on what came, at once when it is
-/// more than `limit` bytes.
+/// Reads a pipe to its end on a separate thread. The bytes are sent at the end, or as soon as there are more than
+/// `limit`.
 fn drain(mut pipe: PipeReader, limit: usize) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // A pipe that fails half way ends the text there; the exit code tells.
+        // A read error ends the output at that point; the exit code shows that something failed.
         let _ = (&mut pipe).take(limit as u64 + 1).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
         let _ = io::copy(&mut pipe, &mut io::sink());

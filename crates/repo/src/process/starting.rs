@@ -1,6 +1,4 @@
-//! Starting a program that somebody may just have written.
-//!
-//! Where a program's file is.
+//! Locates programs and starts them, including programs that were written a moment ago.
 
 use super::ProcessError;
 use process_wrap::std::{ChildWrapper, CommandWrap};
@@ -13,8 +11,8 @@ use std::time::Duration;
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Starts it. A program that was written a moment ago may still be open for writing in a process that was
-/// started meanwhile and has not become its own program yet; that is waited for.
+/// Starts a child, and retries for a while if the program file is busy. Another thread may have forked while the file
+/// was open for writing, and that copy of the file stays open until the forked process calls exec.
 pub(super) fn start_child<T>(mut spawn: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     for _ in 1..TRIES {
         match spawn() {
@@ -27,7 +25,7 @@ pub(super) fn start_child<T>(mut spawn: impl FnMut() -> Result<T, Error>) -> Res
     spawn()
 }
 
-/// Starts a child that leads a session of its own, with its output in pipes.
+/// Starts a child as the leader of a new session, with stdout and stderr in pipes.
 pub(super) fn start_session(
     mut child: Command,
     program: &OsStr,
@@ -39,7 +37,8 @@ pub(super) fn start_session(
     start_child(|| wrapped.spawn()).map_err(|cause| ProcessError::start(program, cause))
 }
 
-/// `execvp` would look for `./x` from the new directory, other systems from the old one.
+/// A relative path is resolved in `dir`: `execvp` would do so too, but other systems resolve it in the current
+/// directory.
 pub(super) fn program_path(program: &OsStr, dir: &Path) -> OsString {
     let path = Path::new(program);
     if path.components().count() > 1 && path.is_relative() {
@@ -49,7 +48,8 @@ pub(super) fn program_path(program: &OsStr, dir: &Path) -> OsString {
     }
 }
 
-/// Leaves the child unreaped, so that its id stays its own until the sweep is over.
+/// Whether the child has exited. It stays unreaped, so that its process id is not reused until all its processes have
+/// been ended.
 #[cfg(target_os = "linux")]
 pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
     use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -68,13 +68,13 @@ pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
     !matches!(child.inner_mut().try_wait(), Ok(None))
 }
 
-/// The file of a program that is called by its name alone, on a search path like `PATH`.
+/// Finds the file of a program that is called by its bare name, on a search path such as `PATH`.
 pub fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
     list_on_path(name, path).next()
 }
 
-/// The first one, and those of the same name that it hides. Relative entries are passed over: they
-/// would name a file of whatever directory cook was called in.
+/// All files of that name on the search path: the one that is called, then those that it shadows. Relative entries are
+/// skipped: they would be resolved in the directory in which cook was called.
 pub fn list_on_path(name: &str, path: &OsStr) -> impl Iterator<Item = PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     std::env::split_paths(path)
@@ -83,7 +83,7 @@ pub fn list_on_path(name: &str, path: &OsStr) -> impl Iterator<Item = PathBuf> {
         .filter(|file| is_program(file))
 }
 
-/// A file that somebody may run.
+/// Whether the path is a file that is executable for anyone.
 #[cfg(unix)]
 pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -91,7 +91,7 @@ pub fn is_program(path: &Path) -> bool {
         .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// A file: here its name says whether it is run.
+/// Whether the path is a file: on this system the name decides whether it can be executed.
 #[cfg(not(unix))]
 pub fn is_program(path: &Path) -> bool {
     path.is_file()

@@ -1,19 +1,12 @@
-//! A child that is listened to: what it is given, who listens, and what came of it.
+//! Supervised children: agents and gates.
 //!
-//! What is kept of a stream that may be endless: its digest, its beginning and its end.
+//! Each child's pipes are written and read on separate threads, its output is cut into lines for a [`Listener`], and of
+//! each stream the beginning, the end and the digest of the whole are kept.
 //!
-//! A child's three pipes: written and read on threads of their own, its output cut into lines.
-//!
-//! Children that are listened to while they run: agents, and gates.
-//!
-//! Invariants: the child leads a session of its own, and an agent carries the invocation in its
-//! environment; no line longer than [`super::MAX_LINE`] and no more than the stated ends of a
-//! stream are held in memory, however much is written; whatever ends the child, nothing
-//! it started outlives the call, also after a normal exit.
-//!
-//! Long commands: gates. Their output is kept at both ends and digested whole; their processes are
-//! ended, all of them, also after a normal exit. They are known by descent: nothing in their
-//! environment tells that cook runs them.
+//! Invariants: the child leads a session of its own; an agent carries the invocation id in its environment, while a
+//! gate's processes are found by descent, because nothing in their environment may reveal that cook runs them; memory
+//! use is bounded by [`MAX_LINE`] and the stated caps, however much is written; however the child ends, also after a
+//! normal exit, no process that it started outlives the call.
 
 use super::interrupt::{Attention, is_interrupted};
 use super::markers::INVOCATION_VARIABLE;
@@ -32,46 +25,46 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How long a child may take.
+/// The time limits of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clocks {
-    /// In all.
+    /// Total duration.
     pub wall: Duration,
-    /// Without a byte of output on either stream.
+    /// Duration without a byte of output on either stream.
     pub idle: Duration,
 }
 
-/// A child to be listened to.
+/// A child to be supervised.
 #[derive(Debug, Clone)]
 pub struct Supervised<'a> {
     /// The program and its arguments.
     pub argv: &'a [String],
-    /// What starts it in a sandbox, its own words aside; empty = nothing does.
+    /// The words of the sandbox command that precede `argv`; empty without a sandbox.
     pub within: &'a [OsString],
-    /// Where it runs; `PWD` says so too.
+    /// The working directory; also the value of `PWD`.
     pub dir: &'a Path,
-    /// Variables it gets beside the cleaned environment; the last of a name counts.
+    /// Variables that are added to the cleaned environment; if a name occurs twice, the last one counts.
     pub env: &'a [(String, OsString)],
-    /// What it reads.
+    /// Its input on stdin.
     pub stdin: Input<'a>,
-    /// The mark that all its processes carry as `COOK_INVOCATION`.
+    /// The id that all its processes carry as `COOK_INVOCATION`.
     pub invocation: &'a str,
-    /// How long it may take.
+    /// Its time limits.
     pub clocks: Clocks,
-    /// How it likes to be asked to end.
+    /// The signal with which it prefers to be asked to end.
     pub polite: Polite,
 }
 
-/// What a child reads on its stdin.
+/// The input of a child on stdin.
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
-    /// This, then the end.
+    /// These bytes, then end of file.
     Whole(&'a [u8]),
-    /// This, then what the listener says, until the work is done.
+    /// These bytes, then the listener's messages until the work is done.
     Open(&'a [u8]),
 }
 
-/// Which stream a piece of output is of.
+/// The output stream of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Source {
@@ -79,122 +72,122 @@ pub enum Source {
     Stderr,
 }
 
-/// One line of output, without its end.
+/// One line of output, without its newline.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     /// The stream.
     pub source: Source,
     /// The line, or its first [`super::MAX_LINE`] bytes.
     pub bytes: &'a [u8],
-    /// False when the line was longer.
+    /// Whether `bytes` is the complete line; false if it was longer.
     pub whole: bool,
 }
 
-/// What the listener wants after a line.
+/// The listener's answer to a line or pulse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ControlFlow {
-    /// More of it.
+    /// Go on.
     Continue,
-    /// The child's work is done: it has two seconds to leave.
+    /// The child's work is done: it has two seconds to exit.
     Finished,
-    /// The child must end now.
+    /// The child must be ended now.
     Stop,
 }
 
-/// Whoever listens to a child.
+/// Receives the output of a child.
 pub trait Listener {
-    /// The child runs under this process id.
+    /// Called once, with the process id of the child.
     fn note_start(&mut self, _pid: u32) {}
 
-    /// A piece of output came; true where nobody wants its lines.
+    /// Called for each piece of output. Returns true if it must not be cut into lines.
     fn piece(&mut self, _source: Source, _bytes: &[u8]) -> bool {
         false
     }
 
-    /// A line came.
+    /// Called for each line.
     fn line(&mut self, line: Line) -> ControlFlow;
 
-    /// Time passes: since the start, and since the last output. Four times a second.
+    /// Called four times a second, with the time since the start and since the last output.
     fn pulse(&mut self, _elapsed: Duration, _quiet: Duration) -> ControlFlow {
         ControlFlow::Continue
     }
 
-    /// What a child with an open input is told now; asked after all that is heard.
+    /// Returns the bytes to send to a child with an open stdin; called after each piece of output and each pause.
     fn says(&mut self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// The child is going to be ended; what it is told before that comes from
-    /// [`Listener::says`]. [`ControlFlow::Finished`] at a later line means that it has understood.
+    /// Called before the child is ended; a last message can be returned from [`Listener::says`].
+    /// [`ControlFlow::Finished`] at a later line means that the child has acknowledged it.
     fn takes_leave(&mut self) {}
 }
 
-/// What ended a child.
+/// The reason why a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Itself.
+    /// It exited by itself.
     Exited,
-    /// Cook, because its work was done and it did not leave: its exit code says nothing.
+    /// Cook ended it, because its work was done and it did not exit: its exit code means nothing.
     Finished,
-    /// The listener stopped it.
+    /// The listener ended it.
     Stopped,
-    /// It took too long in all.
+    /// It exceeded its total time limit.
     WallClock,
-    /// It said nothing for too long.
+    /// It wrote nothing for too long.
     IdleClock,
     /// Cook was interrupted.
     Interrupted,
 }
 
-/// A child that has ended.
+/// The result of a child that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// What ended it.
+    /// The reason why it ended.
     pub ending: Ending,
-    /// Exit code; none when a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it, if one did.
     pub signal: Option<i32>,
-    /// Wall time until the child itself had ended.
+    /// Wall-clock time until the child itself had ended.
     pub duration: Duration,
-    /// What is kept of stdout.
+    /// The kept part of stdout.
     pub stdout: Kept,
-    /// What is kept of stderr.
+    /// The kept part of stderr.
     pub stderr: Kept,
-    /// No process of it was left when this was returned, as far as could be seen.
+    /// Whether none of its processes was left, as far as could be determined.
     pub swept: bool,
 }
 
 impl Outcome {
-    /// It was ended because it took too long in all.
+    /// Whether it exceeded its total time limit.
     pub fn has_timed_out(&self) -> bool {
         self.ending == Ending::WallClock
     }
 }
 
-/// Bytes kept of one stream, half of them its beginning, half its end.
+/// Bytes kept of one stream: half of them from its beginning, half from its end.
 pub const KEPT_PER_STREAM: usize = 2 * 1024 * 1024;
 
-/// One stream, as far as it is kept.
+/// The kept part of one stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// SHA-256 of everything that was written, hexadecimal.
+    /// SHA-256 of the whole stream, in hexadecimal.
     pub sha256: String,
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub total: u64,
     /// The first bytes.
     pub head: Vec<u8>,
-    /// The last bytes, where they are not in `head`.
+    /// The last bytes that are not in `head`.
     pub tail: Vec<u8>,
 }
 
 impl Kept {
-    /// Bytes between `head` and `tail` that were let go.
+    /// The number of bytes between `head` and `tail` that were dropped.
     pub fn count_left_out(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// Beginning and end as one text of bytes; a line of its own says what is left out.
+    /// Beginning and end joined; a line between them states how many bytes are missing.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head.clone();
         if self.count_left_out() > 0 {
@@ -205,7 +198,7 @@ impl Kept {
         bytes
     }
 
-    /// The last lines, at most `limit` bytes, cut at a line where there is one.
+    /// The last lines, at most `limit` bytes in all; cut at a line break if there is one.
     pub fn last_lines(&self, limit: usize) -> String {
         let bytes = self.bytes();
         let from = bytes.len().saturating_sub(limit);
@@ -218,7 +211,7 @@ impl Kept {
     }
 }
 
-/// Takes a stream in, piece by piece.
+/// Collects a stream piece by piece.
 #[derive(Debug)]
 pub(super) struct Keeper {
     digest: Sha256,
@@ -230,7 +223,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Keeps that many bytes of the beginning and of the end.
+    /// Keeps this many bytes of the beginning and of the end.
     pub(super) fn of(at_head: usize, at_tail: usize) -> Self {
         Self {
             digest: Sha256::default(),
@@ -266,19 +259,19 @@ impl Keeper {
     }
 }
 
-/// Longest line that is handed on whole, in bytes; of a longer one the beginning is.
+/// The longest line that is passed on whole, in bytes; a longer one is truncated.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 /// Bytes kept of the beginning of a stream.
 pub(super) const HEAD: usize = 1024 * 1024;
-/// Bytes kept of its end.
+/// Bytes kept of the end of a stream.
 pub(super) const TAIL: usize = 8 * 1024 * 1024;
-/// Pieces that may wait between a pipe and the listener.
+/// The capacity of the queue between the pipes and the listener, in pieces.
 pub(super) const WAITING: usize = 16;
-/// Messages that may wait for a child to read them; one that lets more pile up hears no more.
+/// The capacity of the queue of messages for a child; if it overflows, the child's stdin is closed.
 const UNREAD: usize = 256;
 
-/// Writes the input beside the listening: a child that reads late or never must not stop
-/// it. The pipe is closed when nothing more can come through the sender.
+/// Writes the input on a separate thread, because a child that reads late or never must not block the listener. The
+/// pipe is closed once the sender is dropped.
 pub(super) fn feed(
     pipe: Option<impl Write + Send + 'static>,
     input: Input,
@@ -294,7 +287,7 @@ pub(super) fn feed(
     thread::spawn(move || {
         let mut next = Some(first);
         while let Some(bytes) = next {
-            // A child may close its stdin before it has read all.
+            // A child may close its stdin before it has read everything.
             if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
                 break;
             }
@@ -309,7 +302,7 @@ pub(super) enum Piece {
     End(Source),
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end on a separate thread.
 pub(super) fn pump(
     pipe: Option<impl Read + Send + 'static>,
     source: Source,
@@ -339,7 +332,7 @@ pub(super) fn pump(
     .map(drop)
 }
 
-/// One stream as it comes.
+/// One output stream while it is read.
 pub(super) struct Stream {
     pub(super) keeper: Keeper,
     pub(super) line: Vec<u8>,
@@ -355,7 +348,7 @@ impl Stream {
         }
     }
 
-    /// Takes bytes in and hands on each line that they end.
+    /// Adds bytes and passes on each line that they complete.
     pub(super) fn take(&mut self, bytes: &[u8], mut hand_on: impl FnMut(&[u8], bool)) {
         self.keeper.take(bytes);
         let mut rest = bytes;
@@ -377,24 +370,24 @@ impl Stream {
     }
 }
 
-/// How long a child has to leave after the event that ends its work.
+/// How long a child may take to exit after its work is done.
 const LEAVE: Duration = Duration::from_secs(2);
-/// How long a child that was asked politely has before its group is.
+/// How long a child may take to exit after it was asked politely, before its process group is asked.
 const POLITE_GRACE: Duration = Duration::from_secs(2);
-/// How long the group has before it is killed.
+/// How long the group may take before it is killed.
 const END_GRACE: Duration = Duration::from_millis(500);
-/// How long pipes are read on after every process that was found has ended.
+/// How long the pipes are still read after all known processes have ended.
 const PIPE_GRACE: Duration = Duration::from_secs(2);
-/// How often child, clocks and signals are looked at.
+/// How often the child, the time limits and signals are checked.
 const TICK: Duration = Duration::from_millis(10);
-/// The same once it has closed its output: it is about to end.
+/// The same after its output was closed: it is about to end.
 const CLOSED: Duration = Duration::from_millis(5);
-/// How often the listener is told that time passes.
+/// How often [`Listener::pulse`] is called.
 const PULSE: Duration = Duration::from_millis(250);
-/// How often it is noted who belongs to the child.
+/// How often the processes of the child are recorded.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Starts a child, listens to it until it ends, and ends all it started.
+/// Starts a child, listens to it until it ends, and ends every process that it started.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -415,21 +408,22 @@ pub fn supervise(
     watch.run(|| spawn(command, program), listener)
 }
 
-/// How a child is watched.
+/// The parameters of supervision.
 pub(super) struct Watch<'a> {
     pub(super) program: &'a OsStr,
-    /// A variable that all its processes carry, and its value.
+    /// Name and value of a variable that all its processes carry.
     pub(super) mark: Option<(&'a str, &'a str)>,
     pub(super) clocks: Clocks,
-    /// How it likes to be asked to end, and whether it runs in a sandbox; none = its group is asked.
+    /// The signal with which it prefers to be asked to end, and whether it runs in a sandbox; `None` asks its process
+    /// group.
     pub(super) polite: Option<(Polite, bool)>,
     pub(super) stdin: Option<Input<'a>>,
-    /// Bytes that are kept of the beginning and of the end of a stream.
+    /// Bytes kept of the beginning and of the end of each stream.
     pub(super) kept: [usize; 2],
 }
 
 impl Watch<'_> {
-    /// Starts the child, listens to it until it ends, and ends all it started.
+    /// Starts the child, listens to it until it ends, and ends every process that it started.
     pub(super) fn run(
         self,
         spawn: impl FnOnce() -> Result<Box<dyn ChildWrapper>, ProcessError>,
@@ -493,7 +487,7 @@ fn find_signal(_: std::process::ExitStatus) -> Option<i32> {
 
 type Connected = (Option<SyncSender<Vec<u8>>>, Receiver<Piece>);
 
-/// Begins to write and read a child's pipes.
+/// Starts the threads for the child's pipes.
 fn connect(child: &mut dyn ChildWrapper, stdin: Option<Input>) -> std::io::Result<Connected> {
     let input = match stdin {
         Some(stdin) => feed(child.stdin().take(), stdin)?,
@@ -529,7 +523,7 @@ fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, P
     start_session(child, program.as_ref())
 }
 
-/// What starts a program in a sandbox would say in its own words that there is none.
+/// Checks that the program can be executed, because the sandbox command would report that in its own words.
 fn check_program(program: &str, file: &OsStr) -> Result<(), ProcessError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = match program.contains('/') {
@@ -549,18 +543,18 @@ struct Run<'a, 'b> {
     watch: &'a Watch<'a>,
     listener: &'b mut dyn Listener,
     child: Box<dyn ChildWrapper>,
-    /// Open as long as the child may be told something.
+    /// `Some` as long as messages can be sent to the child.
     input: Option<SyncSender<Vec<u8>>>,
     tree: Tree,
     pieces: Receiver<Piece>,
     streams: [Stream; 2],
-    /// Streams whose end was not seen.
+    /// The number of streams that have not reached their end.
     open: usize,
     started: Instant,
     heard: Instant,
     pulsed: Instant,
     looked: Instant,
-    /// When the child's work was done.
+    /// The time when the child's work was done.
     done: Option<Instant>,
 }
 
@@ -597,7 +591,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Passes on what the listener has to say.
+    /// Sends the listener's message to the child.
     fn tell(&mut self) {
         let words = self.listener.says();
         if words.is_empty() {
@@ -626,7 +620,7 @@ impl Run<'_, '_> {
         (now - self.heard >= clocks.idle).then_some(Ending::IdleClock)
     }
 
-    /// Takes at most one piece, waiting no longer than `at_most`.
+    /// Handles at most one piece of output, and waits at most `at_most` for it.
     fn hear(&mut self, at_most: Duration) -> ControlFlow {
         if self.open == 0 {
             std::thread::sleep(at_most.min(CLOSED));
@@ -679,7 +673,7 @@ impl Run<'_, '_> {
         flow
     }
 
-    /// Ends the child in the order it was asked to and all that belongs to it at once.
+    /// Ends the child step by step, then all its other processes at once. Returns whether none was left.
     fn finish(&mut self, ending: Ending) -> bool {
         self.tree.look();
         if ending != Ending::Exited {
@@ -700,7 +694,7 @@ impl Run<'_, '_> {
         self.tree.end()
     }
 
-    /// Whether the child leaves; its pipes are read on, so that it can.
+    /// Whether the child exits in time. Its pipes are still read, so that it is not blocked.
     fn leaves_within(&mut self, at_most: Duration) -> bool {
         let end = Instant::now() + at_most;
         loop {
@@ -714,7 +708,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Waits until the child has understood that it is to end, or has ended.
+    /// Waits until the child has acknowledged that it must end, or has ended.
     fn settles_within(&mut self, at_most: Duration) {
         let end = Instant::now() + at_most;
         while Instant::now() < end && !has_exited(&mut *self.child) {
@@ -725,7 +719,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What is still in the pipes. One that a process out of reach holds is let go of.
+    /// Reads the rest of the pipes. A pipe that an unknown process holds open is abandoned after `at_most`.
     fn drain(&mut self, at_most: Duration) {
         let end = Instant::now() + at_most;
         while self.open > 0 && Instant::now() < end {
@@ -736,20 +730,20 @@ impl Run<'_, '_> {
     }
 }
 
-/// A long command.
+/// A long-running command.
 #[derive(Clone)]
 pub struct Long<'a> {
     /// The program and its arguments.
     pub argv: &'a [OsString],
-    /// Where it runs; a program given as a relative path is looked for from there.
+    /// The working directory; a relative program path is resolved in it.
     pub dir: &'a Path,
-    /// Its whole environment.
+    /// Its complete environment.
     pub env: &'a BTreeMap<OsString, OsString>,
-    /// How long it may take.
+    /// Its time limit.
     pub timeout: Duration,
 }
 
-/// Runs a long command and ends all it started. One that took too long has no exit code.
+/// Runs a long command and ends every process that it started. If it exceeded its time limit, it has no exit code.
 ///
 /// # Errors
 /// When it cannot be started, or cook is interrupted (the command is ended first).
@@ -779,7 +773,7 @@ pub fn run(command: &Long) -> Result<Outcome, ProcessError> {
     Ok(outcome)
 }
 
-/// Wants neither pieces nor lines.
+/// A listener that ignores all output.
 struct Nobody;
 
 impl Listener for Nobody {

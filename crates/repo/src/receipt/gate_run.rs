@@ -1,6 +1,6 @@
-//! Running gates: where, on what tree, and what came of it.
+//! Runs gates and makes their receipts.
 //!
-//! The stop verifier: its checks of the commit in a clean room, and the control plane beside the log.
+//! Also runs the stop verifier: its checks of the commit in a clean room, and the control plane next to the log.
 
 use super::programs::{identify, words};
 use super::receipts::{CHANCE, FoundBy, Look, RED, folder, stop_verifier_argv};
@@ -16,12 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
-/// How long a command may take that only a plan names; `cook.toml`'s default.
+/// The time limit of a command that only a plan names; the same as the default in `cook.toml`.
 const PLAN_GATE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
-/// Bytes of each stream a receipt carries itself.
+/// The number of bytes of each stream that a receipt itself holds.
 const TAIL: usize = 1500;
 
-/// A run that came to its end.
+/// A completed run.
 pub(super) struct Ran {
     pub ended: Ended,
     started_at: String,
@@ -29,13 +29,12 @@ pub(super) struct Ran {
 }
 
 impl Gates<'_> {
-    /// Runs gates at a commit (full id), one after another, in a clean room that holds that commit
-    /// and nothing else when each begins; those that are for the worktree run there. Gates that
-    /// must fail at the basis run at it too.
+    /// Runs gates at a commit (full id), one after another, in a clean room that holds only that commit when each gate
+    /// begins; gates for the worktree run there. A gate that must fail at the basis runs at the basis too.
     ///
     /// # Errors
-    /// When the commit cannot be had, a receipt cannot be kept, or cook is interrupted. A gate that
-    /// cannot be started is not an error: its run says so.
+    /// When the commit cannot be checked out, a receipt cannot be stored, or cook is interrupted. A gate that cannot be
+    /// started is not an error: its run states the problem.
     pub fn run_at(
         &self,
         commit: &str,
@@ -69,7 +68,7 @@ impl Gates<'_> {
         Ok(runs)
     }
 
-    /// What to say of a receipt's program, if anything.
+    /// The remark about a receipt's program, if there is one.
     ///
     /// # Errors
     /// When a receipt cannot be opened.
@@ -81,15 +80,15 @@ impl Gates<'_> {
         RunPlace::room(self, self.sandbox, caches)
     }
 
-    /// Removes what a run without caches left that was killed.
+    /// Removes the remains of a killed run that had empty caches.
     ///
     /// # Errors
-    /// A room that cannot be made or removed.
+    /// When the room cannot be made or removed.
     pub fn clear_empty_room(&self) -> Result<(), Failure> {
         self.room(Caches::Empty).map(drop)
     }
 
-    /// One gate at a commit, in a room that is set up for it.
+    /// Runs one gate at a commit, in a room that is set up for it.
     pub(super) fn run_in(
         &self,
         place: &mut RunPlace,
@@ -126,7 +125,7 @@ impl Gates<'_> {
         Ok(())
     }
 
-    /// Makes the place hold the commit, set up for its gates; what is wrong, if anything.
+    /// Makes the place hold the commit, set up for its gates. Returns the problem, if there is one.
     pub(super) fn prepare(
         &self,
         place: &mut RunPlace,
@@ -151,7 +150,7 @@ impl Gates<'_> {
         }))
     }
 
-    /// Runs the setup commands at a commit, as its gates would; nothing where the room was set up.
+    /// Runs the setup commands at a commit, as before its gates; no runs if the room is set up already.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -167,7 +166,7 @@ impl Gates<'_> {
         }
     }
 
-    /// Runs the setup commands, up to the first that is red.
+    /// Runs the setup commands until one is red.
     fn run_setup(&self, place: &mut RunPlace) -> Result<Vec<GateRun>, Failure> {
         let mut runs = Vec::new();
         for command in self.settings.setup() {
@@ -189,7 +188,7 @@ impl Gates<'_> {
         Ok(runs)
     }
 
-    /// Runs the setup commands where the room was not set up by these, up to the first that is red.
+    /// Runs the setup commands until one is red, unless the room is already set up for the same inputs.
     fn set_up(&self, place: &mut RunPlace, commit: &str) -> Result<Vec<GateRun>, Failure> {
         if self.settings.setup().next().is_none() {
             return Ok(Vec::new());
@@ -207,7 +206,7 @@ impl Gates<'_> {
         place.lending.clone_from(&lent.remarks);
         let mut runs = self.run_setup(place)?;
         if let (Some(red), true) = (runs.iter().find(|run| !run.has_passed()), lent.is_any()) {
-            // What was downloaded before may be damaged, or lack what it names.
+            // The downloads may be damaged, or refer to missing files.
             let command = red.gate.run.clone();
             lent.take_back()?;
             place.lending.push(format!(
@@ -221,12 +220,12 @@ impl Gates<'_> {
             return Ok(runs);
         }
         place.note_setup(Some(&stamp))?;
-        // What setup left beside the caches is none of the commit's.
+        // Files that setup created outside of the caches are removed, because they are not part of the commit.
         place.hold(commit)?;
         Ok(runs)
     }
 
-    /// One command in a place that is fit for it.
+    /// Runs one command in a place that is prepared for it.
     pub(super) fn run_one(
         &self,
         place: &mut RunPlace,
@@ -238,7 +237,7 @@ impl Gates<'_> {
         }
     }
 
-    /// Runs one gate in the worktree as it stands: feedback, and proof of nothing.
+    /// Runs one gate in the worktree as it is: feedback, but not proof.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -247,7 +246,7 @@ impl Gates<'_> {
         self.run_one(&mut here, gate)
     }
 
-    /// Runs a gate by these words; `hooked`: runners append what becomes of each test.
+    /// Runs a gate with these words. With `hooked`, test runners append the outcome of each test to a file.
     pub(super) fn run(
         &self,
         place: &mut RunPlace,
@@ -328,7 +327,7 @@ impl Gates<'_> {
             )),
             (true, None) => None,
         };
-        // A receipt is of a commit: what ran on something else leaves none behind.
+        // A receipt belongs to a commit, so a run on altered files stores none.
         if !place.is_altered() {
             let streams = [&ended.stdout, &ended.stderr];
             let found_by = match (problem.is_none(), place.look, place.mixed) {
@@ -342,8 +341,9 @@ impl Gates<'_> {
         Ok(run_of(gate, (Some(receipt), problem), place))
     }
 
-    /// A red run may have stumbled over a hook: that is so where it is green without hooks, and red with them
-    /// again. What is red by chance stays so. A trial is not asked: its gate was green with them at its head.
+    /// Repeats a red run without hooks, in case the hooks made it red: that is so if it is green without hooks and red
+    /// with them again. A run that is red by chance stays red. Trials are not repeated: the gate was green with hooks
+    /// at its head.
     fn run_without_hooks(
         &self,
         place: &mut RunPlace,
@@ -368,7 +368,7 @@ impl Gates<'_> {
         })
     }
 
-    /// Runs it to its end; else why it could not be run.
+    /// Runs the command to its end; the inner error is the reason why it could not be run.
     pub(super) fn run_once(
         &self,
         place: &RunPlace,
@@ -403,7 +403,8 @@ impl Gates<'_> {
         }
     }
 
-    /// The newest run of a gate on what it says something about of a commit, green or red, prepared as now.
+    /// The newest receipt of a gate for the files that it depends on at a commit, green or red, with the same
+    /// preparation as now.
     ///
     /// # Errors
     /// When a receipt cannot be opened, or git does not answer.
@@ -430,7 +431,7 @@ impl Gates<'_> {
         Ok(found.filter(|receipt| receipt.preparation_sha256 == prepared))
     }
 
-    /// A digest of the files of a commit that these paths name; none where they name everything.
+    /// A digest of the files of a commit that match these paths; `None` without paths, which means every file.
     fn measure_scope(&self, commit: &str, paths: &[String]) -> Result<Option<String>, Failure> {
         if paths.is_empty() {
             return Ok(None);
@@ -444,7 +445,7 @@ impl Gates<'_> {
         Ok(Some(sha256(text)))
     }
 
-    /// What a receipt must have been prepared by to answer for a run of a gate now.
+    /// A digest of the preparation that a receipt must have to stand for a run of the gate now.
     pub fn preparation(&self, gate: &GateSpec) -> String {
         let network = if gate.network {
             " with the network"
@@ -454,7 +455,7 @@ impl Gates<'_> {
         sha256(format!("{}{network}", self.settings.preparation()))
     }
 
-    /// Runs a green command anew where it was red at the same tree before, and remarks on that.
+    /// Repeats a green run if the command was red at the same tree before, and adds a remark about that.
     pub(super) fn confirm(
         &self,
         commit: &str,
@@ -489,8 +490,7 @@ impl Gates<'_> {
         Ok(run)
     }
 
-    /// What to say of a green receipt whose command was red at the same tree, and was found to be so
-    /// by chance.
+    /// The remark about a green receipt whose command was red at the same tree before, if that was found to be chance.
     ///
     /// # Errors
     /// When a receipt cannot be opened.
@@ -499,8 +499,9 @@ impl Gates<'_> {
         Ok(red.as_ref().map(tell_confirmed))
     }
 
-    /// Runs the stop verifier's checks at a commit, in a clean room; with the network, where one of
-    /// its gates has it, and for as long as all of its gates may take. Its other half looks at the log, which no room has: [`Gates::control_plane`].
+    /// Runs the stop verifier's checks at a commit, in a clean room. The network is available if one of its gates has
+    /// it, and the time limit is that of all its gates together. The other half of the stop verifier,
+    /// [`Gates::control_plane`], reads the log, which is not in a room.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -539,7 +540,7 @@ impl Gates<'_> {
         })
     }
 
-    /// Checks the control plane beside the log, by this program itself; what is wrong, if anything.
+    /// Checks the control plane next to the log with this program itself. Returns the problem, if there is one.
     fn control_plane(&self) -> Result<Option<String>, Failure> {
         let Ok(own) = std::env::current_exe() else {
             return Ok(Some("cook does not find its own program".to_owned()));
@@ -573,7 +574,7 @@ impl Gates<'_> {
     }
 }
 
-/// What came of a gate in a place.
+/// The run of a gate in a place, with the place's remarks.
 pub(super) fn run_of(
     gate: &GateSpec,
     (receipt, problem): (Option<Receipt>, Option<String>),
@@ -585,14 +586,14 @@ pub(super) fn run_of(
     }
 }
 
-/// The last lines of both streams.
+/// The last lines of stdout and stderr.
 pub(super) fn tail(ended: &Ended) -> String {
     [&ended.stdout, &ended.stderr]
         .map(|stream| stream.last_lines(TAIL))
         .concat()
 }
 
-/// The gate that a plan's command amounts to.
+/// The gate for a command that only a plan names.
 pub fn plan_gate(command: &str) -> GateSpec {
     GateSpec {
         name: command.to_owned(),
@@ -607,7 +608,7 @@ pub fn plan_gate(command: &str) -> GateSpec {
     }
 }
 
-/// The configured gates, then the commands that only a plan names, each once.
+/// The configured gates, then the commands that only a plan names, without duplicates.
 pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
     let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
     let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
@@ -619,7 +620,7 @@ pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpe
     gates
 }
 
-/// Runs with empty caches that must all be green.
+/// The number of runs with empty caches that must all be green.
 const FRESH_RUNS: usize = 3;
 
 fn tell_confirmed(red: &Receipt) -> String {
@@ -636,8 +637,7 @@ fn tell(red: &Receipt, of_runs: &str) -> String {
     )
 }
 
-/// What to say where a gate's program is neither the one of the first green run nor one that the
-/// user took.
+/// The remark for a gate whose program is neither the one of its first green run nor one that the user accepted.
 fn compare(
     receipts: &Receipts,
     taken: &BTreeMap<String, String>,

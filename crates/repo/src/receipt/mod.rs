@@ -1,8 +1,7 @@
-//! Gates: running them, trusting them, and the receipts that prove what they said.
+//! Gates: running them, trusting their commands, and keeping receipts of their results.
 //!
-//! Invariants: a gate runs without a shell; only trusted commands are run by
-//! whoever asks [`Trust`] first; a receipt's id is the digest of everything else
-//! in it, so a changed one is recognised; files appear whole or not at all.
+//! Invariants: a gate runs without a shell; callers that ask [`Trust`] first run only trusted commands; a receipt's id
+//! is the digest of its other fields, so a changed receipt is detected; files are written completely or not at all.
 
 mod gate_run;
 mod programs;

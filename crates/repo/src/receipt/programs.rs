@@ -1,4 +1,4 @@
-//! The words of a command, and the programs that it starts, looked for where programs are taken from.
+//! Splits commands into words, and finds the programs that they start.
 
 use crate::disk::{self, Links};
 use cook_protocol::diagnostic::Failure;
@@ -8,16 +8,16 @@ use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::Path;
 
-/// What a shell does itself.
+/// Shell built-ins.
 const BUILT_IN: [&str; 22] = [
     ".", ":", "[", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "printf",
     "pwd", "read", "set", "shift", "source", "test", "trap", "true", "unset", "wait",
 ];
-/// What joins commands.
+/// Operators that join commands.
 const JOINTS: [&str; 4] = ["&&", "||", ";", "|"];
 
-/// The programs that a command starts by their names, and those of a shell's line of plain commands.
-/// A relative path is a file of the repository or of its setup, and not named here.
+/// The programs that a command starts, including those in the script of `sh -c` if it consists of plain commands.
+/// Relative paths are left out: they belong to the repository or its setup.
 pub(super) fn list_programs(command: &str) -> Vec<String> {
     let argv = words(command).unwrap_or_default();
     let mut found: Vec<String> = argv.first().cloned().into_iter().collect();
@@ -32,14 +32,14 @@ pub(super) fn list_programs(command: &str) -> Vec<String> {
     found
 }
 
-/// Nothing where the line is more than plain commands: it may define what it calls.
+/// Empty if the script is more than plain commands, because it may define the names that it calls.
 fn of_script(script: &str) -> Vec<String> {
     if script.contains(['$', '`', '(', ')', '{', '\n', '<', '>', '*']) {
         return Vec::new();
     }
     let mut found = Vec::new();
     let mut begins = true;
-    // A shell reads it.
+    // Blanks around `;`, because `shell_words` does not split there.
     for word in shell_words::split(&script.replace(';', " ; ")).unwrap_or_default() {
         if JOINTS.contains(&word.as_str()) {
             begins = true;
@@ -61,7 +61,7 @@ fn of_script(script: &str) -> Vec<String> {
     found
 }
 
-/// A program with the digest of its bytes; none where they cannot be read.
+/// A program file with its SHA-256 digest; `None` if it cannot be read.
 pub(super) fn identify(file: &Path) -> Option<Program> {
     let mut bytes = disk::open_regular(file, Links::Follow).ok()??;
     let mut digest = Sha256::new();
@@ -78,16 +78,16 @@ pub(super) fn identify(file: &Path) -> Option<Program> {
     })
 }
 
-/// The words of a command, as a shell would split them. No shell runs it, so that what only a shell does is refused.
+/// Splits a command into words as a shell would. Shell operators are refused, because no shell runs the command.
 ///
 /// # Errors
-/// When a quote is open, there is no word, or an operator of a shell stands outside of quotes.
+/// When a quote is open, there is no word, or a shell operator is outside of quotes.
 pub fn words(command: &str) -> Result<Vec<String>, Failure> {
     check_command(command).map_err(refuse_words)?;
     split(command)
 }
 
-/// The words of a command that is not run: an older list of trust may hold an operator of a shell.
+/// Splits a command that is not run: an older trust list may contain shell operators.
 ///
 /// # Errors
 /// When a quote is open or there is no word.

@@ -1,14 +1,11 @@
-//! The files of receipts and trust: the owner's alone, whole or not at all; and a key that only this user on
-//! this machine knows, outside of every repository. What is kept in a git directory and stands for the user's
-//! word bears a tag made with it, so that a directory that was unpacked from somebody's archive brings no such word.
+//! The storage of receipts and gate output, `<common git dir>/cook/receipts/` and `…/outputs/`, and the user's key.
 //!
-//! Where receipts and the output of gates are kept: `<common git dir>/cook/receipts/`
-//! and `…/outputs/`.
+//! Files are readable by the owner only, and written completely or not at all. A receipt that cannot be read back
+//! exactly is ignored: the gate can be run again, and a damaged file proves nothing.
 //!
-//! A receipt that cannot be read back word for word counts as none: the gate can
-//! always be run again, and nothing is proved by a damaged file. Neither is anything by one that
-//! this user did not have made on this machine: an archive can hold it. What was made here bears a
-//! tag in a file beside it.
+//! Neither does a receipt that this user did not create on this machine, because the git directory may come from an
+//! archive. Therefore each receipt made here has a tag in a file next to it, computed with a key that is stored outside
+//! of every repository. The trust list is protected in the same way.
 
 use super::programs::words;
 use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot};
@@ -29,26 +26,26 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Writes a file that only the owner may read, its directories where they are missing.
+/// Writes a file that only the owner can read, and creates missing directories.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| NewFile::at(path, Durable::Content).write(bytes))
         .at("write", path)
 }
 
-/// Reads a file of at most `limit` bytes; none when there is none.
+/// Reads a file of at most `limit` bytes; `None` if it does not exist.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Failure> {
     disk::read(path, limit, Links::Refuse).at("read", path)
 }
 
-/// Bytes of the key.
+/// The length of the key in bytes.
 const LENGTH: usize = 32;
 
-/// What of a tag can be wrong does not matter to whoever asks.
+/// The user's key, which makes tags (HMAC-SHA-256).
 pub(super) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// The user's key; none when there is no such file, or no home.
+    /// Reads the user's key; `None` without a key file or a home directory.
     pub fn of_user() -> Result<Option<Self>, Failure> {
         match find_key() {
             Some(place) => read_key(&place),
@@ -56,7 +53,7 @@ impl Key {
         }
     }
 
-    /// The user's key, made where there is none.
+    /// Reads the user's key, or creates it.
     pub fn make() -> Result<Self, Failure> {
         let place = find_key().ok_or_else(|| {
             let cause = io::Error::new(io::ErrorKind::NotFound, "no home directory: set HOME");
@@ -72,7 +69,7 @@ impl Key {
         let made = place.parent().map_or(Ok(()), std::fs::create_dir_all);
         let new = NewFile::at(&place, Durable::ContentAndName).over_nothing();
         match made.and_then(|()| new.write(hex(&bytes).as_bytes())) {
-            // Somebody else was faster.
+            // Another process created it first.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
             written => written.at("write", &place)?,
         }
@@ -90,14 +87,14 @@ impl Key {
     }
 }
 
-/// A file that holds no key counts as none: a word that cannot be checked is no word.
+/// Reads a key file; an invalid one counts as missing.
 fn read_key(place: &Path) -> Result<Option<Key>, Failure> {
     let text = disk::read_if_plain(place, 2 * LENGTH as u64, Links::Refuse).at("read", place)?;
     let key = text.filter(|text| text.len() == 2 * LENGTH);
     Ok(key.and_then(|key| Hmac::new_from_slice(&key).ok().map(Key)))
 }
 
-/// Where the key is that marks receipts as this user's: a directory of cook's own.
+/// The directory of the user's key; it belongs to cook.
 pub fn key_dir() -> Option<PathBuf> {
     find_key().and_then(|key| Some(key.parent()?.to_owned()))
 }
@@ -117,38 +114,39 @@ fn find_key() -> Option<PathBuf> {
     dir.map(|dir| dir.join("cook").join("key"))
 }
 
-/// Bytes of a receipt file that are read.
+/// The maximum size of a receipt file in bytes.
 const RECEIPT_LIMIT: u64 = 1024 * 1024;
-/// Bytes of a kept stream, compressed and not.
+/// The maximum size of a stored stream in bytes, compressed and uncompressed.
 const OUTPUT_LIMIT: u64 = 4 * 1024 * 1024;
-/// Bytes of a tag.
+/// The maximum size of a tag in bytes.
 const TAG_LIMIT: u64 = 64;
-/// What stands in a kept stream where its middle was let go.
+/// Marks the place in a stored stream where its middle was dropped.
 const GAP: &str = "[cook: ";
 
-/// A look at a gate on a tree beside the one that counts. It is kept, so that whoever asks twice is told the same.
+/// An additional run of a gate on a tree, besides the one that counts. Its receipt is kept, so that repeated questions
+/// get the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// Once more, from empty caches.
+    /// Repeated with empty caches.
     Again,
     /// With the user's environment.
     Outside,
     /// In the worktree.
     Here,
-    /// With the network.
+    /// With network access.
     Online,
 }
 
-/// By what a receipt is found later, beside its id.
+/// The keys under which a receipt is indexed, besides its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FoundBy {
-    /// By nothing else: something is wrong with the run.
+    /// None, because the run has a problem.
     Id,
-    /// By its command and tree, as another look at them, and as nothing else.
+    /// Its command and tree, but only as this additional run.
     Look(Look),
-    /// By its command and tree.
+    /// Its command and tree.
     Tree,
-    /// By these, and as the newest run of its command.
+    /// Its command and tree, and as the newest run of its command.
     Command,
 }
 
@@ -159,28 +157,28 @@ pub struct Receipts {
     own_alone: Cell<bool>,
 }
 
-/// What is kept of a gate's output.
+/// The stored output of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
-    /// stdout, then stderr; what is not UTF-8 is replaced.
+    /// stdout, then stderr; invalid UTF-8 is replaced.
     pub text: String,
-    /// The middle of a stream was not kept, or a stream is not there any more.
+    /// Whether a stream is missing, or its middle was dropped.
     pub partial: bool,
 }
 
-/// The ids of receipts that this process made.
+/// The ids of the receipts that this process made.
 fn list_made() -> MutexGuard<'static, BTreeSet<String>> {
     static MADE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The receipt with its id: the SHA-256 of its other fields as JSON with sorted keys.
+/// Sets the receipt's id: the SHA-256 of its other fields as JSON with sorted keys.
 pub fn seal(mut receipt: Receipt) -> Receipt {
     receipt.id = digest(&receipt);
     receipt
 }
 
-/// Whether the receipt's id is the digest of all the rest.
+/// Whether the receipt's id is the digest of its other fields.
 pub fn is_sealed(receipt: &Receipt) -> bool {
     digest(receipt) == receipt.id
 }
@@ -188,7 +186,7 @@ pub fn is_sealed(receipt: &Receipt) -> bool {
 fn digest(receipt: &Receipt) -> String {
     let mut fields: BTreeMap<String, Value> = match serde_json::to_value(receipt) {
         Ok(Value::Object(fields)) => fields.into_iter().collect(),
-        // A receipt always is an object.
+        // A receipt always serializes to an object.
         _ => BTreeMap::new(),
     };
     fields.remove("id");
@@ -203,10 +201,10 @@ fn is_digest(text: &str) -> bool {
 }
 
 impl Receipts {
-    /// The receipts of a repository. Nothing is made until one is kept.
+    /// Opens the receipts of a repository. Directories are created when the first receipt is stored.
     ///
     /// # Errors
-    /// When `<git dir>/cook` is not a directory of cook's own.
+    /// When `<git dir>/cook` is not cook's own directory.
     pub fn of(repo: &Repo) -> Result<Self, Failure> {
         Ok(Self {
             dir: repo.cook_dir()?,
@@ -214,7 +212,7 @@ impl Receipts {
         })
     }
 
-    /// Keeps a sealed receipt, its output and what it says of tests (JSON).
+    /// Stores a sealed receipt, its output and the outcomes of its tests (JSON).
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -233,7 +231,7 @@ impl Receipts {
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
         write(&self.receipt_path(&receipt.id), &json)?;
-        // Without a home there is no key; the next process runs the gate again then.
+        // Without a home directory there is no key, so the next process runs the gate again.
         if let Ok(key) = Key::make() {
             write(
                 &self.tag_path(&receipt.id),
@@ -272,7 +270,7 @@ impl Receipts {
         write(&path, &packed)
     }
 
-    /// The receipt with that id.
+    /// The receipt with this id, if it is undamaged.
     ///
     /// # Errors
     /// When its file cannot be opened.
@@ -287,8 +285,8 @@ impl Receipts {
         Ok(receipt.filter(|receipt| receipt.id == id && is_sealed(receipt)))
     }
 
-    /// The newest receipt of that command on that tree that proves something, green or red; none
-    /// that was not made here.
+    /// The newest receipt of this command on this tree that proves something, green or red. Receipts that were not made
+    /// here are ignored.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -299,8 +297,8 @@ impl Receipts {
         }
     }
 
-    /// The same of a gate, in its folder: its newest run on a tree, or on what it says something about of one, by
-    /// the digest of that; or another look at it.
+    /// Like [`Receipts::find`], for a gate in its folder: the newest receipt on a tree, on the digest of the files that
+    /// the gate depends on, or of an additional run.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -322,7 +320,7 @@ impl Receipts {
         })
     }
 
-    /// What a key leads to, where it is that and was made here.
+    /// The receipt under a key, if it satisfies `is_that` and was made here.
     fn believe(
         &self,
         key: &str,
@@ -338,7 +336,7 @@ impl Receipts {
     /// The newest run of the stop verifier at a tree.
     ///
     /// # Errors
-    /// Unreadable receipts.
+    /// When a receipt cannot be read.
     pub fn find_stop_verifier(&self, tree: &str) -> Result<Option<Receipt>, Failure> {
         self.find_argv(&stop_verifier_argv(), tree)
     }
@@ -349,8 +347,8 @@ impl Receipts {
         })
     }
 
-    /// A red run of that command at that tree, set up as this one was: one that was not found to be chance since
-    /// ([`RED`]), or one that was ([`CHANCE`]).
+    /// A red receipt of the same command at the same tree with the same preparation: one that has not been found to be
+    /// chance since ([`RED`]), or one that has ([`CHANCE`]).
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -367,7 +365,7 @@ impl Receipts {
         })
     }
 
-    /// Enough green runs came after that red one; it is still told of.
+    /// Records that a red run was followed by enough green ones. It is still reported.
     pub(super) fn note_chance(&self, red: &Receipt) -> Result<(), Failure> {
         let Some(tree) = &red.tree_oid else {
             return Ok(());
@@ -377,7 +375,7 @@ impl Receipts {
         disk::remove_file(&path).at("remove", &path)
     }
 
-    /// From now on only what this process made is found by its command and tree.
+    /// From now on, only receipts that this process made are found by command and tree.
     pub fn believe_own_alone(&self) {
         self.own_alone.set(true);
     }
@@ -389,7 +387,7 @@ impl Receipts {
         }
     }
 
-    /// True when this user had it made on this machine; one from an archive is somebody's word.
+    /// Whether this user had the receipt made on this machine. One from an archive proves nothing.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -397,7 +395,7 @@ impl Receipts {
         if self.is_own(receipt) {
             return Ok(true);
         }
-        // A tag that cannot be read is none.
+        // An unreadable tag counts as missing.
         let found = read(&self.tag_path(&receipt.id), TAG_LIMIT).unwrap_or_default();
         Ok(match (Key::of_user()?, found) {
             (Some(key), Some(found)) => found == tag(&key, &receipt.id).as_bytes(),
@@ -405,7 +403,7 @@ impl Receipts {
         })
     }
 
-    /// The newest receipt of that command on any tree that proves something, green or red.
+    /// The newest receipt of this command on any tree that proves something, green or red.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -417,7 +415,7 @@ impl Receipts {
         Ok(found.filter(|receipt| receipt.argv == argv && receipt.proves()))
     }
 
-    /// The program of that name at the first green receipt that it has.
+    /// The program of this name in its first green receipt.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -426,8 +424,7 @@ impl Receipts {
         Ok(known.and_then(|receipt| receipt.program))
     }
 
-    /// The first that was green stays the known one: a second run must not make another program
-    /// the usual one.
+    /// Stores the program of the first green run. Later runs do not replace it, so that a changed program is noticed.
     fn keep_program(&self, receipt: &Receipt) -> Result<(), Failure> {
         let Some(name) = receipt.argv.first() else {
             return Ok(());
@@ -439,12 +436,12 @@ impl Receipts {
         self.index(&program_key(name), receipt)
     }
 
-    /// True when this process made that receipt.
+    /// Whether this process made the receipt.
     pub fn is_own(&self, receipt: &Receipt) -> bool {
         list_made().contains(&receipt.id)
     }
 
-    /// The kept output of a receipt.
+    /// The stored output of a receipt's run.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -455,7 +452,7 @@ impl Receipts {
                 output.partial = true;
                 continue;
             };
-            // Whole streams are told by their digest; the others lack their middle.
+            // A complete stream matches its digest; in the others the middle is missing.
             output.partial |= sha256(&bytes) != *digest;
             output.text.push_str(&String::from_utf8_lossy(&bytes));
             output.text.push('\n');
@@ -502,7 +499,7 @@ impl Receipts {
         self.dir.join("receipts/index").join(key)
     }
 
-    /// Lets a key lead to a receipt.
+    /// Stores the receipt's id under a key.
     fn index(&self, key: &str, receipt: &Receipt) -> Result<(), Failure> {
         write(&self.index_path(key), receipt.id.as_bytes())
     }
@@ -516,7 +513,7 @@ fn command_key(argv: &[String]) -> String {
     sha256(argv.join("\0").as_bytes())
 }
 
-/// What red runs are found by, those that were found to be chance beside the others.
+/// The kinds of index keys for red runs, before and after they were found to be chance.
 pub(super) const RED: &str = "red";
 pub(super) const CHANCE: &str = "chance";
 
@@ -529,10 +526,10 @@ fn look_key(look: Option<Look>, argv: &[String], dir: &str, of: &str) -> String 
     look.map_or(key.clone(), |look| sha256(format!("{look:?}\0{key}")))
 }
 
-/// The folder of a receipt at the root.
+/// The folder in the receipt of a gate at the root.
 const AT_ROOT: &str = ".";
 
-/// A gate's folder, as receipts name it.
+/// A gate's folder as stored in receipts.
 pub(super) fn folder(gate: &GateSpec) -> &str {
     match gate.dir.as_str() {
         "" => AT_ROOT,
@@ -544,10 +541,10 @@ fn program_key(name: &str) -> String {
     sha256(format!("program\0{name}"))
 }
 
-/// Lets the stop verifier leave the control plane out, whose log no clean room has.
+/// The argument that makes the stop verifier skip the control plane, whose log is not in a clean room.
 const CHECKS_ONLY: &str = "--checks";
 
-/// How the stop verifier is started.
+/// The command line of the stop verifier.
 pub(super) fn stop_verifier_argv() -> Vec<String> {
     let words = STOP_VERIFIER.split(' ').chain([CHECKS_ONLY]);
     words.map(str::to_owned).collect()

@@ -1,9 +1,9 @@
-//! Where commands run: a clean room that holds one commit, or the worktree as it stands.
+//! The places where commands run: a clean room that holds one commit, or the worktree as it is.
 //!
-//! What the user's package managers have downloaded before: a room's setup finds it in its own home, large files by
-//! a link to where they lie. The room writes nothing there: a file that a program may add to is a copy.
+//! A room's setup can use the downloads of the user's package managers: large files in the room's home are links to
+//! them. The room never writes to the originals: a file that a program may append to is copied.
 //!
-//! What a run says of each test: gathered where it ran, and kept beside its receipt.
+//! The outcomes of tests are collected in the place where they ran, and stored beside the receipt.
 
 use super::receipts::{Look, Receipts};
 use super::trusted::Trust;
@@ -28,15 +28,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
-/// Bytes of a room's note.
+/// The maximum size of a room's note in bytes.
 const MAX_NOTE: u64 = 1024;
-/// Where the refs are that lead to the user's work.
+/// Prefixes of the refs that lead to the user's work.
 const OF_USER: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/stash"];
-/// What is said of one commit, at most.
+/// The maximum number of remarks about one commit.
 const MAX_REMARKS: usize = 8;
-/// Bytes of a file that setup depends on.
+/// The maximum size in bytes of a file that setup depends on.
 const MAX_INPUT: u64 = 256 << 20;
-/// Directories above a room in which tools look for settings of theirs, and what they look for.
+/// Files and directories that tools look for in the parent directories of a room.
 const LOOKED_FOR_ABOVE: [&str; 6] = [
     ".cargo",
     "node_modules",
@@ -46,77 +46,78 @@ const LOOKED_FOR_ABOVE: [&str; 6] = [
     "tox.ini",
 ];
 
-/// How a word became a program.
+/// The program that the first word of a command denotes.
 pub(super) enum Found {
-    /// A file of this machine.
+    /// A file found on the search path.
     Machine(PathBuf),
-    /// A path: a file of the repository, or a whole path.
+    /// A path: a file of the repository, or an absolute path.
     Path,
-    /// Nothing of that name.
+    /// A name that is not on the search path.
     Nothing,
 }
 
 /// Runs gates and keeps their receipts.
 pub struct Gates<'a> {
-    /// Where.
+    /// The repository.
     pub repo: &'a Repo,
-    /// Who keeps the receipts.
+    /// The storage of receipts.
     pub receipts: &'a Receipts,
-    /// When.
+    /// The clock for timestamps.
     pub clock: Clock,
-    /// How a commit is made fit to run.
+    /// The settings of clean rooms.
     pub settings: &'a CleanRoom,
-    /// Agents that the settings name: what they write is hidden there.
+    /// Agents from the settings; the directories they write are hidden in a sandbox.
     pub agents: &'a Agents,
-    /// Whether the kernel keeps what runs there.
+    /// Whether a sandbox is used.
     pub sandbox: SandboxMode,
-    /// Where programs are, and which.
+    /// The programs that the user trusts.
     pub trust: &'a Trust,
-    /// How long a command may take at most, whatever its own settings say.
+    /// An upper limit for the duration of any command.
     pub patience: Option<Duration>,
-    /// Who is told of each command that begins.
+    /// Called with each command that begins.
     pub tell: Option<Tell>,
 }
 
-/// Takes a line for whoever waits.
+/// Receives progress lines for the user.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The directory in a room's home with the hooks, and the file that they append to.
+/// The directory of the hooks and the file that they append to, in a room's home.
 pub(super) const HOOKS: &str = ".trial/hooks";
 pub(super) const RECORDS: &str = ".trial/records";
 
-/// Agents of the settings, by name.
+/// Agents from the settings, by name.
 pub type Agents = BTreeMap<AgentName, AgentTable>;
 
-/// A gate, by the words it is run with.
+/// A gate with the words of its command.
 pub(super) struct Order<'a> {
     pub gate: &'a GateSpec,
     pub argv: &'a [String],
 }
 
-/// A place that commands run in, one after another.
+/// A place in which commands run one after another.
 pub(super) struct RunPlace<'a> {
     gates: &'a Gates<'a>,
     room: Option<Room>,
-    /// Its `.git` holds what a clone would: where the project's end rests on it.
+    /// Whether its `.git` holds only what a clone would hold. True when caches are empty, as the final verification
+    /// requires.
     alone: bool,
-    /// What it holds may be a commit that no clone has.
+    /// Whether it may hold a commit that no clone has.
     pub mixed: bool,
-    /// Which look what runs there is, beside the one that counts.
+    /// The kind of additional run for which it is used, if any.
     pub look: Option<Look>,
     sandbox: Option<Bubblewrap>,
     pub environment: Environment,
-    /// What it holds; a worktree is not asked.
+    /// The commit in the room; in a worktree it is HEAD, whatever the files hold.
     pub commit: Option<String>,
     pub tree: Option<String>,
-    /// What its commit names and nobody can have who has its objects alone.
+    /// Files and submodules of the commit that nobody could check out from its objects alone.
     pub lacking: Vec<String>,
-    /// What is to be said of the downloads that its setup was lent.
+    /// Remarks about the downloads that setup used.
     pub lending: Vec<String>,
     filled: Option<Filled>,
 }
 
-/// What one command is started with.
+/// The parameters for starting a command.
 pub(super) struct Start {
     pub argv: Vec<OsString>,
     pub dir: PathBuf,
@@ -141,7 +142,7 @@ impl<'a> RunPlace<'a> {
         }
     }
 
-    /// The worktree as it stands, with this process's environment.
+    /// The worktree as it is, with this process's environment.
     pub fn worktree(gates: &'a Gates<'a>) -> Result<Self, Failure> {
         let head = gates.repo.head()?;
         Ok(Self {
@@ -151,7 +152,7 @@ impl<'a> RunPlace<'a> {
         })
     }
 
-    /// A clean room that holds nothing yet.
+    /// A clean room that is not filled yet.
     pub fn room(gates: &'a Gates<'a>, mode: SandboxMode, caches: Caches) -> Result<Self, Failure> {
         let (repo, settings) = (gates.repo, gates.settings);
         let tools = gates.trust.tools();
@@ -192,8 +193,8 @@ impl<'a> RunPlace<'a> {
         })
     }
 
-    /// A room that holds nothing yet, where commands find this process's environment and no sandbox. What
-    /// runs there proves nothing: beside what the clean room says, it tells the commit from the room.
+    /// A room that is not filled yet, with this process's environment and without a sandbox. Runs there prove nothing;
+    /// compared with the clean room, they show whether the commit or the room is the cause of a failure.
     pub fn outside(gates: &'a Gates<'a>) -> Result<Self, Failure> {
         let mut place = Self::room(gates, SandboxMode::Off, Caches::Empty)?;
         place.environment = inherit();
@@ -202,8 +203,8 @@ impl<'a> RunPlace<'a> {
         Ok(place)
     }
 
-    /// Puts what setup fills in the worktree beside the commit's files, by links; none where links are not to be
-    /// had, and what needs them is red there.
+    /// Links the worktree's cache directories into the room. Links that cannot be made are skipped, and commands that
+    /// need them fail.
     pub fn link_caches(&self, dir: &str) {
         let Some(top) = self.top() else { return };
         let mut above = vec![""];
@@ -221,7 +222,7 @@ impl<'a> RunPlace<'a> {
         }
     }
 
-    /// Makes a room hold a commit and nothing else; a worktree stays as it is.
+    /// Makes a room hold a commit and nothing else; does nothing for a worktree.
     pub fn hold(&mut self, commit: &str) -> Result<(), Failure> {
         let Some(room) = &self.room else {
             return Ok(());
@@ -262,8 +263,8 @@ impl<'a> RunPlace<'a> {
         Ok(())
     }
 
-    /// Fetches what a partial clone left out: the commit's files, and the history where it is `alone`. That
-    /// a setting names a remote which has objects brings none of them.
+    /// Fetches the objects that a partial clone omitted: the commit's files, and with `alone` the history. Returns
+    /// whether a fetch was made: a promisor remote in the settings does not provide objects by itself.
     fn fetch_missing(
         &self,
         commit: &str,
@@ -307,17 +308,17 @@ impl<'a> RunPlace<'a> {
         room.fill(&source, &caches)
     }
 
-    /// What it will hold is a commit that no clone has.
+    /// Declares that the place will hold a commit that no clone has.
     pub fn expect_mixed(&mut self) {
         (self.alone, self.mixed) = (false, true);
     }
 
-    /// The home of what runs in the room.
+    /// The home directory of commands in the room.
     pub fn home(&self) -> Option<PathBuf> {
         self.room.as_ref().map(Room::home)
     }
 
-    /// Where what runs there sees the files.
+    /// The path of the files as commands see it.
     pub fn root_inside(&self) -> PathBuf {
         match (&self.room, &self.sandbox) {
             (Some(room), Some(_)) => Bubblewrap::neutral(room.path()),
@@ -326,25 +327,25 @@ impl<'a> RunPlace<'a> {
         }
     }
 
-    /// The files of the room.
+    /// The directory of the room's files.
     pub fn top(&self) -> Option<PathBuf> {
         self.room.as_ref().map(|room| room.path().to_owned())
     }
 
-    /// A file of the commit that somebody changed since the place was made to hold it.
+    /// A file of the commit that was changed since the place was filled.
     pub fn find_changed(&self) -> Option<String> {
         let room = self.room.as_ref()?;
         room.find_changed(self.filled.as_ref()?)
     }
 
-    /// Where files may be written that the commit does not have so; from then on it holds no commit,
-    /// until it is made to hold one again.
+    /// The directory whose files may now be altered. After this call the place holds no commit until it is filled
+    /// again.
     pub fn alter(&mut self) -> Option<PathBuf> {
         (self.commit, self.tree, self.filled) = (None, None, None);
         self.room.as_ref().map(|room| room.path().to_owned())
     }
 
-    /// It is a room, and holds no commit as it is.
+    /// Whether it is a room whose files do not match a commit.
     pub fn is_altered(&self) -> bool {
         self.room.is_some() && self.filled.is_none()
     }
@@ -367,7 +368,7 @@ impl<'a> RunPlace<'a> {
         }
     }
 
-    /// What may make a run here differ from one in a clone.
+    /// Possible reasons why a run here differs from one in a clone.
     pub fn remarks(&self) -> Vec<String> {
         let Some(room) = &self.room else {
             return Vec::new();
@@ -394,13 +395,13 @@ impl<'a> RunPlace<'a> {
         remarks
     }
 
-    /// Where programs are found.
+    /// The search path for programs.
     fn search_path(&self) -> &OsStr {
         let path = self.environment.variables.get(OsStr::new("PATH"));
         path.map(OsString::as_os_str).unwrap_or_default()
     }
 
-    /// What a command's first word stands for here.
+    /// The program that the first word of a command denotes here.
     pub fn program(&self, word: &str) -> Found {
         if word.contains('/') {
             return Found::Path;
@@ -411,7 +412,7 @@ impl<'a> RunPlace<'a> {
         }
     }
 
-    /// How a command is started here; `hooked`: runners append what becomes of each test.
+    /// How to start a command here. With `hooked`, test runners append the outcome of each test to a file.
     pub fn start(&self, order: &Order, program: &Found, hooked: bool) -> Start {
         let mut words: Vec<OsString> = order.argv.iter().map(OsString::from).collect();
         if let (Found::Machine(file), Some(first)) = (program, words.first_mut()) {
@@ -462,7 +463,7 @@ impl<'a> RunPlace<'a> {
         }
     }
 
-    /// What a sandboxed command does not see: the repository, and what agents write.
+    /// Directories that a sandboxed command does not see: the repository, and those that agents write.
     fn list_hidden(&self) -> Vec<PathBuf> {
         let mut hidden = vec![
             self.gates.repo.root().to_owned(),
@@ -486,7 +487,7 @@ impl<'a> RunPlace<'a> {
         hidden
     }
 
-    /// Whole paths that its environment names, but for those that are its own.
+    /// The directories named in its environment, except for its own ones, and the downloads.
     fn list_shown(&self) -> Vec<PathBuf> {
         const OWN: [&str; 5] = ["HOME", "PWD", "TEMP", "TMP", "TMPDIR"];
         let all = self.environment.variables.iter();
@@ -497,8 +498,8 @@ impl<'a> RunPlace<'a> {
             .collect()
     }
 
-    /// A digest of the settings, and of the files that setup depends on: setup is due when the room
-    /// was not set up by the same.
+    /// A digest of the settings and of the files that setup depends on. Setup runs again if it differs from the stored
+    /// one.
     pub fn setup_stamp(&self) -> Result<String, Failure> {
         let mut digest = Sha256::new();
         let mut add = |bytes: &[u8]| {
@@ -521,7 +522,7 @@ impl<'a> RunPlace<'a> {
         Ok(hex(&digest.finalize()))
     }
 
-    /// Whether the room was set up by that.
+    /// Whether the room was set up with this digest.
     pub fn is_set_up(&self, stamp: &str) -> bool {
         let note = self.room.as_ref().map(|room| room.note("setup"));
         note.is_some_and(|note| {
@@ -530,7 +531,7 @@ impl<'a> RunPlace<'a> {
         })
     }
 
-    /// Notes by what the room was set up; none = it is not.
+    /// Records the digest with which the room was set up; `None` means that it is not set up.
     pub fn note_setup(&self, stamp: Option<&str>) -> Result<(), Failure> {
         let Some(room) = &self.room else {
             return Ok(());
@@ -542,7 +543,7 @@ impl<'a> RunPlace<'a> {
     }
 }
 
-/// This process's environment, as a program that it starts finds it.
+/// This process's environment, as far as its children inherit it.
 pub(super) fn inherit() -> Environment {
     Environment {
         variables: list_inherited()
@@ -552,7 +553,7 @@ pub(super) fn inherit() -> Environment {
     }
 }
 
-/// A folder below a directory; nothing = the directory itself.
+/// A folder below a directory; an empty folder denotes the directory itself.
 fn join(top: &Path, dir: &str) -> PathBuf {
     match dir {
         "" => top.to_owned(),
@@ -560,7 +561,7 @@ fn join(top: &Path, dir: &str) -> PathBuf {
     }
 }
 
-/// bubblewrap, where it is wanted and works; the one that the user trusted.
+/// The bubblewrap that the user trusted, if it is wanted and works.
 fn find_sandbox(mode: SandboxMode, path: &OsStr) -> Result<Option<Bubblewrap>, Failure> {
     static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
     if mode == SandboxMode::Off {
@@ -580,7 +581,7 @@ fn find_sandbox(mode: SandboxMode, path: &OsStr) -> Result<Option<Bubblewrap>, F
     }
 }
 
-/// Adds the variables that name the hooks, for a program that sees its home and the tree there.
+/// Adds the variables that activate the hooks, for a program that sees `home` and `top` at these paths.
 fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let (hooks, records) = (text(home.join(HOOKS)), text(home.join(RECORDS)));
@@ -602,13 +603,13 @@ fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
     );
 }
 
-/// Files that are taken, at most: what is left out is downloaded.
+/// The maximum number of files that are linked or copied from one cache; the rest is downloaded.
 const MOST: usize = 100_000;
-/// Bytes of a file that is copied; indexes, which programs append to, are not larger.
+/// The maximum size in bytes of a file that is copied. Index files, which programs append to, are not larger.
 const COPIED: u64 = 16 * 1024;
 
-/// A cache of downloads: the word of a command that asks for it, the variable that moves it, what of it is taken
-/// then, and where that is, relative to the home, where none does.
+/// A download cache: the command word that uses it, the variable that moves it, the subdirectory below that variable's
+/// value, and the default directory relative to the home.
 type Downloads = (&'static str, &'static str, &'static str, &'static str);
 
 const PIP: &str = match cfg!(target_os = "macos") {
@@ -639,7 +640,7 @@ const ALL: [Downloads; 6] = [
     ),
 ];
 
-/// Where this user has it, where there is one.
+/// The user's directory of this cache, if it exists.
 fn find((_, variable, below, place): &Downloads) -> Option<PathBuf> {
     let moved = std::env::var_os(variable).filter(|dir| !dir.is_empty());
     let found = match moved {
@@ -649,17 +650,17 @@ fn find((_, variable, below, place): &Downloads) -> Option<PathBuf> {
     (found.is_absolute() && found.is_dir()).then_some(found)
 }
 
-/// The directories that links lead to: a sandbox shows them.
+/// The directories that the links point to; a sandbox shows them.
 pub(super) fn list_downloads() -> Vec<PathBuf> {
     ALL.iter().filter_map(find).collect()
 }
 
-/// What a room's home was lent.
+/// The downloads that were put into a room's home.
 #[derive(Default)]
 pub(super) struct Lent {
-    /// Where it is from, and where it lies.
+    /// Source and destination directories.
     places: Vec<(PathBuf, PathBuf)>,
-    /// What could not be lent, and why.
+    /// Downloads that could not be used, and why.
     pub remarks: Vec<String>,
 }
 
@@ -668,7 +669,7 @@ impl Lent {
         !self.places.is_empty()
     }
 
-    /// Takes it out of the home again, with what setup put beside it.
+    /// Removes the downloads from the home again, with everything that setup added to them.
     pub fn take_back(&self) -> Result<(), Failure> {
         for (_, place) in &self.places {
             disk::remove_tree(place).at("remove", place)?;
@@ -676,7 +677,7 @@ impl Lent {
         Ok(())
     }
 
-    /// The caches that it is from.
+    /// Names the caches that they come from.
     pub fn describe(&self) -> String {
         let named = self.places.iter();
         let named: Vec<String> = named
@@ -686,8 +687,8 @@ impl Lent {
     }
 }
 
-/// Puts what these commands would download into a room's home, where it is not there yet. What cannot be put
-/// there is downloaded, and that is said.
+/// Puts the downloads that these commands would need into a room's home, unless they are there. A remark names those
+/// that could not be used and are downloaded.
 pub(super) fn lend_downloads(home: &Path, commands: &[&str]) -> Lent {
     let mut lent = Lent::default();
     for downloads in &ALL {
@@ -718,7 +719,7 @@ pub(super) fn lend_downloads(home: &Path, commands: &[&str]) -> Lent {
     lent
 }
 
-/// A word of a command starts this program: by its name, or by a path that ends in it.
+/// Whether a word of a command denotes this program: by its name, or by a path that ends in it.
 fn is_called(word: &str, program: &str) -> bool {
     word.rsplit('/').next() == Some(program)
 }
@@ -733,7 +734,7 @@ fn lend(from: &Path, to: &Path, taken: &mut usize) -> io::Result<()> {
             lend(&entry.path(), &place, taken)?;
             continue;
         }
-        // An empty file is a lock, or holds nothing.
+        // An empty file is a lock file, or not worth copying.
         if found.len() == 0 || place.symlink_metadata().is_ok() {
             continue;
         }
@@ -749,16 +750,16 @@ fn lend(from: &Path, to: &Path, taken: &mut usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes of all records, and of a report.
+/// The maximum size in bytes of all records, and of one report.
 const MAX_RECORDS: u64 = 64 << 20;
 const MAX_REPORT: u64 = 8 << 20;
-/// Reports that are read, directories that are looked into, and how deep.
+/// The maximum number of reports that are read and of directories that are searched, and their maximum depth.
 const MAX_REPORTS: usize = 2_000;
 const MAX_DIRECTORIES: usize = 20_000;
 const MAX_DEPTH: usize = 12;
 
 impl RunPlace<'_> {
-    /// Lays the hooks down anew, and takes away what an earlier run wrote.
+    /// Writes the hooks from scratch, and removes the output of earlier runs.
     pub(super) fn lay_hooks(&self) -> Result<(), Failure> {
         let Some(home) = self.home() else {
             return Ok(());
@@ -777,7 +778,7 @@ impl RunPlace<'_> {
         Ok(())
     }
 
-    /// What a run that began then says of each test.
+    /// The outcomes of the tests of a run that began at this time.
     pub(super) fn read_outcomes(&self, ended: &Ended, began: SystemTime) -> Outcomes {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (stdout, stderr) = (text(&ended.stdout.bytes()), text(&ended.stderr.bytes()));
@@ -816,14 +817,13 @@ impl RunPlace<'_> {
             records: &records,
             reports: &reports,
         });
-        // It was ended before it came to its end.
+        // It was killed before it completed.
         outcomes.is_partial |= ended.code.is_none();
         outcomes
     }
 }
 
-/// Files that runners write below a directory, by the name of their directory or their own, written since
-/// then; without a moment all files.
+/// Finds report files of test runners below a directory, written since this time; without a time, all files.
 fn find_reports(top: &Path, since: Option<SystemTime>, found: &mut Vec<(String, PathBuf)>) {
     let mut directories = 0;
     let mut due = vec![(top.to_owned(), String::new(), 0)];
@@ -865,11 +865,11 @@ fn find_reports(top: &Path, since: Option<SystemTime>, found: &mut Vec<(String, 
     }
 }
 
-/// Directories in which no runner writes a report.
+/// Directories in which no test runner writes a report.
 const PASSED_OVER: [&str; 5] = [".git", "node_modules", ".venv", "hooks", "site-packages"];
 
 impl Receipts {
-    /// What a receipt's run says of each test.
+    /// The outcomes of the tests of a receipt's run.
     ///
     /// # Errors
     /// When a file cannot be opened.

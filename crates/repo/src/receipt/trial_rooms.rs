@@ -1,6 +1,6 @@
-//! Gates on trees that no clone has: made of two commits, with a part of one taken back, or outside of the room with the
-//! user's environment and what setup filled in the worktree. Green outside and red in the room, it is the room that lacks
-//! something, and not the commit.
+//! Runs gates on trees that no clone has: mixed from two commits, with some files restored, or outside of the clean
+//! room with the user's environment and the worktree's caches. A gate that is green outside and red in the room shows
+//! that the room lacks something, and not the commit.
 
 use super::gate_run::run_of;
 use super::receipts::Look;
@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 impl Gates<'_> {
-    /// Runs a gate there, where it was not run there yet.
+    /// Runs a gate outside of the clean room, unless a receipt of such a run exists.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -26,7 +26,7 @@ impl Gates<'_> {
         self.run_one(&mut place, gate)
     }
 
-    /// Runs a gate in the worktree, each time: no commit tells what lies there.
+    /// Runs a gate in the worktree. It runs each time, because the files there belong to no commit.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -36,7 +36,7 @@ impl Gates<'_> {
         self.run_one(&mut here, gate)
     }
 
-    /// What a command prints where a gate of a commit runs: in its room, and outside.
+    /// The output of a command in the clean room of a gate and outside of it.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -66,7 +66,7 @@ impl Gates<'_> {
         Ok(place)
     }
 
-    /// Nothing where it cannot be started.
+    /// The command's stdout; empty if it cannot be started.
     fn print(&self, place: &RunPlace, gate: &GateSpec, argv: &[String]) -> Result<String, Failure> {
         let program = place.program(&argv[0]);
         let ran = self.run_once(place, &Order { gate, argv }, &program, false)?;
@@ -74,8 +74,8 @@ impl Gates<'_> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Runs gates at a commit (full id) in a clean room in which these files are as they were before.
-    /// No receipt is kept: what they say is of no commit.
+    /// Runs gates at a commit (full id) in a clean room in which these files are restored to an earlier state. No
+    /// receipt is kept, because the result belongs to no commit.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -102,14 +102,14 @@ impl Gates<'_> {
     }
 }
 
-/// A file as it was before.
+/// A file in its earlier state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenBack {
-    /// Relative to the root, of plain parts: a path of a commit's tree.
+    /// The path in the commit's tree: relative to the root, without `.` and `..`.
     pub path: String,
-    /// What it held; none = there was no such file.
+    /// Its content; `None` if it did not exist.
     pub bytes: Option<Vec<u8>>,
-    /// It could be run.
+    /// Whether it was executable.
     pub runs: bool,
 }
 
@@ -124,7 +124,7 @@ fn take_back(place: &mut RunPlace, files: &[TakenBack]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Puts one file as it was, through no link: the room's directories come from the commit.
+/// Restores one file without following links. Only the directories of the commit are used.
 fn put(top: &Path, file: &TakenBack) -> io::Result<()> {
     let mut parts: Vec<&str> = file.path.split('/').collect();
     if parts
@@ -167,22 +167,22 @@ pub struct TrialRoom<'a> {
     gates: &'a Gates<'a>,
     caches: Caches,
     place: Option<RunPlace<'a>>,
-    /// When the run began that trials are compared with, if it is green. What was red before that may have lacked
-    /// something that this machine has by now, so it runs anew.
+    /// The start of the green run that trials are compared with. A red receipt from before that time is not reused,
+    /// because the machine may have lacked something then.
     pub green_since: Option<String>,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Debug, Clone)]
 pub struct TrialRun {
     /// The run.
     pub run: GateRun,
-    /// What it says of each test.
+    /// The outcomes of its tests.
     pub outcomes: Outcomes,
 }
 
 impl TrialRun {
-    /// How long it took when it ran.
+    /// Its duration in milliseconds; 0 without a receipt.
     pub fn ms(&self) -> u64 {
         let receipt = self.run.receipt.as_ref();
         receipt.map_or(0, |receipt| receipt.duration_ms.0)
@@ -190,7 +190,7 @@ impl TrialRun {
 }
 
 impl<'a> TrialRoom<'a> {
-    /// None is taken before the first trial that has to run.
+    /// Creates a value without a room; the room is opened by the first trial that has to run.
     pub fn new(gates: &'a Gates<'a>, caches: Caches) -> Self {
         Self {
             gates,
@@ -200,9 +200,9 @@ impl<'a> TrialRoom<'a> {
         }
     }
 
-    /// A gate at a commit (full id), which may be a made one; answered from the newest receipt of its
-    /// command on that tree, green or red, where there is one. `look` asks for another look, which is kept as such:
-    /// whoever asks twice is told the same.
+    /// Runs a gate at a commit (full id), which may be a mixed one. If the newest receipt of the command on that tree
+    /// can be reused, it answers, whether green or red. `look` asks for an additional run, whose receipt is stored
+    /// under that look, so that the answer stays the same.
     ///
     /// # Errors
     /// As [`Gates::run_at`].

@@ -1,10 +1,9 @@
-//! Which commands cook may run on this machine: `<common git dir>/cook/trust.json`,
-//! never a tracked file, and only as this user left it on this machine.
+//! The commands that cook may run on this machine: `<common git dir>/cook/trust.json`. It is never a tracked file, and
+//! it counts only if this user wrote it on this machine.
 //!
-//! Trust is by the words of a command, so a gate whose command changed is a new
-//! one and is asked for again. The stop verifier is trusted by what its scripts
-//! hold: its command never changes. A list that cannot be read is an error: neither
-//! nothing nor everything is trusted then.
+//! A command is trusted by its words, so a gate whose command changed must be trusted again. The stop verifier is
+//! trusted by the content of its scripts, because its command never changes. A list that cannot be read is an error: it
+//! is treated neither as empty nor as allowing everything.
 
 use super::programs::{identify, list_programs, split, words};
 use super::receipts::{self as files, Key};
@@ -21,21 +20,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const LIMIT: u64 = 4 * 1024 * 1024;
-/// Largest script that is trusted; the generated ones are about a kilobyte.
+/// The maximum size of a trusted script in bytes; the generated ones have about a kilobyte.
 const MAX_SCRIPT: u64 = 1024 * 1024;
 
-/// What is trusted here.
+/// The trust list of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trust {
     path: PathBuf,
-    /// The worktree whose stop verifier is asked about.
+    /// The worktree whose stop verifier is meant.
     root: PathBuf,
-    /// What its scripts hold ([`script_digest`]).
+    /// The digest of the stop verifier's scripts ([`script_digest`]).
     stop_verifier: Option<String>,
-    /// Where no program is taken from.
+    /// Directories from which programs are not taken.
     own: [PathBuf; 3],
     list: List,
-    /// There is a list, and it is not this user's.
+    /// Whether a list exists that is not this user's.
     foreign: bool,
     everything: bool,
 }
@@ -46,16 +45,16 @@ struct List {
     schema_version: SchemaVersion,
     commands: BTreeSet<String>,
     prefixes: BTreeSet<String>,
-    /// Where programs are: the variables that said so when the user trusted something.
+    /// The variables that located programs when the user trusted something.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     tools: BTreeMap<String, String>,
-    /// The digest of each program that may be another one than at the first green run.
+    /// Digests of programs that the user accepted although they differ from the first green run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     programs: BTreeMap<String, String>,
-    /// Digests of the stop verifiers that may run: several worktrees share this list.
+    /// Digests of the trusted stop verifiers; several worktrees share this list.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     stop_verifiers: BTreeSet<String>,
-    /// The tag of all the rest, made with the user's key.
+    /// The tag of the other fields, made with the user's key.
     #[serde(default)]
     tag: String,
 }
@@ -71,11 +70,11 @@ impl List {
 }
 
 impl Trust {
-    /// Reads the list; no file means that nothing is trusted yet, and neither does a list that this
-    /// user did not make on this machine: an archive can hold one.
+    /// Reads the list. A missing file is an empty list, and so is one that this user did not make on this machine,
+    /// because it may come from an archive.
     ///
     /// # Errors
-    /// `trust_unreadable` when the file is there and is not such a list.
+    /// `trust_unreadable` when the file exists but is not a valid list.
     pub fn of(repo: &Repo) -> Result<Self, Failure> {
         let path = repo.cook_dir()?.join("trust.json");
         let unreadable = |why: String| {
@@ -111,21 +110,21 @@ impl Trust {
         })
     }
 
-    /// The same, for this run, with every command of the repository (`--trust-repo`).
+    /// Trusts every command of the repository for this run (`--trust-repo`).
     #[must_use]
     pub fn with_everything(mut self) -> Self {
         self.everything = true;
         self
     }
 
-    /// True when there is a list that this user did not make on this machine; nothing on it counts.
+    /// Whether a list exists that this user did not make on this machine. Its entries do not count.
     pub fn is_foreign(&self) -> bool {
         self.foreign
     }
 
-    /// True when cook may run this command: it is on the list word for word, or
-    /// begins with the words of a trusted prefix. What is not a command is not trusted.
-    /// The stop verifier is trusted as its scripts stand now, and by no prefix.
+    /// Whether cook may run this command: its words are on the list, or begin with the words of a trusted prefix. An
+    /// invalid command is not trusted. The stop verifier is trusted by its scripts' current content, and never by a
+    /// prefix.
     pub fn is_trusted(&self, command: &str) -> bool {
         let Ok(argv) = words(command) else {
             return false;
@@ -141,10 +140,10 @@ impl Trust {
             || self.list.prefixes.iter().any(begins)
     }
 
-    /// Trusts one command from now on.
+    /// Trusts one command permanently.
     ///
     /// # Errors
-    /// When it is not a command, or the list cannot be written.
+    /// When the command is invalid, or the list cannot be written.
     pub fn trust(&mut self, command: &str) -> Result<(), Failure> {
         if runs_stop_verifier(&words(command)?) {
             self.stop_verifier = script_digest(&self.root)?;
@@ -165,7 +164,7 @@ impl Trust {
         self.save()
     }
 
-    /// Trusts the programs that this process would find from now on.
+    /// Trusts the programs that this process finds, permanently.
     ///
     /// # Errors
     /// When the list cannot be written.
@@ -174,10 +173,10 @@ impl Trust {
         self.save()
     }
 
-    /// Takes a gate's program, by name, as it stands on the trusted PATH; its file.
+    /// Accepts a gate's program, by name, in its present state on the trusted PATH. Returns its file.
     ///
     /// # Errors
-    /// When there is no such program, or the list cannot be written.
+    /// When the program does not exist, or the list cannot be written.
     pub fn trust_program(&mut self, name: &str) -> Result<PathBuf, Failure> {
         let path = self.search_path();
         let file = on_path(name, &path);
@@ -193,13 +192,13 @@ impl Trust {
         Ok(file)
     }
 
-    /// The digests of programs that the user took.
+    /// The digests of the programs that the user accepted.
     pub fn programs(&self) -> BTreeMap<String, String> {
         self.list.programs.clone()
     }
 
-    /// Where programs are: as the user trusted them; where everything is trusted, and before
-    /// anything was, as this process finds them.
+    /// The variables that locate programs: those that the user trusted, or those of this process if everything is
+    /// trusted or nothing has been yet.
     pub fn tools(&self) -> BTreeMap<String, String> {
         match self.everything || self.list.tools.is_empty() {
             true => crate::room::tools(std::env::vars_os()),
@@ -213,7 +212,7 @@ impl Trust {
         crate::room::search_path(path.as_ref(), &self.own)
     }
 
-    /// The programs that a command names and that are not where programs are taken from.
+    /// The programs of a command that are not on the trusted search path.
     pub fn absent_programs(&self, command: &str) -> Vec<String> {
         let path = self.search_path();
         let mut absent = list_programs(command);
@@ -224,18 +223,18 @@ impl Trust {
         absent
     }
 
-    /// Trusts every command that begins with these words from now on.
+    /// Trusts every command that begins with these words, permanently.
     ///
     /// # Errors
-    /// When there is no word, or the list cannot be written.
+    /// When the prefix is invalid, or the list cannot be written.
     pub fn trust_prefix(&mut self, prefix: &str) -> Result<(), Failure> {
         words(prefix)?;
         self.list.prefixes.insert(prefix.to_owned());
         self.save()
     }
 
-    /// Commands and prefixes on the list, sorted; the stop verifier among the commands
-    /// where it is trusted as it stands.
+    /// The commands and prefixes on the list, sorted. The stop verifier is among the commands if its present scripts
+    /// are trusted.
     pub fn list_trusted(&self) -> (Vec<&str>, Vec<&str>) {
         let mut commands: Vec<&str> = self.list.commands.iter().map(String::as_str).collect();
         if self.is_trusted(STOP_VERIFIER) {
@@ -263,9 +262,8 @@ fn runs_stop_verifier(argv: &[String]) -> bool {
     argv.iter().map(String::as_str).eq(STOP_VERIFIER.split(' '))
 }
 
-/// A digest of what the stop verifier's scripts hold; none when one of them is not there as a
-/// regular file of a size that scripts have. A disk that fails is an error, or a transition would
-/// take the script for one that nobody trusts.
+/// A digest of the stop verifier's scripts; `None` if one of them is missing, not a regular file, or too large. A read
+/// error is reported, because otherwise a transition would treat the script as untrusted.
 fn script_digest(root: &Path) -> Result<Option<String>, Failure> {
     let mut digest = Sha256::new();
     for script in STOP_VERIFIER_SCRIPTS {

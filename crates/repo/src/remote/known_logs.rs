@@ -1,7 +1,7 @@
-//! What this clone knows of logs elsewhere without asking anybody.
+//! What this clone knows about logs on remotes without asking them.
 //!
-//! Who may sign the log of a remote, as its default branch said when the log was pulled: a clone may have
-//! no ref of that branch.
+//! Also stores the list of a remote log's allowed signers, as of the remote's default branch when the log was pulled: a
+//! clone may have no ref of that branch.
 
 use crate::disk::{self, Durable, Links, NewFile};
 use crate::git::{Call, Repo};
@@ -13,24 +13,24 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where this clone has seen a log, and no remote is now.
+/// Shown instead of a remote's name if no remote has the recorded address any more.
 pub const FORMER: &str = "a former address";
 
 /// A remote that transitions were pulled from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PulledFrom {
-    /// Its name; `FORMER` where its address is none's now.
+    /// The remote's name; `FORMER` if no remote has its address any more.
     pub remote: String,
     /// The newest transition.
     pub tip: String,
-    /// Who may sign there, where that was asked and somebody is listed.
+    /// The list of allowed signers there, if it was fetched and exists.
     pub signers: Option<Vec<u8>>,
 }
 
-/// Where the log of a branch may be.
+/// The places where the log of a branch may be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// Remotes on which this clone has seen it; `FORMER` where its address is none's now.
+    /// Remotes on which this clone has seen it; `FORMER` for an address that no remote has any more.
     pub seen: Vec<String>,
     /// Remotes that transitions were pulled from.
     pub pulled: Vec<PulledFrom>,
@@ -39,11 +39,11 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Every log that this clone has seen elsewhere: the remote and the branch. The remote is none where its
-    /// address is none's now.
+    /// Every log that this clone has seen on a remote, as remote and branch. The remote is `None` if no remote has its
+    /// address any more.
     ///
     /// # Errors
-    /// git, or a log, that cannot be read.
+    /// When git or the log cannot be read.
     pub fn list_all(repo: &Repo, place: &Place) -> Result<Vec<(Option<String>, String)>, Failure> {
         let names = find_names(repo, &Remote::list(repo)?)?;
         let marks = Marks::list(place, "remotes/")?;
@@ -53,10 +53,10 @@ impl Elsewhere {
             .collect())
     }
 
-    /// Looks at this clone alone.
+    /// Collects the information that this clone has stored.
     ///
     /// # Errors
-    /// git, or a log, that cannot be read.
+    /// When git or the log cannot be read.
     pub fn find(repo: &Repo, place: &Place, branch: &str) -> Result<Self, Failure> {
         let end = format!("/{}", escape_branch(branch));
         let configured = Remote::list(repo)?;
@@ -91,12 +91,12 @@ impl Elsewhere {
 }
 
 impl Remote<'_> {
-    /// Whether a push of the log there needs nobody's yes: the user pushed it there from this clone, or
-    /// this clone has seen it there and git by itself goes there. A setting in the repository may come
-    /// from anybody.
+    /// Whether a push of the log there needs no confirmation: the user has pushed it there from this clone, or this
+    /// clone has seen it there and git's own settings lead there. A setting alone is not enough, because the repository
+    /// may come from anyone.
     ///
     /// # Errors
-    /// git, or a log, that cannot be read.
+    /// When git or the log cannot be read.
     pub fn is_expected(&self, branch: &str) -> Result<bool, Failure> {
         for mark in [Mark::Taken, Mark::Allowed] {
             if self.recall(mark, branch)?.is_some() {
@@ -107,12 +107,12 @@ impl Remote<'_> {
         Ok(seen.is_some() && self.is_usual(branch)?)
     }
 
-    /// The remote whose default branch says who may sign: this one, by its name or its address. Of another
-    /// address, which may have come with somebody's branch, that of the remote where git goes by itself;
-    /// none where none is configured.
+    /// The remote whose default branch lists the allowed signers: this remote, by its name or its address. For an
+    /// unknown address, which may come from another person's branch, it is the remote that git uses by default; `None`
+    /// if no remote is configured.
     ///
     /// # Errors
-    /// git that does not answer.
+    /// When git does not answer.
     pub fn find_lister(&self, branch: &str) -> Result<Option<String>, Failure> {
         let configured = Remote::list(self.repo)?;
         let is_known = |name: &String| configured.contains(name);
@@ -127,10 +127,10 @@ impl Remote<'_> {
         Ok(usual.or_else(|| configured.into_iter().next()))
     }
 
-    /// Whether it is where git would go for that branch, by this clone's own settings.
+    /// Whether this is the remote that git would use for this branch, by this clone's own settings.
     ///
     /// # Errors
-    /// git that does not answer.
+    /// When git does not answer.
     pub fn is_usual(&self, branch: &str) -> Result<bool, Failure> {
         let own = self.key(Side::Push)?;
         for side in [Side::Push, Side::Fetch] {
@@ -150,10 +150,10 @@ impl Remote<'_> {
         Ok(false)
     }
 
-    /// Keeps the list of who may sign; none where the default branch has none.
+    /// Stores the list of allowed signers; `None` if the default branch has none.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// When the file cannot be written.
     pub fn keep_signers(&self, list: Option<&[u8]>) -> Result<(), Failure> {
         let path = find_path(&self.place, &self.key(Side::Fetch)?);
         let kept = match list {
@@ -164,7 +164,7 @@ impl Remote<'_> {
     }
 }
 
-/// Remotes by the keys of the addresses that they are fetched from and pushed to.
+/// Maps the keys of the fetch and push addresses to the names of remotes.
 fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let git = Git::new(repo.root(), false);
     let mut names = BTreeMap::new();
@@ -180,10 +180,10 @@ fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String
     Ok(names)
 }
 
-/// Bytes of such a list.
+/// The maximum size of such a list in bytes.
 const MAX_LIST: u64 = 8 << 20;
 
-/// The list that was kept of the remote of that key.
+/// The stored list of the remote with this key.
 pub(crate) fn read_signers(place: &Place, key: &str) -> Result<Option<Vec<u8>>, Failure> {
     let path = find_path(place, key);
     disk::read(&path, MAX_LIST, Links::Refuse).map_err(|error| fail("read", &path, &error))

@@ -1,5 +1,5 @@
-//! How the log comes from a remote: a fetch that is bounded and looked through before anything of it is kept, and what
-//! is taken in. What a fetch brings is data: where it leads nowhere, nothing changed.
+//! Pulling the log from a remote: the fetch is bounded, and the log is checked before any part of it is kept. If a
+//! fetched log is not accepted, nothing changes.
 
 use crate::git::Call;
 use crate::remote::push_plan::has_ended;
@@ -14,16 +14,16 @@ use cook_protocol::model::Snapshot;
 use cook_protocol::refusal::Refusal;
 use std::time::{Duration, Instant};
 
-/// What is read of a log at most.
+/// Limits for a fetched log.
 const TRANSITIONS: u64 = 1_000_000;
 const OBJECTS: u64 = 8_000_000;
 const DOCUMENT: u64 = 4 << 20;
 const FILE: u64 = 64 << 20;
-/// How long it may take to look through one, and to run its events again.
+/// The time limit for checking a log and replaying its events.
 const TIME: Duration = Duration::from_secs(300);
 
-/// Under these settings and flags nothing but objects comes along, each looked at by git. Without `--no-filter` a
-/// partial clone leaves blobs out.
+/// The fetch brings only objects, each checked by git, and no refs or side effects. Without `--no-filter` a partial
+/// clone would omit blobs.
 const FETCH: &str = "-c fetch.fsckObjects=true -c fetch.unpackLimit=1 -c transfer.unpackLimit=1 \
     -c fetch.prune=false -c fetch.pruneTags=false -c fetch.recurseSubmodules=no \
     -c fetch.writeCommitGraph=false -c fetch.bundleURI= -c fetch.parallel=1 \
@@ -42,12 +42,11 @@ pub(crate) fn limits() -> Limits {
 }
 
 impl Remote<'_> {
-    /// Fetches logs that [`Remote::look`] named and opens each for reading, looked through and not
-    /// replayed. Nothing is written to the repository or its log; the directory that holds them
-    /// goes with the last store.
+    /// Fetches logs listed by [`Remote::look`] and opens each for reading, checked but not replayed. The repository and
+    /// its log are not changed; the directory that holds the logs is removed with the last store.
     ///
     /// # Errors
-    /// `remote_unreachable`; `remote_log_refused` for a log that cook would not write.
+    /// `remote_unreachable`; `remote_log_refused` for a log that cook would not have written.
     pub fn read(&self, wanted: &[RemoteRef]) -> Result<Vec<Store>, Failure> {
         let quarantine = Quarantine::make(&self.place, false)?;
         let limits = self.fetch(&quarantine, wanted, Side::Fetch)?;
@@ -62,11 +61,11 @@ impl Remote<'_> {
             .collect()
     }
 
-    /// Brings commits of the user's history that are not here, by their full ids: into the
-    /// repository's objects, under no ref. Returns those that the remote does not give.
+    /// Fetches commits of the user's history that are missing here, by full id, into the repository's objects and
+    /// without a ref. Returns those that the remote does not provide.
     ///
     /// # Errors
-    /// git that cannot be run.
+    /// When git cannot be run.
     pub fn bring(&self, commits: &[String]) -> Result<Vec<String>, Failure> {
         let mut lacking = Vec::new();
         for commit in commits.iter().filter(|commit| is_id(commit)) {
@@ -74,7 +73,7 @@ impl Remote<'_> {
                 lacking.push(commit.clone());
             }
         }
-        // One that is not to be had lets git bring none of them: then one after the other.
+        // If one commit is unavailable, git fetches none of them; they are then tried one at a time.
         let mut calls = match lacking.len() {
             0 => return Ok(lacking),
             1 => Vec::new(),
@@ -96,28 +95,27 @@ impl Remote<'_> {
         Ok(lacking)
     }
 
-    /// Brings what a shallow clone was cut off from: the history that leads to a commit (a full id), where
-    /// the remote has that one, else to its default branch.
+    /// Unshallows a shallow clone: fetches the history of a commit (full id) if the remote has it, otherwise of its
+    /// default branch.
     ///
     /// # Errors
-    /// git that cannot be run.
+    /// When git cannot be run.
     pub fn bring_history(&self, commit: &str) -> Result<(), Failure> {
         for wanted in [commit, "HEAD"] {
             if !self.repo.is_shallow() {
                 break;
             }
             let call = self.call(Side::Fetch, &["--unshallow"])?.arg(wanted);
-            // What is still missing is said where it is asked for.
+            // A failure is reported later, by the code that needs the history.
             self.git.run(call)?;
         }
         Ok(())
     }
 
-    /// Brings a branch's commit that [`Remote::look`] named, and what it leads to, into the
-    /// repository's objects.
+    /// Fetches a branch's commit listed by [`Remote::look`], with its history, into the repository's objects.
     ///
     /// # Errors
-    /// `remote_unreachable`, also where the branch does not lead to it any more.
+    /// `remote_unreachable`, also if the branch no longer contains the commit.
     pub fn bring_branch(&self, branch: &str, commit: &str) -> Result<(), Failure> {
         if self.repo.resolve(commit)?.is_some() {
             return Ok(());
@@ -131,7 +129,7 @@ impl Remote<'_> {
         Err(unreachable(&what, &words(&captured.stderr)))
     }
 
-    /// A call of `git fetch`, up to the remote's address.
+    /// The arguments of `git fetch`, including the remote's address.
     fn call(&self, side: Side, more: &[&str]) -> Result<Call, Failure> {
         let mut call = Call::new(FETCH).transfers();
         for flag in more {
@@ -140,8 +138,7 @@ impl Remote<'_> {
         Ok(call.arg(self.address(side)?))
     }
 
-    /// Fetches refs into a quarantine and looks at the sizes of what came; what is left of the
-    /// limits.
+    /// Fetches refs into a quarantine and checks the size of the result. Returns the limits for reading it.
     pub(crate) fn fetch(
         &self,
         quarantine: &Quarantine,
@@ -195,7 +192,7 @@ impl Remote<'_> {
         }
     }
 
-    /// Runs the events again after a transition that is known to hold.
+    /// Replays the events after a transition that is already known to be valid.
     pub(crate) fn replay(
         &self,
         store: &Store,
@@ -224,7 +221,7 @@ impl Remote<'_> {
         Err(self.not_taken(&what))
     }
 
-    /// Exchanges that lie beside a report are those that it came out of.
+    /// Checks that the exchanges recorded beside a report are those that produced it.
     fn check_cited(&self, store: &Store, known: Option<&str>) -> Result<(), Failure> {
         let mut wrong = None;
         store.each_cited_exchange(known, |_, seq, event, cited| {
@@ -250,7 +247,7 @@ impl Remote<'_> {
     fn report_absent(&self, branch: &str) -> Failure {
         let what = format!("`{}` has no log for branch `{branch}`", self.show());
         let failure = Failure::state(Code::RemoteLogAbsent, what);
-        // A log goes by the branch's name, which is another one here.
+        // A log is named after its branch, which may have another name here.
         match self.find_upstream(branch) {
             Some(there) if there != branch => failure.hint(format!(
                 "the branch is `{there}` there: `git branch -m {} {}`, then `cook pull`",
@@ -261,11 +258,11 @@ impl Remote<'_> {
         }
     }
 
-    /// Takes in what the remote holds for a branch.
+    /// Pulls the remote's log of a branch.
     ///
     /// # Errors
-    /// `remote_log_absent`, `log_gone`, `remote_log_rewound`, `log_other`, `remote_log_refused`;
-    /// nothing changed then.
+    /// `remote_log_absent`, `log_gone`, `remote_log_rewound`, `log_other`, `remote_log_refused`; in each case nothing
+    /// has changed.
     pub fn pull(
         &self,
         store: Option<&Store>,
@@ -343,13 +340,13 @@ impl Remote<'_> {
                 &created
             }
         };
-        // Noted first: once the log has moved, nothing more can fail.
+        // Recorded first: after the log has moved, nothing can fail.
         self.note(Mark::Seen(Side::Fetch), branch, &there.commit)?;
         self.note(Mark::Pulled, branch, &there.commit)?;
         let recovered = store.lock(LOCK_WAIT)?.recover()?;
         let moved = recovered.go_on_from(here.as_ref().map(|(tip, _)| tip), &there.commit)?;
         pulled.tip = moved.tip;
-        // Some of them may lie in the log already: one that was pushed by a process which was killed then.
+        // Some may be in the log already, if the process that pushed them was killed before recording them.
         pulled.transitions = pulled.tip.seq - shared;
         pulled.set_aside = moved.set_aside.map(|name| SetAside {
             name,
@@ -359,8 +356,7 @@ impl Remote<'_> {
         Ok(pulled)
     }
 
-    /// Lets the log stand where the remote has it, also where this clone alone went on from there:
-    /// what only this clone has is set aside.
+    /// Resets the log to the remote's, even if only this clone has newer transitions: these are set aside.
     ///
     /// # Errors
     /// As [`Remote::pull`].
@@ -372,7 +368,7 @@ impl Remote<'_> {
         }
     }
 
-    /// Lets the log stand at an earlier transition of its own. What comes after it is kept.
+    /// Resets the log to an earlier transition of its own. The later transitions are kept.
     fn set_back(&self, store: &Store, there: &str, mut pulled: Pulled) -> Result<Pulled, Failure> {
         let recovered = store.lock(LOCK_WAIT)?.recover()?;
         let moved = recovered.go_on_from(Some(&pulled.tip), there)?;
@@ -385,8 +381,8 @@ impl Remote<'_> {
         Ok(pulled)
     }
 
-    /// Refuses a log that is shorter than this clone has seen there, another one, or away; what ended and
-    /// is kept there is none of these. `theirs` is the log that stands there now.
+    /// Fails if the remote's log is shorter than this clone has seen there, a different one, or missing; a workflow
+    /// that ended and is kept there is fine. `theirs` is the remote's present log.
     ///
     /// # Errors
     /// `remote_log_rewound`, `log_gone`.
@@ -427,7 +423,7 @@ impl Remote<'_> {
         })
     }
 
-    /// A workflow that this clone has seen ended, and is kept beside the one that took its place.
+    /// Whether the log that this clone has seen there ended, and is kept beside the one that replaced it.
     fn was_kept(&self, theirs: &Store, listing: &Listing, seen: &str) -> Result<bool, Failure> {
         for kept in listing.list_kept() {
             if kept.commit == seen || theirs.leads_over(&kept.commit, seen)? {
@@ -437,8 +433,7 @@ impl Remote<'_> {
         Ok(false)
     }
 
-    /// How many transitions only this clone has; an error where they keep the remote's from
-    /// standing.
+    /// The number of transitions that only this clone has; an error if they prevent adopting the remote's log.
     #[allow(clippy::too_many_arguments)]
     fn only_here(
         &self,
@@ -474,8 +469,7 @@ impl Remote<'_> {
     }
 }
 
-/// A log that came from a remote and cannot be read is that remote's: `cook doctor fsck` looks at the one that
-/// is here.
+/// Attributes an unreadable log to the remote it came from: `cook doctor fsck` only examines the local one.
 pub fn blame(failure: Failure, remote: &str) -> Failure {
     match failure.code {
         Code::LogUnreadable => name_log(failure, remote),
@@ -483,7 +477,7 @@ pub fn blame(failure: Failure, remote: &str) -> Failure {
     }
 }
 
-/// Whose log it is that is refused.
+/// Adds the remote's name to the refusal of its log.
 fn name_log(failure: Failure, remote: &str) -> Failure {
     let what = format!("the log of `{remote}`: {}", failure.message);
     let mut named = Failure::new(failure.kind, Code::RemoteLogRefused, what);
@@ -491,7 +485,7 @@ fn name_log(failure: Failure, remote: &str) -> Failure {
     named
 }
 
-/// git speaks of what was sent, not of the way there.
+/// Whether a line of git's output is about the received objects, not about the connection.
 fn is_of_objects(line: &str) -> bool {
     [
         "fsck",
@@ -506,7 +500,7 @@ fn is_of_objects(line: &str) -> bool {
     .any(|known| line.contains(known))
 }
 
-/// Logs that were kept there which are read in search of what this clone has seen.
+/// The maximum number of kept logs that are searched for one that this clone has seen.
 const MOST_KEPT: usize = 64;
 
 /// Transitions that only this clone had.
@@ -514,42 +508,41 @@ const MOST_KEPT: usize = 64;
 pub struct SetAside {
     /// The ref of the log that keeps them.
     pub name: String,
-    /// How many.
+    /// Their number.
     pub transitions: u64,
 }
 
-/// What was taken in.
+/// The result of a pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
-    /// Where the log stands now.
+    /// The tip of the log after the pull.
     pub tip: Tip,
-    /// Transitions that are new here.
+    /// The number of transitions that are new here.
     pub transitions: u64,
-    /// There was no log here before.
+    /// Whether there was no log here before.
     pub is_fresh: bool,
-    /// Transitions of this clone that the remote lacks, and the remote's stand.
+    /// The transitions of this clone that were set aside because the remote's log replaced them.
     pub set_aside: Option<SetAside>,
-    /// Where the log stands there, when this clone alone went on from there.
+    /// The tip of the remote's log, if only this clone has newer transitions.
     pub ahead_of: Option<String>,
-    /// The branch's own commit there.
+    /// The remote's commit of the branch itself.
     pub branch: Option<String>,
-    /// What was noticed on the way.
+    /// Findings of the pull.
     pub findings: Vec<Finding>,
 }
 
-/// What becomes of transitions that only this clone has, and of a log that is not the one it has seen
-/// there.
+/// How to treat transitions that only this clone has, and a remote log that is not the one this clone has seen there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// What only this clone has is set aside; another log there is an error.
+    /// Sets aside transitions that only this clone has; an unexpected log there is an error.
     Usual,
     /// Both are errors.
     KeepMine,
-    /// The log there is taken as it is.
+    /// Accepts the remote's log as it is.
     Accept,
 }
 
-/// Whether an admitted chain leads over a transition, or ends with it.
+/// Whether a transition is in an admitted log.
 fn is_at_or_before(theirs: &Store, admitted: &Admitted, earlier: &str) -> Result<bool, Failure> {
     Ok(admitted.tip() == earlier || theirs.leads_over(&admitted.tip(), earlier)?)
 }

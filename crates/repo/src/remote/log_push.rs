@@ -1,6 +1,6 @@
-//! One atomic push, and what became of it.
+//! Sends one atomic push and determines its result.
 //!
-//! A transition that counts only when the remote took it.
+//! Also handles transitions that count only after the remote has accepted them.
 
 use crate::git::Call;
 use crate::process::Captured;
@@ -12,37 +12,37 @@ use cook_protocol::model::{LogRefs, Snapshot};
 use cook_protocol::refusal::Refusal;
 use std::collections::BTreeMap;
 
-/// A push that the remote took.
+/// A push that the remote accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// Full names of the refs that moved there.
+    /// Full names of the refs that moved on the remote.
     pub refs: Vec<String>,
-    /// The user's own hook had no say, because the log alone was pushed.
+    /// Whether the user's `pre-push` hook was skipped, because only the log was pushed.
     pub without_hook: bool,
 }
 
-/// What a remote says of each ref.
+/// The remote's answer for each ref: the reason of a refusal, or `None` if it was accepted.
 type Answers = BTreeMap<String, Option<String>>;
 
-/// What a push came to.
+/// The result of a push.
 enum Verdict {
     Taken,
-    /// Something there moved meanwhile.
+    /// A ref on the remote moved in the meantime.
     Raced,
-    /// A part of it was taken.
+    /// Only some refs were accepted.
     Split,
-    /// Nothing was; the reasons.
+    /// No ref was accepted, for these reasons.
     Refused(Vec<String>),
-    /// There is no answer for each ref.
+    /// Some refs have no answer.
     Unknown,
 }
 
 impl Remote<'_> {
-    /// Pushes what was planned: all of it or nothing.
+    /// Pushes the plan, all of it or nothing.
     ///
     /// # Errors
-    /// `remote_ahead` where somebody else was first, `remote_split` where the remote took a part,
-    /// and every reason why it took nothing.
+    /// `remote_ahead` if someone else pushed first, `remote_split` if the remote accepted only some refs, and every
+    /// reason why it accepted nothing.
     pub fn send(&self, plan: &Plan) -> Result<Sent, Failure> {
         let Some(sent) = self.try_send(plan)? else {
             return Err(self.report_lost(plan)?);
@@ -57,7 +57,7 @@ impl Remote<'_> {
         Ok(sent)
     }
 
-    /// The same without a note of it; none where somebody else was first.
+    /// The same without recording it; `None` if someone else pushed first.
     pub(crate) fn try_send(&self, plan: &Plan) -> Result<Option<Sent>, Failure> {
         let captured = self.push(plan)?;
         let said = words(&captured.stderr);
@@ -92,7 +92,7 @@ impl Remote<'_> {
             .lend(&plan.lent)
             .transfers();
         if !plan.sends_commits() {
-            // The hook is for the user's own commits.
+            // The hook is meant for the user's own commits.
             call = call.arg("--no-verify");
         }
         for update in &plan.updates {
@@ -114,12 +114,12 @@ impl Remote<'_> {
             failure
         });
         let forgotten = self.forget_lent(plan);
-        // What became of the push is told first.
+        // The result of the push is reported first.
         pushed.and_then(|captured| forgotten.map(|()| captured))
     }
 
-    /// git notes what it pushed where the user fetches it to. What was only lent is not the
-    /// repository's, and a ref without its objects fails whoever looks at all refs.
+    /// Deletes the remote-tracking refs that git created for lent objects. These objects are not in the repository, and
+    /// a ref to a missing object breaks every command that reads all refs.
     fn forget_lent(&self, plan: &Plan) -> Result<(), Failure> {
         let branch = format!("refs/heads/{}", plan.branch);
         let format = "--format=%(objectname) %(refname)";
@@ -139,7 +139,7 @@ impl Remote<'_> {
         Ok(())
     }
 
-    /// What is said of a push that ended without an answer.
+    /// The message for a push that ended without an answer.
     fn unknown(&self) -> String {
         format!(
             "whether `{}` took the push is not known; the next command asks again",
@@ -147,18 +147,18 @@ impl Remote<'_> {
         )
     }
 
-    /// Whether the log stands elsewhere than where the push expected it: servers name that in many
-    /// ways.
+    /// Whether the remote's log differs from the state that the push expected. The log is looked up because servers
+    /// report that in many ways.
     fn has_moved(&self, plan: &Plan) -> bool {
         let Some(log) = &plan.log else {
             return false;
         };
-        // Where the remote gives no answer now, its refusal is what is told.
+        // If the remote does not answer now, its refusal is reported.
         self.look(&plan.branch, Side::Push)
             .is_ok_and(|listing| listing.log.map(|there| there.commit) != log.from)
     }
 
-    /// No answer: the remote may have taken it all the same.
+    /// Handles a push without an answer: the remote may have accepted it anyway.
     fn ask_after(&self, plan: &Plan, captured: &Captured, said: &[String]) -> Result<(), Failure> {
         let is_atomic = |line: &String| line.contains("does not support --atomic");
         if said.iter().any(is_atomic) {
@@ -179,7 +179,7 @@ impl Remote<'_> {
         let stands = |update: &&Update| stands_at(&listing, update);
         match plan.updates.iter().filter(stands).count() {
             all if all == plan.updates.len() => Ok(()),
-            // git fails otherwise where it does not reach a remote.
+            // git exits with another code if it cannot reach a remote.
             0 if plan.sends_commits() && captured.code == Some(1) && self.has_hook()? => {
                 let what = "the hook `pre-push` of this clone refused the push; nothing was pushed";
                 Err(make_failure(Code::RemoteRefused, what, said)
@@ -196,7 +196,7 @@ impl Remote<'_> {
         }
     }
 
-    /// Whether this clone has a hook that is asked before a branch is pushed.
+    /// Whether this clone has a `pre-push` hook.
     fn has_hook(&self) -> Result<bool, Failure> {
         let call = Call::new("rev-parse --git-path hooks/pre-push");
         let path = self
@@ -205,7 +205,7 @@ impl Remote<'_> {
         Ok(self.repo.root().join(path.trim_end()).is_file())
     }
 
-    /// Somebody else was first: what they recorded.
+    /// The failure if someone else pushed first: it names what they recorded.
     fn report_lost(&self, plan: &Plan) -> Result<Failure, Failure> {
         let listing = self.look(&plan.branch, Side::Push)?;
         if let Some(there) = listing
@@ -249,10 +249,10 @@ impl Remote<'_> {
         }
     }
 
-    /// Why the remote refuses what follows its own log.
+    /// Explains why the remote refuses a transition that follows its own log.
     ///
     /// # Errors
-    /// A remote that gives no answer.
+    /// When the remote does not answer.
     pub fn explain(
         &self,
         store: &crate::store::Store,
@@ -286,7 +286,7 @@ impl Remote<'_> {
         }
     }
 
-    /// A server that shows or takes no refs but branches takes the log as one.
+    /// Adds a hint: if a server shows or accepts only branches and tags, the log can be pushed as a branch.
     pub(crate) fn with_other_names(&self, failure: Failure) -> Failure {
         if self.names != LogRefs::default() {
             return failure;
@@ -296,11 +296,11 @@ impl Remote<'_> {
         )
     }
 
-    /// Pushes a transition, and says what did not go with it; none where the remote holds another
-    /// transition after the same.
+    /// Pushes a transition and returns findings about what could not be pushed with it; `None` if the remote has
+    /// another transition after the same one.
     ///
     /// # Errors
-    /// Whatever keeps the remote from taking it.
+    /// Any reason why the remote does not accept it.
     pub fn offer(
         &self,
         offer: &Offer,
@@ -313,8 +313,8 @@ impl Remote<'_> {
             to: offer.to.to_owned(),
             from: Some(offer.from.to_owned()),
         };
-        // A server that hides these refs would take the branch and refuse the log: the first one
-        // goes alone.
+        // A server that hides these refs would accept the branch and refuse the log, so the first push contains only
+        // the log.
         let mut findings = Vec::new();
         if self.recall(Mark::Taken, offer.branch)?.is_some() {
             findings = self.plan_rest(offer, may_leave, &mut plan)?;
@@ -324,11 +324,11 @@ impl Remote<'_> {
         Ok(self.try_send(&plan)?.map(|_| findings))
     }
 
-    /// After a transition was taken and recorded: what this clone has seen there, and the branch
-    /// where the log went alone.
+    /// After a transition was accepted and recorded: records what this clone has seen on the remote, and pushes the
+    /// branch if the log was pushed alone.
     ///
     /// # Errors
-    /// A log that cannot be written.
+    /// When the log cannot be written.
     pub fn settle(&self, offer: &Offer, may_leave: MayLeave<'_>) -> Result<Vec<Finding>, Failure> {
         let is_first = self.recall(Mark::Taken, offer.branch)?.is_none();
         self.note(Mark::Seen(Side::Push), offer.branch, offer.to)?;
@@ -357,7 +357,8 @@ impl Remote<'_> {
         Ok(findings)
     }
 
-    /// The branch, and what is kept. Commits that may not leave stay, and nothing else waits for them.
+    /// Adds the branch and the cited commits to the plan. If the latter may not leave, they stay, and the rest is still
+    /// pushed.
     fn plan_rest(
         &self,
         offer: &Offer,
@@ -399,7 +400,7 @@ impl Remote<'_> {
         Ok(vec![Finding::new(Code::PushPending, what)])
     }
 
-    /// Where the branch stood on the remote when git saw it last.
+    /// The commit of the branch on the remote as of git's last fetch or push.
     fn find_tracked(&self, branch: &str) -> Result<Option<String>, Failure> {
         let name = format!("refs/remotes/{}/{branch}", self.show());
         let call = Call::new("rev-parse --quiet --verify").arg(&name);
@@ -408,7 +409,8 @@ impl Remote<'_> {
         Ok(Some(text).filter(|_| captured.success()))
     }
 
-    /// The user pushed the branch's log there, or this clone has seen it where git goes.
+    /// Requires that the user has pushed the branch's log there, or that this clone has seen it at git's default
+    /// remote.
     ///
     /// # Errors
     /// `push_unconfirmed`.
@@ -433,8 +435,8 @@ fn stands_at(listing: &Listing, update: &Update) -> bool {
     all.any(|found| found.name == update.name && found.commit == update.to)
 }
 
-/// Every ref has an answer of its own. One that stood there already is nobody's doing: a
-/// transition names its writer, so it is this one.
+/// The verdict from the answers of all refs. A ref that had the new value already counts as accepted: a transition
+/// names its writer, so it was pushed by this clone.
 fn judge(updates: &[Update], answers: &Answers) -> Verdict {
     let of = |update: &Update| answers.get(&update.name);
     if updates.iter().any(|update| of(update).is_none()) {
@@ -468,8 +470,7 @@ fn judge(updates: &[Update], answers: &Answers) -> Verdict {
     )
 }
 
-/// Why each ref was refused, by its name on the remote; none = it stands there. The exit code says only that one
-/// of them was.
+/// Parses the answer for each ref, by its name on the remote. git's exit code only tells that some ref was refused.
 fn parse(stdout: &str) -> Answers {
     let mut found = BTreeMap::new();
     for line in stdout.lines() {
@@ -487,7 +488,7 @@ fn parse(stdout: &str) -> Answers {
     found
 }
 
-/// `[remote rejected] (why)` → `why`.
+/// Extracts `why` from `[remote rejected] (why)`.
 fn reason(summary: &str) -> String {
     let inside = summary
         .split_once('(')
@@ -495,7 +496,7 @@ fn reason(summary: &str) -> String {
     inside.unwrap_or(summary).to_owned()
 }
 
-/// Whether a ref was refused because it, or one beside it, stood elsewhere.
+/// Whether a ref was refused because it, or another one, had an unexpected value.
 fn is_lost_race(why: &str) -> bool {
     [
         "stale info",
@@ -512,7 +513,7 @@ fn is_lost_race(why: &str) -> bool {
     .any(|known| why.contains(known))
 }
 
-/// Refused for the sake of another ref.
+/// Whether a ref was refused only because another one was.
 fn is_for_another(why: &str) -> bool {
     [
         "atomic push failed",
@@ -523,24 +524,24 @@ fn is_for_another(why: &str) -> bool {
     .any(|known| why.contains(known))
 }
 
-/// A transition that is written and that no branch leads to yet.
+/// A transition that is written but not on a branch of the log yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// The log that it is written to.
     pub store: &'a Store,
-    /// Whose log it is.
+    /// The branch of the log.
     pub branch: &'a str,
-    /// The transition before it, which the remote must hold as its newest.
+    /// The transition before it, which must be the newest on the remote.
     pub from: &'a str,
-    /// Its commit.
+    /// The commit of the transition.
     pub to: &'a str,
     /// HEAD.
     pub head: Option<&'a str>,
-    /// The documents after it.
+    /// The documents after the transition.
     pub snapshot: &'a Snapshot,
 }
 
-/// Whether commits may leave beside the branch; an error says why not.
+/// Decides whether commits may be pushed beside the branch; the error says why not.
 pub type MayLeave<'a> = &'a dyn Fn(&Kept) -> Result<(), Failure>;
 
 #[cfg(test)]

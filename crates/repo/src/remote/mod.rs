@@ -1,11 +1,12 @@
-//! How the log travels: pushed to a remote beside its branch, fetched from one, and looked through
-//! before anything of it is believed.
+//! Transfer of the log: it is pushed to a remote beside its branch, and a log that is fetched is checked before it is
+//! used.
 //!
-//! git runs in the user's repository: only there do its remotes, addresses and credentials count.
-//! The log's objects are lent to it and named by id, so that nothing of the log is written there.
-//! Invariants: a ref of the remote moves forward or is made, and what it held before is known; what
-//! a remote brings is data, bounded before it is read and checked before it is kept; where it is
-//! not known whether the remote took a push, it is asked.
+//! git runs in the user's repository, because only there its remotes, addresses and credentials apply. The log's
+//! objects are lent to git through the environment and named by id, so nothing of the log is written there.
+//!
+//! Invariants: a remote ref is only created or moved forward, and its previous value is known; data from a remote is
+//! bounded before it is read and checked before it is kept; if it is unknown whether the remote accepted a push, the
+//! remote is asked.
 
 mod known_logs;
 mod log_pull;

@@ -1,14 +1,11 @@
-//! What a push would do, decided from what the remote holds: which refs it moves, from where, and
-//! whether it may.
+//! Plans a push from what the remote holds: which refs move, from which value, and whether they may.
 //!
-//! A log that was another branch's before: what the remote holds under that name goes on with it, or
-//! whoever works on there would add to what nobody reads.
+//! If a log used to belong to another branch, the remote's log of that name moves with it, so that nobody continues a
+//! log that is no longer read.
 //!
-//! Commits that a log cites and its branch does not hold: a chain of empty commits keeps them on
-//! the remote, so that neither a squash nor a deleted branch loses what the proof is about.
-//!
-//! What leaves beside a branch: commits of the user's that the log cites and the branch does not hold,
-//! and what they bring that the remote lacks.
+//! Commits that the log cites and its branch does not contain are kept on the remote by a chain of empty commits, so
+//! that the subject of a proof survives a squash or a deleted branch. Those commits and their files leave the machine
+//! beside the branch, so they are listed.
 
 use crate::git::Call;
 use crate::remote::remote::{Listing, Mark, Remote, RemoteRef, Side, is_id};
@@ -19,52 +16,52 @@ use cook_protocol::refusal::Refusal;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Whether a log that somebody took away or set back is put back.
+/// Whether to restore a remote log that was deleted or reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restore {
-    /// It is an error.
+    /// No: it is an error.
     No,
-    /// As this clone has it.
+    /// Yes, to the state in this clone.
     Yes,
 }
 
-/// One ref of the remote, and how it is to move.
+/// A ref on the remote and its intended move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Update {
     pub(crate) name: String,
     pub(crate) to: String,
-    /// Where it must stand; none = nowhere.
+    /// The value it must have before; `None` if it must not exist.
     pub(crate) from: Option<String>,
 }
 
-/// A push that was looked into.
+/// A planned push.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub(crate) branch: String,
     pub(crate) log: Option<Update>,
-    /// All of them, in order, the log's included.
+    /// All updates in order, including the log's.
     pub(crate) updates: Vec<Update>,
-    /// The branch itself is among them.
+    /// Whether the branch itself is among them.
     pub with_branch: bool,
     /// Commits that leave beside the branch, below `refs/cook/keep/`.
     pub kept: Kept,
-    /// How many of those stay here.
+    /// The number of such commits that stay here.
     pub withheld: u64,
-    /// The ref that keeps them.
+    /// The ref that keeps them on the remote.
     pub(crate) keep: Option<String>,
-    /// Where the log stands there.
+    /// The tip of the log on the remote.
     pub from: Option<String>,
-    /// Where it is to stand.
+    /// The tip that the log will have.
     pub to: String,
-    /// The workflow that stood there before ended or has another branch now, and is kept beside.
+    /// Whether the remote's log is of a workflow that ended or has another branch now; it is kept beside.
     pub replaces: bool,
-    /// Branches that this log was the log of before.
+    /// Other branches to which this log belonged before.
     pub(crate) former: Vec<String>,
-    /// A ref without a place to stand moves forward from wherever it does.
+    /// Whether a branch without a `from` value moves forward from its present value, whatever that is.
     pub(crate) moves_forward: bool,
-    /// Directories that hold objects which are neither the repository's nor the log's.
+    /// Object directories that belong neither to the repository nor to the log.
     pub(crate) lent: Vec<PathBuf>,
-    /// Held until the push is over.
+    /// Kept alive until the push is complete.
     pub(crate) quarantine: Option<Quarantine>,
 }
 
@@ -78,17 +75,17 @@ impl Plan {
         }
     }
 
-    /// The remote has everything already.
+    /// Whether the remote has everything already.
     pub fn is_empty(&self) -> bool {
         self.updates.is_empty()
     }
 
-    /// Commits of the user's leave, so that their `pre-push` hook has a say.
+    /// Whether commits of the user are pushed, so that their `pre-push` hook runs.
     pub fn sends_commits(&self) -> bool {
         self.with_branch || !self.kept.is_empty()
     }
 
-    /// Lets the commits stay that the branch does not hold.
+    /// Removes the commits that the branch does not contain from the push.
     pub fn leave_out_kept(&mut self) {
         let keep = self.keep.take();
         self.updates
@@ -97,13 +94,13 @@ impl Plan {
         self.kept = Kept::default();
     }
 
-    /// The remote has no log of this workflow yet.
+    /// Whether the remote has no log of this workflow yet.
     pub fn is_first(&self) -> bool {
         self.from.is_none() || self.replaces
     }
 }
 
-/// The commit that a log found done.
+/// The commit at which a log was found done.
 pub(crate) fn find_done_commit(snapshot: &Snapshot) -> Option<String> {
     match snapshot.state.continuation_policy {
         Policy::Done => snapshot.ledger.head_seen.clone(),
@@ -111,7 +108,7 @@ pub(crate) fn find_done_commit(snapshot: &Snapshot) -> Option<String> {
     }
 }
 
-/// Nothing more comes of this workflow: another may begin on its branch.
+/// Whether this workflow is finished, so that another one may begin on its branch.
 pub(crate) fn has_ended(snapshot: &Snapshot) -> bool {
     let waiting = snapshot.ledger.waiting.as_ref();
     snapshot.state.continuation_policy == Policy::Done
@@ -119,10 +116,11 @@ pub(crate) fn has_ended(snapshot: &Snapshot) -> bool {
 }
 
 impl Remote<'_> {
-    /// Looks into a push of the log, and of its branch with that head.
+    /// Plans a push of the log, and of its branch at `head`.
     ///
     /// # Errors
-    /// `remote_ahead` where the remote holds what is not here, and every reason not to push there.
+    /// `remote_ahead` if the remote holds transitions or commits that are not here, and every other reason not to push
+    /// there.
     pub fn plan(
         &self,
         store: &Store,
@@ -147,7 +145,7 @@ impl Remote<'_> {
         let from = listing.log.as_ref().map(|log| log.commit.clone());
         let mut plan = Plan::empty(branch, &tip.commit, from);
         plan.lent.push(self.place.log_dir().join("objects"));
-        // What others recorded says more than where their branch stands.
+        // A failure of the log takes precedence, because it says more than one of the branch.
         let log = self.plan_log(store, &listing, restore, &mut plan);
         let branch = self.plan_branch(&listing, head, &mut plan);
         log.map_err(|mut log| {
@@ -167,8 +165,8 @@ impl Remote<'_> {
         Ok(plan)
     }
 
-    /// The log by which a commit was found done is kept beside. Where it went on and the commit is done
-    /// still (it was signed, or undone and found done again), what is kept goes on with it.
+    /// Keeps the log by which a commit was found done under a ref of its own. If the log has advanced and the commit is
+    /// still done (it was signed, or undone and found done again), that ref advances too.
     pub(crate) fn plan_done(
         &self,
         store: &Store,
@@ -277,8 +275,8 @@ impl Remote<'_> {
         Ok(())
     }
 
-    /// The remote's log is not before this one: it is ahead, or of a workflow that ended, which is
-    /// kept before its ref moves, or of another one.
+    /// Handles a remote log that this one does not continue: it is ahead, or of a workflow that ended and is kept
+    /// before its ref moves, or of another workflow.
     fn plan_replacement(
         &self,
         store: &Store,
@@ -295,7 +293,7 @@ impl Remote<'_> {
         if first == store.first()? {
             return Err(self.ahead(&quarantine, there)?);
         }
-        // This workflow's own log stood there.
+        // The log that this clone has seen there was this workflow's own.
         if let Some(seen) = seen
             && (plan.to == seen || store.leads_over(&plan.to, seen)?)
         {
@@ -324,7 +322,7 @@ impl Remote<'_> {
         Ok(())
     }
 
-    /// What the remote recorded and this clone lacks.
+    /// The failure if the remote has transitions that this clone lacks.
     pub(crate) fn ahead(
         &self,
         quarantine: &Quarantine,
@@ -357,7 +355,7 @@ impl Remote<'_> {
         .hint("or give up the one of this clone and take that one in: `cook cancel --as-user`, then `cook pull`")
     }
 
-    /// The log was seen there, and is not among what the server shows now.
+    /// The failure if this clone has seen the log there, but the server does not show it now.
     pub fn report_gone(&self, branch: &str) -> Failure {
         let failure = Failure::state(
             Code::LogGone,
@@ -391,7 +389,7 @@ impl Remote<'_> {
         .hint("where the one there is right, take it as it is; what only this clone has is kept under a ref: `cook pull --accept`")
     }
 
-    /// Lets the log's former names lead to where it stands. One that ended under its name stays.
+    /// Updates the log's refs under its former branches. A log that ended under a former name is left alone.
     pub(crate) fn plan_former(&self, store: &Store, plan: &mut Plan) -> Result<(), Failure> {
         let prefix = format!("remotes/{}/", self.key(Side::Push)?);
         for name in Marks::list(&self.place, &prefix)? {
@@ -439,7 +437,7 @@ impl Remote<'_> {
             .into()
     }
 
-    /// Commits that the log cites, are here, and are not on the way to that head.
+    /// Commits that are cited by the log and exist here, but are not in the history of `head`.
     pub(crate) fn loose_commits(
         &self,
         snapshot: &Snapshot,
@@ -458,7 +456,7 @@ impl Remote<'_> {
                 loose.push(commit);
             }
         }
-        // The branch may go once the work is done.
+        // The branch may be deleted once the work is done.
         if let Some(done) = find_done_commit(snapshot)
             && !loose.contains(&done)
             && self.repo.resolve(&done)?.is_some()
@@ -468,7 +466,7 @@ impl Remote<'_> {
         Ok(loose)
     }
 
-    /// Lets the chain lead to those commits too.
+    /// Extends the chain of empty commits so that it keeps these commits too.
     pub(crate) fn plan_keep(
         &self,
         listing: &Listing,
@@ -551,7 +549,7 @@ impl Remote<'_> {
         Ok(())
     }
 
-    /// Somebody put something else where commits are kept.
+    /// The failure if the remote's ref for kept commits holds something else.
     fn refuse_keep(&self, name: &str, kind: &str) -> Failure {
         let shown = self.show();
         let what = format!("`{name}` of `{shown}` is a {kind}, and not a commit that keeps others");
@@ -561,8 +559,8 @@ impl Remote<'_> {
         )])
     }
 
-    /// What comes along with commits where those others are there already. `adjust` lets git find
-    /// the objects.
+    /// The commits and files that a push of `commits` would send to a remote that has the commits `there`. `adjust`
+    /// gives git access to the objects.
     pub(crate) fn list_leaving(
         &self,
         commits: &[&String],
@@ -570,7 +568,7 @@ impl Remote<'_> {
         adjust: &impl Fn(Call) -> Call,
     ) -> Result<Kept, Failure> {
         let what = "git does not say which commits would be kept";
-        // A push sends what stands behind a replaced object.
+        // A push sends the original object and not its replacement.
         let mut call =
             Call::new("--no-replace-objects rev-list --reverse --objects --in-commit-order");
         for commit in commits {
@@ -612,10 +610,10 @@ impl Remote<'_> {
     }
 }
 
-/// Parents of one commit of the chain.
+/// The maximum number of commits that one commit of the chain keeps.
 const MOST: usize = 64;
 
-/// Commits of the user's history that the log's newest state names.
+/// The commits of the user's history that the log's newest state names.
 pub fn list_cited(snapshot: &Snapshot) -> BTreeSet<String> {
     let ledger = &snapshot.ledger;
     let mut found: BTreeSet<&str> = BTreeSet::new();
@@ -641,28 +639,28 @@ pub fn list_cited(snapshot: &Snapshot) -> BTreeSet<String> {
         .collect()
 }
 
-/// A file of such a commit.
+/// A file of a commit that is pushed without its branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptFile {
-    /// The first commit that brings it.
+    /// The first commit that contains it.
     pub commit: String,
-    /// Its path there.
+    /// Its path in the commit.
     pub path: String,
-    /// The id of what it holds; a directory has one too.
+    /// The object id of the file or directory.
     pub id: String,
 }
 
-/// Commits of the user's that leave without their branch.
+/// Commits of the user that are pushed without their branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Their ids and messages, authors included.
+    /// Their ids, with authors and messages.
     pub commits: Vec<(String, String)>,
-    /// What they bring.
+    /// Their files.
     pub files: Vec<KeptFile>,
 }
 
 impl Kept {
-    /// None leave.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty()
     }

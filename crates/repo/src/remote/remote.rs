@@ -1,10 +1,5 @@
-//! Which remote is meant, and where it is.
-//!
-//! The `git` program, in the user's repository and with the user's settings.
-//!
-//! What git says, made harmless to show.
-//!
-//! What a remote holds, by `git ls-remote`.
+//! The remote of a command: finds its address, runs `git` in the user's repository with the user's settings, makes
+//! git's messages safe to show, and lists the remote's refs with `git ls-remote`.
 
 use crate::clock::value_for_tests;
 use crate::git::{Call, Repo, missing};
@@ -22,34 +17,34 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long another writer of the log is waited for.
+/// How long to wait for another writer of the log.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// Marks of what came from a remote.
+/// The kind of the marks for transitions that were pulled from a remote.
 pub(crate) const PULLED: &str = "pulled";
 
-/// Which way the log goes: a remote may be fetched from one address and pushed to another.
+/// The direction of a transfer: a remote may have different addresses for fetch and push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// From there.
+    /// From the remote.
     Fetch,
-    /// To there.
+    /// To the remote.
     Push,
 }
 
-/// What a clone remembers of a log elsewhere.
+/// A fact that a clone remembers about a log on a remote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// The newest transition that it has seen there.
     Seen(Side),
-    /// The newest that came from there and was not its own.
+    /// The newest transition that was pulled from there.
     Pulled,
-    /// A push of its log was taken there.
+    /// A push of this log was accepted there.
     Taken,
-    /// The user named it for pushes of this log, or said yes to them.
+    /// The user named the remote for pushes of this log, or confirmed them.
     Allowed,
-    /// The user let commits stay here that the log cites and the branch does not hold: that counts for pushes
-    /// that ask nobody, too.
+    /// The user chose not to push commits that the log cites and the branch does not contain. This also holds for later
+    /// pushes without a prompt.
     Withheld,
 }
 
@@ -60,14 +55,14 @@ pub struct Remote<'r> {
     pub(crate) place: Place,
     pub(crate) git: Git,
     pub(crate) names: LogRefs,
-    /// A remote's name, or an address.
+    /// The name of a remote, or an address.
     name: String,
     settings: Settings,
     push_address: OnceCell<String>,
 }
 
 impl<'r> Remote<'r> {
-    /// The remote of that name or address; else the one that git would take for that branch.
+    /// Opens the remote with this name or address; otherwise the one that git would use for this branch.
     ///
     /// # Errors
     /// `remote_unknown`.
@@ -97,29 +92,29 @@ impl<'r> Remote<'r> {
         })
     }
 
-    /// Names of the remotes that are configured.
+    /// The names of all configured remotes.
     ///
     /// # Errors
-    /// git that does not answer.
+    /// When git does not answer.
     pub fn list(repo: &Repo) -> Result<Vec<String>, Failure> {
         let settings = Settings::read(&Git::new(repo.root(), false))?;
         Ok(settings.remotes().map(str::to_owned).collect())
     }
 
-    /// Its name or address, harmless to show.
+    /// Its name or address, safe to show.
     pub fn show(&self) -> String {
         redact(&clean(&self.name, Lines::Fold))
     }
 
-    /// The same as it was given.
+    /// Its name or address as given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its address to fetch from, as git has it.
+    /// The address that git fetches from.
     ///
     /// # Errors
-    /// git that does not answer.
+    /// When git does not answer.
     pub fn fetch_address(&self) -> Result<String, Failure> {
         if !self.settings.remotes().any(|name| name == self.name) {
             return Ok(self.name.clone());
@@ -129,7 +124,7 @@ impl<'r> Remote<'r> {
         Ok(self.git.answer(call, &what)?.trim_end().to_owned())
     }
 
-    /// What git is to be given to reach it.
+    /// The name or address that is passed to git.
     pub(crate) fn address(&self, side: Side) -> Result<&str, Failure> {
         // git itself applies `pushInsteadOf` to an address.
         let is_named = self.settings.remotes().any(|name| name == self.name);
@@ -159,15 +154,15 @@ impl<'r> Remote<'r> {
         }
     }
 
-    /// A push there would delete what this clone does not have.
+    /// Whether it is configured as a mirror: a push there would delete refs that this clone does not have.
     pub(crate) fn is_mirror(&self) -> bool {
         let key = format!("remote.{}.mirror", self.name);
         let value = self.settings.last(&key);
         value.is_some_and(|value| !matches!(value, "false" | "no" | "off" | "0"))
     }
 
-    /// Where this clone notes something of a log there. It goes by the address: a remote may be
-    /// renamed, and another one be given its name.
+    /// The name of a mark about a log on this remote. It contains the address, not the name: a remote may be renamed,
+    /// and its name may be reused.
     fn place_of(&self, mark: Mark, branch: &str) -> Result<String, Failure> {
         let (kind, side) = match mark {
             Mark::Seen(side) => ("remotes", side),
@@ -180,18 +175,18 @@ impl<'r> Remote<'r> {
         Ok(format!("{kind}/{key}/{}", escape_branch(branch)))
     }
 
-    /// What this clone noted of a log there: a transition of it.
+    /// Reads a mark about a log on this remote: the id of a transition.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// When the log cannot be read.
     pub fn recall(&self, mark: Mark, branch: &str) -> Result<Option<String>, Failure> {
         Marks::read(&self.place, &self.place_of(mark, branch)?)
     }
 
-    /// Notes it.
+    /// Sets a mark.
     ///
     /// # Errors
-    /// A log that cannot be written.
+    /// When the log cannot be written.
     pub fn note(&self, mark: Mark, branch: &str, tip: &str) -> Result<(), Failure> {
         let name = self.place_of(mark, branch)?;
         Marks::set(&self.place, &name, tip, LOCK_WAIT)
@@ -205,19 +200,19 @@ impl<'r> Remote<'r> {
         Ok(remote_key(&address, self.repo.root()))
     }
 
-    /// The remote that git would take for that branch.
+    /// The remote that git would use for this branch.
     pub(crate) fn find_usual(&self, branch: &str, side: Side) -> Option<String> {
         self.settings.usual(Some(branch), side).ok()
     }
 
-    /// The branch there that git pulls this one from.
+    /// The remote branch that git pulls this branch from.
     pub(crate) fn find_upstream(&self, branch: &str) -> Option<&str> {
         let merge = self.settings.last(&format!("branch.{branch}.merge"))?;
         merge.strip_prefix("refs/heads/")
     }
 }
 
-/// git's settings that say where remotes are.
+/// The git settings about remotes.
 #[derive(Debug)]
 struct Settings(BTreeMap<String, Vec<String>>);
 
@@ -261,7 +256,7 @@ impl Settings {
             || self.0.keys().any(|key| key.ends_with(".pushinsteadof"))
     }
 
-    /// A name that is configured, or an address.
+    /// Accepts a configured name or an address.
     fn check(&self, name: &str, dir: &Path) -> Result<String, Failure> {
         let known = self.remotes().any(|remote| remote == name);
         let is_address = name.contains([':', '/']) || dir.join(name).is_dir();
@@ -317,9 +312,9 @@ impl Settings {
     }
 }
 
-/// An address as one part of the name of a ref in this clone's log.
+/// A short digest of an address, for use in the name of a ref in this clone's log.
 pub(crate) fn remote_key(address: &str, dir: &Path) -> String {
-    // git takes a path of this machine in more than one form.
+    // A local path can be written in several forms.
     let path = std::fs::canonicalize(dir.join(address.strip_prefix("file://").unwrap_or(address)));
     let digest = match &path {
         Ok(path) => Sha256::digest(path.as_os_str().as_encoded_bytes()),
@@ -329,21 +324,21 @@ pub(crate) fn remote_key(address: &str, dir: &Path) -> String {
     digest.get(..20).unwrap_or(&digest).to_owned()
 }
 
-/// How long a question may take, and how long a transfer.
+/// The time limits of a query and of a transfer.
 const QUESTION: Duration = Duration::from_secs(60);
 const TRANSFER: Duration = Duration::from_secs(600);
-/// Bytes of an answer.
+/// The maximum size of git's output in bytes.
 const LIMIT: usize = 16 << 20;
-/// What a fetch may take: a pack, and memory to put it together.
+/// The resource limits of a fetch: the size of a pack, and the memory to process it.
 const CAPS: Caps = Caps {
     file: 256 << 20,
     memory: 768 << 20,
 };
 
-/// Shorter times for tests, in milliseconds. Honoured only while `COOK_TEST=1` is set too.
+/// A shorter time limit for tests, in milliseconds. Ignored unless `COOK_TEST=1` is set too.
 const TIME_VARIABLE: &str = "COOK_REMOTE_MS";
 
-/// Beginnings of variables by which the user says how git reaches the world.
+/// Prefixes of the variables by which the user configures git's network access.
 const KEPT: &str = "\
     GIT_ASKPASS GIT_CONFIG_ GIT_CURL_ GIT_HTTP_ GIT_PROXY_ GIT_SSH GIT_SSL_ GIT_TRACE \
     GIT_PROTOCOL";
@@ -352,18 +347,18 @@ const KEPT: &str = "\
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     dir: PathBuf,
-    /// Somebody sits at a terminal and can be asked for a password.
+    /// Whether a user at a terminal can be asked for a password.
     attended: bool,
 }
 
 impl Call {
-    /// It moves objects: it may take longer.
+    /// Marks a transfer of objects, which gets a longer time limit.
     pub(crate) fn transfers(mut self) -> Self {
         self.transfers = true;
         self
     }
 
-    /// What it writes and holds is bounded.
+    /// Limits its file sizes and memory.
     pub(crate) fn cap(mut self) -> Self {
         self.is_capped = true;
         self
@@ -378,7 +373,7 @@ impl Git {
         }
     }
 
-    /// Runs git to its end; any exit code is an answer.
+    /// Runs git to its end; any exit code is a result.
     pub(crate) fn run(&self, call: Call) -> Result<Captured, Failure> {
         let mut env: Vec<(String, OsString)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
@@ -417,7 +412,7 @@ impl Git {
         })
     }
 
-    /// Exit 0, or a failure with git's words.
+    /// Runs git; a non-zero exit code is a failure with git's messages.
     pub(crate) fn answer(&self, call: Call, what: &str) -> Result<String, Failure> {
         let captured = self.run(call)?;
         match captured.success() {
@@ -427,12 +422,12 @@ impl Git {
     }
 }
 
-/// `remote_unreachable` with git's own words.
+/// `remote_unreachable` with git's messages.
 pub(crate) fn unreachable(what: &str, said: &[String]) -> Failure {
     make_failure(Code::RemoteUnreachable, what, said)
 }
 
-/// A failure with git's own words.
+/// A failure with git's messages.
 pub(crate) fn make_failure(code: Code, what: &str, said: &[String]) -> Failure {
     let mut failure = Failure::state(code, what);
     failure
@@ -450,11 +445,11 @@ fn deadline(transfers: bool) -> Duration {
     for_tests.map_or(usual, Duration::from_millis)
 }
 
-/// Lines, and characters of a line, that are shown.
+/// The maximum number of lines that are shown, and of characters in a line.
 const MOST: usize = 12;
 const WIDTH: usize = 300;
 
-/// git's own words, a line each: no control characters, no secrets, not more than one reads.
+/// git's messages, one per line, without control characters, secrets and duplicates, and not more than is readable.
 pub(crate) fn words(stderr: &str) -> Vec<String> {
     let lines = stderr.split(['\n', '\r']);
     let mut kept: Vec<String> = Vec::new();
@@ -462,7 +457,7 @@ pub(crate) fn words(stderr: &str) -> Vec<String> {
         let line = redact(&clean(line, Lines::Fold));
         let line: String = line.chars().take(WIDTH).collect();
         let bare = line.strip_prefix("remote:").unwrap_or(&line).trim();
-        // What is said of a setting of ours is nobody's concern.
+        // A warning that is caused by cook's own setting is not relevant to the user.
         let is_ours = bare.starts_with("warning: not sending a push certificate");
         if bare.is_empty() || is_ours || kept.contains(&line) {
             continue;
@@ -478,38 +473,38 @@ pub(crate) fn words(stderr: &str) -> Vec<String> {
 /// A ref of a remote and what it points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteRef {
-    /// Its full name there.
+    /// Its full name on the remote.
     pub name: String,
-    /// The object's full id.
+    /// The full object id that it points to.
     pub commit: String,
 }
 
 /// The log by which a commit was found done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
-    /// The commit of the user's history.
+    /// The commit in the user's history.
     pub commit: String,
-    /// The log's tip.
+    /// The tip of the log.
     pub log: RemoteRef,
 }
 
-/// What a remote holds for one branch, at one moment.
+/// The refs that a remote has for one branch at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The log of the branch.
     pub log: Option<RemoteRef>,
     /// The branch itself.
     pub branch: Option<RemoteRef>,
-    /// Commits that the log cites.
+    /// The ref that keeps commits which the log cites.
     pub keep: Option<RemoteRef>,
-    /// Every commit that was found done.
+    /// All commits that were found done.
     pub done: Vec<Done>,
-    /// Logs that ended without being done, by their first transition.
+    /// Logs that ended without being done, each named by its first transition.
     pub old: Vec<RemoteRef>,
 }
 
 impl Listing {
-    /// Logs that were kept when another workflow took their place.
+    /// The logs of earlier workflows that are kept on the remote.
     pub(crate) fn list_kept(&self) -> impl Iterator<Item = &RemoteRef> {
         self.old
             .iter()
@@ -518,10 +513,10 @@ impl Listing {
 }
 
 impl Remote<'_> {
-    /// Asks the remote what it holds for a branch.
+    /// Lists the remote's refs for a branch.
     ///
     /// # Errors
-    /// `remote_unreachable`, with git's own words.
+    /// `remote_unreachable`, with git's messages.
     pub fn look(&self, branch: &str, side: Side) -> Result<Listing, Failure> {
         let names = &self.names;
         let (log, keep) = (names.log(branch), names.keep(branch));
@@ -538,7 +533,7 @@ impl Remote<'_> {
         let what = format!("`{}` did not say what it holds", self.show());
         let answer = self.git.answer(call, &what)?;
         let mut listing = Listing::default();
-        // A pattern also fits the end of longer names.
+        // A pattern also matches the end of longer names.
         for (commit, name) in answer.lines().filter_map(|line| line.split_once('\t')) {
             if !is_id(commit) {
                 continue;
@@ -565,11 +560,11 @@ impl Remote<'_> {
         Ok(listing)
     }
 
-    /// Brings the commit at which the remote's default branch stands; none where the remote names no
-    /// such branch, or does not give the commit.
+    /// Fetches the commit of the remote's default branch; `None` if the remote has no such branch, or does not provide
+    /// the commit.
     ///
     /// # Errors
-    /// `remote_unreachable`, with git's own words.
+    /// `remote_unreachable`, with git's messages.
     pub fn bring_default(&self) -> Result<Option<String>, Failure> {
         let call = Call::new("ls-remote")
             .cap()
@@ -588,7 +583,7 @@ impl Remote<'_> {
     }
 }
 
-/// A full object id.
+/// Whether the text is a full object id.
 pub(crate) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

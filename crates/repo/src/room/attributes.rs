@@ -1,9 +1,8 @@
-//! What a clone without any settings would make of a file's bytes: `eol`, `ident` and
-//! `working-tree-encoding` of the commit's own `.gitattributes`, as git understands them. git is
-//! asked in a repository of cook's own, whose index holds those files: a clone reads them there, and
-//! by other rules than in a worktree.
+//! Conversions of file content on checkout: `eol`, `ident` and `working-tree-encoding` from the commit's own
+//! `.gitattributes`, as in a clone without any settings. git itself is asked, in a repository of cook's own whose index
+//! holds those files: a clone reads attributes from the index, and by other rules than in a worktree.
 //!
-//! Large files that git keeps a pointer to: their content lies in the local store, by digest.
+//! Also Git LFS: the content of a pointer file is in the local LFS store, under its digest.
 
 use crate::disk::{self, AtPath, Links};
 use crate::git::Call;
@@ -18,37 +17,37 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What says, at the top, which large files a clone does not get.
+/// The file at the root that configures which LFS files a clone fetches.
 const LARGE: &[u8] = b".lfsconfig";
 const ASKED: &str =
     "check-attr --cached -z --stdin text crlf eol ident working-tree-encoding filter";
-/// Bytes of one file of attributes; git itself reads no larger one.
+/// Maximum size of one attributes file in bytes; git itself reads no larger one.
 const MAX_ATTRIBUTES: u64 = 100 << 20;
 const LIMIT: u64 = 1 << 30;
 
-/// Bytes of files by their paths.
+/// File contents by path.
 type Contents<'p> = BTreeMap<&'p [u8], Vec<u8>>;
 
-/// A file that is not its object's bytes.
+/// A file whose content differs from its blob.
 pub(crate) struct Made {
     pub bytes: Vec<u8>,
-    /// They may be a pointer whose content a clone gets.
+    /// The content may be an LFS pointer that a clone replaces by the file.
     pub is_large: bool,
 }
 
-/// The attributes of one repository's commit.
+/// The attributes of one commit of a repository.
 pub(crate) struct Attributes<'a> {
     dir: PathBuf,
-    /// Where git is found.
+    /// The search path for git.
     path: &'a OsStr,
-    /// Of all files that say them; empty where there are none.
+    /// A digest of all attributes files; empty if there are none.
     pub digest: String,
-    /// Which large files a clone gets.
+    /// The LFS files that a clone fetches.
     fetched: Fetched,
 }
 
 impl<'a> Attributes<'a> {
-    /// Lays out what git needs to answer, in `dir`.
+    /// Sets up the repository in `dir` in which git is asked.
     pub fn read(
         dir: PathBuf,
         list: &List,
@@ -61,7 +60,7 @@ impl<'a> Attributes<'a> {
             digest: String::new(),
             fetched: Fetched::default(),
         };
-        // git reads them from its index, where the text of a link is one too.
+        // git reads attributes from its index, where the target of a link counts as the text of the file.
         let is_asked =
             |path: &[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes");
         let mut files = BTreeMap::new();
@@ -99,7 +98,7 @@ impl<'a> Attributes<'a> {
         self.stage(files)
     }
 
-    /// Puts files into the index, as a clone does before it writes any.
+    /// Puts files into the index, as a clone does before it writes any file.
     fn stage(&self, files: &BTreeMap<&[u8], Vec<u8>>) -> Result<(), Failure> {
         let said = |error: git2::Error| fail_room_git(error.message());
         let repo = git2::Repository::open_bare(&self.dir).map_err(said)?;
@@ -113,13 +112,13 @@ impl<'a> Attributes<'a> {
         self.ask(update, &[0]).map(drop)
     }
 
-    /// A worktree that holds nothing.
+    /// An empty worktree.
     fn work(&self) -> PathBuf {
         self.dir.join("work")
     }
 
-    /// What is made of those of these files of which something is made, by the code that writes a clone's
-    /// files: what shows one (`git cat-file --filters`) expands other words.
+    /// Returns the content of those of the `due` files whose content is converted. It uses the same git code that
+    /// writes the files of a clone: `git cat-file --filters` expands `ident` differently.
     pub fn make<'p>(
         &self,
         repository: &Repository,
@@ -164,7 +163,7 @@ impl<'a> Attributes<'a> {
         Ok(made.collect())
     }
 
-    /// Staged files as git writes them.
+    /// Checks out staged files and returns their content.
     fn check_out<'p>(&self, paths: Vec<&'p [u8]>) -> Result<Contents<'p>, Failure> {
         let out = self.dir.join("out");
         let mut prefix = OsString::from("--prefix=");
@@ -181,7 +180,7 @@ impl<'a> Attributes<'a> {
         removed.at("read", &out).map(|()| made)
     }
 
-    /// Those of these large files that a clone fetches; the others stay what stands for them.
+    /// Those of these LFS files that a clone fetches; the others stay pointers.
     fn list_fetched<'p>(&self, large: Vec<&'p [u8]>) -> Result<BTreeSet<&'p [u8]>, Failure> {
         let Fetched { include, exclude } = &self.fetched;
         let included = self.matching(include, &large)?;
@@ -192,13 +191,13 @@ impl<'a> Attributes<'a> {
         Ok(large.into_iter().filter(is_fetched).collect())
     }
 
-    /// Those of these paths that a pattern names, or a directory above them.
+    /// Those of these paths that match a pattern, themselves or by a parent directory.
     fn matching(&self, patterns: &[String], paths: &[&[u8]]) -> Result<BTreeSet<Vec<u8>>, Failure> {
         if patterns.is_empty() || paths.is_empty() {
             return Ok(BTreeSet::new());
         }
         let place = self.dir.join("patterns");
-        // Each as it is: none of them takes another one back, or is a comment.
+        // Escaped, so that no pattern is a negation or a comment.
         let lines: String = patterns
             .iter()
             .map(|pattern| match pattern.starts_with(['!', '#']) {
@@ -212,7 +211,7 @@ impl<'a> Attributes<'a> {
         let call = Call::new("-c").arg(setting);
         let call = call.arg("check-ignore").arg("--no-index");
         let call = call.arg("-z").arg("--stdin").stdin(path_list(paths));
-        // Without a match git ends with 1.
+        // git exits with 1 if nothing matches.
         let found = self.ask(call, &[0, 1])?;
         let found = found.split(|byte| *byte == 0);
         Ok(found.map(<[u8]>::to_vec).collect())
@@ -230,7 +229,7 @@ fn path_list(paths: &[&[u8]]) -> Vec<u8> {
     [paths.join(&0), vec![0]].concat()
 }
 
-/// git makes something of a file with these attributes: by its own rules, which it knows best.
+/// Whether git converts a file with these attributes. The conversion itself is left to git.
 fn is_changed(values: &BTreeMap<&[u8], &[u8]>) -> bool {
     let value = |name: &str| {
         values
@@ -240,21 +239,21 @@ fn is_changed(values: &BTreeMap<&[u8], &[u8]>) -> bool {
     };
     let encoding = value("working-tree-encoding");
     value("ident") == b"set"
-        // git refuses the other values that are no encoding, and says so.
+        // git rejects the other values that are not an encoding, and reports that.
         || !matches!(encoding, b"unspecified" | b"")
         || value("eol") == b"crlf" && value("text") != b"unset"
 }
 
-/// A pointer has fewer bytes.
+/// An LFS pointer is smaller than this.
 const POINTER: usize = 1024;
-/// What git-lfs calls its format, now and before.
+/// The current and former URLs of the LFS pointer format.
 const VERSIONS: [&str; 3] = [
     "https://git-lfs.github.com/spec/v1",
     "https://hawser.github.com/spec/v1",
     "http://git-media.io/v/2",
 ];
 
-/// Which large files a clone gets, by patterns; all where there are none.
+/// The LFS files that a clone fetches, by patterns; all if there are no patterns.
 #[derive(Debug, Default)]
 pub(crate) struct Fetched {
     pub include: Vec<String>,
@@ -262,7 +261,7 @@ pub(crate) struct Fetched {
 }
 
 impl Fetched {
-    /// As an `.lfsconfig` says it.
+    /// Reads the content of an `.lfsconfig`.
     pub fn read(text: Vec<u8>, path: &OsStr) -> Result<Self, String> {
         let dir = Path::new("/");
         let read = Git { path, dir }.settings("-".as_ref(), text);
@@ -278,7 +277,7 @@ impl Fetched {
     }
 }
 
-/// Parted by commas, each without the slash that it may end with.
+/// Splits a list at commas and removes a trailing slash from each pattern.
 fn patterns(value: &[u8]) -> Vec<String> {
     let value = String::from_utf8_lossy(value);
     let parts = value.split(',').map(str::trim);
@@ -289,17 +288,17 @@ fn patterns(value: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// What a pointer says.
+/// The fields of an LFS pointer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pointer {
-    /// SHA-256, hexadecimal.
+    /// SHA-256 in hexadecimal.
     pub digest: String,
     pub size: u64,
 }
 
 impl Pointer {
-    /// None when git-lfs takes it for an ordinary file: another version, other keys or another order of
-    /// them, an extension, or more bytes than a pointer has.
+    /// `None` if git-lfs treats the file as an ordinary one: because of another version, other keys, another order of
+    /// keys, an extension, or a size above the limit for pointers.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         let mut lines = text.lines().filter(|line| !line.is_empty());
@@ -314,14 +313,14 @@ impl Pointer {
         })
     }
 
-    /// Where its content lies, below the common git directory.
+    /// The path of the content below the common git directory.
     pub fn place(&self, common: &Path) -> PathBuf {
         let digest = &self.digest;
         let objects = common.join("lfs").join("objects");
         objects.join(&digest[..2]).join(&digest[2..4]).join(digest)
     }
 
-    /// Writes the content where it is as the pointer says; what is wrong otherwise.
+    /// Writes the content; the inner error says why it is missing or does not match the pointer.
     pub fn write(&self, common: &Path, to: &mut File) -> io::Result<Result<(), String>> {
         let digest = &self.digest;
         let opened = disk::open_regular(&self.place(common), Links::Refuse);

@@ -1,7 +1,7 @@
-//! What a room is filled from and what it holds then, with the index of its `.git`, as a clone has it after its
-//! checkout: each file with what the system says of it, so that git in the room need not read every file again, and a
-//! script that asks git without letting it look (`git diff-index`) is told that nothing changed. A copy beside the room
-//! tells the next fill which files it need not write again.
+//! The source and the contents of a clean room, with the index of its `.git` as a clone has it after its checkout. The
+//! index records the stat data of each file, so that git in the room need not read every file again, and a script that
+//! calls git without refreshing the index (`git diff-index`) sees no changes. A copy beside the room tells the next
+//! fill which files are unchanged.
 
 use crate::disk;
 use crate::room::list::{Kind, List};
@@ -12,72 +12,72 @@ use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// Where a commit comes from.
+/// The origin of a commit.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// The common git directory.
     pub common: &'a Path,
-    /// The worktree's own git directory: whoever clones the worktree is sent what this shows.
+    /// The worktree's own git directory. A clone of the worktree is served from here.
     pub git_dir: &'a Path,
-    /// The worktree; a submodule's repository may lie in it.
+    /// The worktree; the repository of a submodule may be in it.
     pub worktree: &'a Path,
     /// Full id of the commit.
     pub commit: &'a str,
-    /// Names and ids of the repository's refs. Tags are shown; where it is `alone`, what the others
-    /// lead to must be there too: a clone asks for all of it.
+    /// Names and ids of the repository's refs. Tags appear in the room. With `alone`, the objects reachable from all
+    /// refs must exist, because a clone requests all of them.
     pub refs: &'a [(String, String)],
-    /// Where what runs in the room finds the objects of the repository, which is 0, and of each submodule
-    /// that it holds; none = where they are.
+    /// Maps the number of an object directory (0 is the repository's, then those of the submodules in the room) to the
+    /// path where programs in the room see it; `None` if that is its real path.
     pub objects_at: Option<fn(usize) -> PathBuf>,
-    /// A `.git` shows the commit and its history.
+    /// Whether the room has a `.git` with the commit and its history.
     pub history: bool,
-    /// That `.git` holds what a clone would, and reaches no other object. Where it is not shown, a clone
-    /// can be made nonetheless.
+    /// Whether that `.git` holds what a clone would hold, and reaches no other object. Without `history`, this only
+    /// verifies that a clone can be made.
     pub alone: bool,
-    /// Where git is found.
+    /// The search path for git.
     pub path: &'a OsStr,
 }
 
-/// What filling a room brought.
+/// The result of filling a room.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Filled {
     /// The commit's tree.
     pub tree: String,
-    /// Files of the commit, those of submodules among them.
+    /// The number of files of the commit, including those of submodules.
     pub files: usize,
-    /// Files that were written.
+    /// The number of files written.
     pub written: usize,
-    /// Files and directories that were removed.
+    /// The number of files and directories removed.
     pub removed: usize,
-    /// What the commit names and nobody who has its objects alone can have.
+    /// Files and submodules of the commit that nobody could check out from the commit's objects alone.
     pub lacking: Vec<Lacking>,
-    /// Links that lead out of the commit, by path, with where they end.
+    /// Links that lead out of the commit, as path and target.
     pub leading_out: Vec<(String, PathBuf)>,
-    /// What is here and may be otherwise in a clone.
+    /// Possible differences between this room and a clone.
     pub remarks: Vec<String>,
-    /// Directories of objects of the submodules in it, in the order of their numbers.
+    /// Object directories of the submodules, in the order of their numbers.
     pub submodules: Vec<PathBuf>,
-    /// The files as they were left, and the directories that hold them.
+    /// The files of the commit with their stat data after the fill, and the directories of the commit.
     pub(crate) stats: Vec<(PathBuf, Stat)>,
     pub(crate) dirs: Vec<PathBuf>,
 }
 
-/// Something that the commit names and that is not here.
+/// A file or submodule of the commit that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lacking {
-    /// The path.
+    /// Its path.
     pub path: String,
-    /// What is missing.
+    /// The reason why it is missing.
     pub why: String,
 }
 
-/// A submodule's commit.
+/// The mode of a submodule's entry.
 const COMMIT: u32 = 0o160_000;
 
-/// What the system says of a file, as git's index has it: any change of its content changes some of it.
+/// The stat data of a file as in git's index: any change of the file's content changes some of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Stat {
-    /// Seconds and nanoseconds, of the last change of anything and of the content.
+    /// Seconds and nanoseconds of ctime and mtime.
     changed: (i32, u32),
     modified: (i32, u32),
     inode: u32,
@@ -100,7 +100,7 @@ impl Stat {
         }
     }
 
-    /// No time of change is to be had here: a file whose times are put back goes unseen.
+    /// Without ctime on this system, a change is missed if mtime is restored.
     #[cfg(not(unix))]
     fn of(found: &Metadata) -> Self {
         let since = |time: std::io::Result<std::time::SystemTime>| {
@@ -115,21 +115,21 @@ impl Stat {
         }
     }
 
-    /// A file or link there.
+    /// The stat data of a file or link; links are not followed.
     pub fn of_file(place: &Path) -> std::io::Result<Self> {
         std::fs::symlink_metadata(place).map(|found| Self::of(&found))
     }
 
-    /// The time of the last change of its content, in whole seconds.
+    /// The modification time in whole seconds.
     pub fn seconds(&self) -> u64 {
         u64::from(self.modified.0 as u32)
     }
 }
 
-/// Object, mode and stat of each file that was written, by path.
+/// Object id, mode and stat data of each file that was written, by path.
 pub(crate) type Written = HashMap<Vec<u8>, (Oid, u32, Stat)>;
 
-/// What an index says; nothing where it is not whole, and everything is written anew then.
+/// Reads an index; empty if it is missing or damaged, so that every file is written again.
 pub(crate) fn read_index(place: &Path, format: ObjectFormat) -> Written {
     let Ok(index) = Index::open_ext(place, format) else {
         return Written::new();
@@ -148,7 +148,7 @@ pub(crate) fn read_index(place: &Path, format: ObjectFormat) -> Written {
     files.collect()
 }
 
-/// Writes the index of these files, which are as these say.
+/// Writes an index of these files with this stat data.
 pub(crate) fn write_index(
     place: &Path,
     format: ObjectFormat,
@@ -177,7 +177,7 @@ fn make_entry(path: &[u8], mode: u32, stat: Stat, id: Oid) -> IndexEntry {
     IndexEntry {
         ctime: IndexTime::new(stat.changed.0, stat.changed.1),
         mtime: IndexTime::new(stat.modified.0, stat.modified.1),
-        // git leaves the device out of what it compares.
+        // git does not compare the device.
         dev: 0,
         ino: stat.inode,
         mode,
@@ -192,7 +192,7 @@ fn make_entry(path: &[u8], mode: u32, stat: Stat, id: Oid) -> IndexEntry {
 }
 
 impl Kind {
-    /// As git has it.
+    /// The mode in a git tree.
     pub fn mode(self) -> u32 {
         match self {
             Self::File => 0o100_644,

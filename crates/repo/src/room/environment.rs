@@ -1,11 +1,9 @@
-//! What a program in the room finds in its environment: a list of names, and nothing beside it.
-//! Over thirty variables make common tools run somebody's code or leave tests out, so a list of
-//! what is taken away would never end.
+//! The environment of a program in a clean room: an allowlist of names. More than thirty variables make common tools
+//! run other code or skip tests, so a denylist would never be complete.
 //!
-//! The files by which a step speaks to the CI runner that started it: outputs, variables, search path, summary.
-//!
-//! A gate is not told where they are, and in the sandbox it cannot write them. Without one it runs as the
-//! same user, so they are remembered before the first gate and put back after the last.
+//! Also the files through which a CI step passes outputs, variables, search path and summary to its runner. A gate does
+//! not get their paths, and in the sandbox it cannot write them. Without a sandbox it runs as the same user, so their
+//! contents are remembered before the first gate and restored after the last.
 
 use crate::disk::{self, Durable, Links, Mode, NewFile};
 use std::collections::BTreeMap;
@@ -13,37 +11,38 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Names that say how the network is reached, in which language and time.
+/// Variables that configure network access, language and time zone.
 const PASSED: &str = "\
     ALL_PROXY COMSPEC CURL_CA_BUNDLE HTTPS_PROXY HTTP_PROXY LANG LANGUAGE NIX_SSL_CERT_FILE \
     NODE_EXTRA_CA_CERTS NO_PROXY PATHEXT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE \
     SYSTEMROOT TZ WINDIR all_proxy http_proxy https_proxy no_proxy";
 
-/// Names that say where programs are.
+/// Variables that locate programs.
 const TOOLS: &str = "\
     ANDROID_HOME DOTNET_ROOT FNM_DIR GOROOT JAVA_HOME NIX_PROFILES NVM_DIR PATH PYENV_ROOT \
     PYENV_VERSION RUSTUP_HOME RUSTUP_TOOLCHAIN SDKMAN_DIR VOLTA_HOME";
 
-/// Toolchains that are looked for below the home directory where no variable names them.
+/// Toolchains that are looked for below the home directory if no variable locates them.
 const BELOW_HOME: [(&str, &str); 2] = [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")];
 
-/// Categories of a locale; another name that begins so means nothing.
+/// Locale categories; no other `LC_` name is passed on.
 const LOCALE: &str = "\
     LC_ADDRESS LC_ALL LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES \
     LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_RESPONSES LC_TELEPHONE LC_TIME";
 
-/// What a CI runner tells its steps: tokens, and the files by which a step speaks to it.
+/// Prefixes of the variables that a CI runner sets for its steps: tokens, and the files through which a step reports to
+/// it.
 const OF_RUNNERS: [&str; 3] = ["ACTIONS_", "GITHUB_", "RUNNER_"];
 
-/// Whether a variable is between a CI runner and its step alone: no gate gets it, wherever it runs
-/// and whatever the settings pass on.
+/// Whether a variable is meant only for a CI runner and its step: a gate never gets it, wherever it runs and whatever
+/// the settings pass on.
 pub fn is_of_runner(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     OF_RUNNERS.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Of this process's variables what is passed on. Whoever sets them decides what a gate finds, so
-/// they are kept when a user trusts commands and not taken from whoever happens to call.
+/// Selects the variables to pass on, and locates toolchains. These values decide which programs a gate runs, so they
+/// are recorded when the user trusts commands and not taken from the environment of a later caller.
 pub fn tools(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut home = None;
@@ -70,8 +69,8 @@ pub fn tools(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<
     found
 }
 
-/// What is the same for everybody: that nobody is asked anything, and who is there. Nothing of it says how to
-/// print: a suite that looks at colours or widths is to find what it finds in any pipe.
+/// Variables with the same value for everyone: they disable prompts and name a user. None of them affects output
+/// formatting: a test that checks colours or widths gets the same result as in any pipe.
 const FIXED: [(&str, &str); 6] = [
     ("CI", "true"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -84,29 +83,29 @@ const FIXED: [(&str, &str); 6] = [
 /// The environment of a program in the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// All of it.
+    /// The complete environment.
     pub variables: BTreeMap<OsString, OsString>,
-    /// Names that this process has and that were not passed on.
+    /// Names of variables of this process that were not passed on.
     pub dropped: Vec<String>,
 }
 
-/// Where the program is.
+/// The parameters of an environment.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Its home.
+    /// The home directory.
     pub home: &'a Path,
-    /// For temporary files.
+    /// The directory for temporary files.
     pub scratch: &'a Path,
-    /// Directories from which no program is taken: worktrees, git directories.
+    /// Directories from which programs are not taken: worktrees, git directories.
     pub untrusted: &'a [PathBuf],
-    /// Further names that the user lets through.
+    /// Additional names that the user allows.
     pub passed: &'a [String],
-    /// What is passed on, as [`tools`] found it.
+    /// The variables to pass on, as returned by [`tools`].
     pub tools: &'a BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// Of what this process has, what is passed on.
+    /// Builds the environment from the variables of this process.
     pub fn of(
         variables: impl Iterator<Item = (OsString, OsString)>,
         around: &Surroundings,
@@ -141,7 +140,7 @@ impl Environment {
     }
 }
 
-/// The directories that programs are taken from: absolute, and none that an agent writes to.
+/// Reduces a search path to absolute directories outside the untrusted ones, which agents can write to.
 pub fn search_path(path: &OsStr, untrusted: &[PathBuf]) -> OsString {
     let is_trusted = |dir: &PathBuf| {
         let real = dir.canonicalize().unwrap_or_else(|_| dir.clone());
@@ -154,7 +153,7 @@ pub fn search_path(path: &OsStr, untrusted: &[PathBuf]) -> OsString {
     std::env::join_paths(dirs).unwrap_or_default()
 }
 
-/// The variables that name them on GitHub's runners, and those that do as these do.
+/// The variables that name the files of the CI runner, on GitHub and on runners compatible with it.
 const NAMES: [&str; 5] = [
     "GITHUB_ENV",
     "GITHUB_OUTPUT",
@@ -162,21 +161,21 @@ const NAMES: [&str; 5] = [
     "GITHUB_STATE",
     "GITHUB_STEP_SUMMARY",
 ];
-/// GitHub takes 1 MiB of each.
+/// GitHub accepts 1 MiB of each.
 const LIMIT: u64 = 8 << 20;
 
-/// What they held.
+/// The contents of the runner's files.
 #[derive(Debug)]
 pub struct RunnerFiles {
     held: Vec<(&'static str, PathBuf, Option<Vec<u8>>)>,
 }
 
 impl RunnerFiles {
-    /// Remembers them; there are none where no runner started this process. What is no plain file holds
-    /// nothing that could be put back.
+    /// Reads the files; there are none if this process was not started by a runner. Anything that is not a regular file
+    /// is recorded without content.
     ///
     /// # Errors
-    /// A disk that fails.
+    /// When a file cannot be read.
     pub fn remember() -> io::Result<Self> {
         let mut held = Vec::new();
         for name in NAMES {
@@ -190,10 +189,10 @@ impl RunnerFiles {
         Ok(Self { held })
     }
 
-    /// Puts back what was written to them since, and names those.
+    /// Restores the files that were changed since, and returns the names of their variables.
     ///
     /// # Errors
-    /// One that cannot be written.
+    /// When a file cannot be restored.
     pub fn put_back(&self) -> io::Result<Vec<&'static str>> {
         let mut written = Vec::new();
         for (name, path, bytes) in &self.held {

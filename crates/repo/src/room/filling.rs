@@ -1,4 +1,4 @@
-//! Making a directory hold what a commit holds: what stands there is looked at without following a link.
+//! Makes a directory hold exactly the files of a commit, without following links that exist in it.
 
 use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot};
 use crate::room::attributes::{Attributes, Made, Pointer};
@@ -15,44 +15,45 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Within this time a second change of a file may leave its times as they are.
+/// Two changes of a file within this time may leave the same timestamps.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
-/// How far ahead of now the time of a file may be before it is waited for.
+/// How far the timestamps of a file may lie in the future; beyond that, the fill waits.
 const AHEAD: Duration = Duration::from_secs(2);
-/// Files that are worth a thread.
+/// The number of files that justify another thread.
 const ENOUGH: usize = 4_000;
-/// Bytes of a digest, and of an index.
+/// Maximum size in bytes of the note with a digest, and of an index.
 const MAX_NOTE: u64 = 1 << 10;
 const MAX_INDEX: u64 = 1 << 30;
 
-/// A room that is made to hold a commit.
+/// The filling of a room with a commit.
 pub(crate) struct Filling<'a> {
     /// The room's own directory, for notes.
     pub dir: &'a Path,
-    /// Where the files go.
+    /// The directory for the commit's files.
     pub top: &'a Path,
     pub source: &'a Source<'a>,
-    /// What stays there.
+    /// The directories that are kept.
     pub caches: CachePaths,
-    /// The history of that commit was looked through in this room.
+    /// The history of this commit was already verified in this room.
     pub is_held: bool,
     pub filled: Filled,
 }
 
 impl<'a> Filling<'a> {
-    /// Makes the directory hold it, and the caches that are there; git in it passes over some of them.
+    /// Makes the directory hold the commit and its existing caches. git in the room ignores the directories
+    /// `passed_over`.
     pub fn fill(mut self, passed_over: &'a [String]) -> Result<Filled, Failure> {
         let repository = Repository::of(self.source, passed_over)?;
         self.filled.tree = repository.tree.to_string();
         self.put(&repository, b"")?;
         if self.filled.written > 0 {
-            // A change right after this has other times then.
+            // Ensures that a later change gets different timestamps.
             std::thread::sleep(CLOCK_STEP);
         }
         Ok(self.filled)
     }
 
-    /// Puts what one repository holds into the part of the room that lies at `root`, then its submodules.
+    /// Fills the part of the room at `root` from one repository, then its submodules.
     fn put(&mut self, repository: &Repository<'a>, root: &[u8]) -> Result<(), Failure> {
         let wrong = |why| repository.not_reproducible(why);
         let list = &repository.list;
@@ -70,13 +71,13 @@ impl<'a> Filling<'a> {
         let attributes = Attributes::read(place, list, &repository.objects, repository.path);
         let attributes = attributes.map_err(wrong)?;
         let index = notes.join("index");
-        // Where no fill came to its end nothing was built from what lies there.
+        // Without a completed fill, nothing was built from the files that are there.
         let was_filled = index.exists();
         let note = notes.join("attributes");
         let known = disk::read_text(&note, MAX_NOTE, Links::Refuse);
         let before = match known.is_ok_and(|known| known.as_ref() == Some(&attributes.digest)) {
             true => read_index(&index, repository.objects.format()),
-            // Files with other attributes are made otherwise.
+            // Files with other attributes have other contents.
             false => Written::new(),
         };
         let parts = submodules.keys().map(|path| &path[..]).collect();
@@ -101,7 +102,7 @@ impl<'a> Filling<'a> {
             let lacking = self.filled.lacking.len();
             let stat = self.write(repository, root, (path, *leaf), made.get(&path[..]), stamp)?;
             stats[*number] = stat;
-            // One that lacks its content is looked for at the next fill.
+            // A file without its content is looked for again at the next fill.
             let is_whole = lacking == self.filled.lacking.len();
             known[*number] = if is_whole { stat } else { Stat::default() };
         }
@@ -131,7 +132,7 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
-    /// Its `.git`, where one is shown.
+    /// Writes or removes the `.git` of this part of the room.
     fn put_git_dir(
         &self,
         repository: &Repository,
@@ -141,7 +142,7 @@ impl<'a> Filling<'a> {
     ) -> Result<(), Failure> {
         let git = top.join(".git");
         if !self.source.history {
-            // No clone is without its history, whether it is shown or not.
+            // A clone always gets the history, so it is verified even if the room does not show it.
             if top == self.top && self.source.alone && !self.is_held {
                 repository::write(repository, &git)?;
             }
@@ -159,7 +160,8 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
-    /// The files as they stand, and the numbers of those that are not as they were written.
+    /// The stat data of the files, and the indexes in `list.files` of those that are missing or changed since they were
+    /// written.
     fn find_due(
         &self,
         top: &Path,
@@ -207,7 +209,7 @@ impl<'a> Filling<'a> {
         make().at("make", path)
     }
 
-    /// One file, made anew.
+    /// Creates one file.
     fn write(
         &mut self,
         repository: &Repository,
@@ -230,7 +232,7 @@ impl<'a> Filling<'a> {
         };
         if leaf.kind == Kind::Link {
             make_link(bytes, &place).map_err(|cause| match cause.kind() {
-                // No clone can make it either.
+                // A clone cannot make this link either.
                 io::ErrorKind::NotFound
                 | io::ErrorKind::InvalidInput
                 | io::ErrorKind::InvalidFilename => {
@@ -269,8 +271,8 @@ impl<'a> Filling<'a> {
         Stat::of_file(&place).map_err(failed)
     }
 
-    /// Links that lead out of the commit, by what they name and by what the system makes of that: one link
-    /// may lead through another.
+    /// Finds the links that lead out of the commit, by their text and by their resolved path: a link may lead through
+    /// another.
     fn find_leading_out(&mut self, top: &Path, root: &[u8], list: &List) -> Result<(), Failure> {
         let whole = self.top.canonicalize();
         let whole = whole.at("look at", self.top)?;
@@ -291,8 +293,8 @@ impl<'a> Filling<'a> {
 }
 
 impl Filled {
-    /// A file of the commit below `top` that somebody changed since it was written. A change that was put back is
-    /// one too: the system's time of it cannot be put back.
+    /// Returns a file of the commit below `top` that was changed since it was written. A change that was reverted
+    /// counts too, because ctime cannot be set back.
     pub(crate) fn find_changed(&self, top: &Path) -> Option<String> {
         let mut links = self.dirs.iter().filter(|dir| !disk::is_directory(dir));
         let changed = look(&self.stats, |(place, stat)| {
@@ -313,7 +315,7 @@ impl Filled {
     }
 }
 
-/// The same asked of many, on as many threads as there are processors.
+/// Applies `ask` to all items, in parallel if there are many.
 fn look<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let parts = thread::at_once().clamp(1, 1 + items.len() / ENOUGH);
     let parts: Vec<_> = items.chunks(items.len().div_ceil(parts).max(1)).collect();
@@ -324,8 +326,9 @@ fn look<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<R> {
         .collect()
 }
 
-/// A whole second after all that was written there or built from it: a program that goes by whole seconds
-/// and sizes takes a new version for the one of before otherwise. In a new room any time will do.
+/// A timestamp at least a whole second after everything that was written there or built from it. Otherwise a tool that
+/// compares whole seconds and sizes would mistake the new version for the old one. `None` in a new room, where any time
+/// will do.
 fn later_than(newest: Option<u64>) -> Option<SystemTime> {
     let newest = newest?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
@@ -335,7 +338,7 @@ fn later_than(newest: Option<u64>) -> Option<SystemTime> {
     Some(UNIX_EPOCH + stamp)
 }
 
-/// A link that names something outside of the commit.
+/// Whether a link's target lies outside the commit.
 fn leads_out(path: &[u8], target: &[u8]) -> bool {
     if target.starts_with(b"/") {
         return true;
@@ -351,7 +354,7 @@ fn leads_out(path: &[u8], target: &[u8]) -> bool {
     })
 }
 
-/// As git where links cannot be made: a file that holds the target.
+/// Creates a link. On systems without links it creates a file with the target, as git does.
 fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
     match cfg!(unix) {
         true => disk::link(&disk::native_path(target).unwrap_or_default(), place),
@@ -359,18 +362,18 @@ fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
     }
 }
 
-/// What stands there.
+/// The content of a directory before it is filled.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// By the numbers of the commit's files: a file or link stands there, as the commit has one.
+    /// For each file of the commit: whether a file or link of the same kind exists.
     pub files: Vec<bool>,
-    /// Directories of the commit that are there.
+    /// The commit's directories that exist.
     pub dirs: BTreeSet<Vec<u8>>,
-    /// What is neither of the commit nor a cache.
+    /// Everything that belongs neither to the commit nor to a cache.
     pub strange: Vec<PathBuf>,
 }
 
-/// Directories that stay from run to run: by a path from the top, or by a name at any depth.
+/// Directories that are kept between runs, by path from the top or by name at any depth.
 #[derive(Debug, Default)]
 pub(crate) struct CachePaths {
     names: BTreeSet<Vec<u8>>,
@@ -378,7 +381,7 @@ pub(crate) struct CachePaths {
 }
 
 impl CachePaths {
-    /// Reads patterns as `.gitignore` does: one without a slash is a name.
+    /// Parses patterns as `.gitignore` does: one without a slash is a name.
     pub fn of(patterns: &[String]) -> Self {
         let mut caches = Self::default();
         for pattern in patterns {
@@ -401,15 +404,15 @@ impl CachePaths {
         self.paths.contains(path) || self.names.contains(name)
     }
 
-    /// A cache lies below this directory.
+    /// Whether a cache lies below this directory.
     fn lie_below(&self, dir: &[u8]) -> bool {
         let below = [dir, b"/"].concat();
         self.paths.iter().any(|cache| cache.starts_with(&below))
     }
 }
 
-/// Reads every directory of a repository's part of the room, which lies at `root`, but the caches, its `.git` and
-/// the `parts` that other repositories fill.
+/// Scans a repository's part of the room, which lies at `root`, without the caches, its `.git` and the `parts` that are
+/// filled from other repositories.
 pub(crate) fn scan(
     top: &Path,
     root: &[u8],
@@ -449,7 +452,7 @@ pub(crate) fn scan(
                 }
                 found.dirs.insert(path);
             } else if number.is_none() && caches.include(&in_room) {
-                // A link in its place could lead into somebody's worktree, and is strange.
+                // A real directory. A link in its place could lead into a worktree, and is removed as strange.
             } else if number.is_none() && caches.lie_below(&in_room) {
                 due.push(path);
             } else {
@@ -460,7 +463,7 @@ pub(crate) fn scan(
     Ok(found)
 }
 
-/// A directory that a command closed to its owner is opened again.
+/// Reads a directory; one that a command made unreadable for its owner is made readable again.
 fn open(dir: &Path) -> io::Result<ReadDir> {
     match std::fs::read_dir(dir) {
         #[cfg(unix)]
@@ -473,7 +476,7 @@ fn open(dir: &Path) -> io::Result<ReadDir> {
     }
 }
 
-/// Where the system has no links, the commit's are files.
+/// Whether the existing file is of this kind. Links are regular files on systems without links.
 fn is_as(found: FileType, kind: Kind) -> bool {
     match kind {
         Kind::Link if cfg!(unix) => found.is_symlink(),
@@ -481,7 +484,7 @@ fn is_as(found: FileType, kind: Kind) -> bool {
     }
 }
 
-/// An entry's name as git has it.
+/// The name of an entry as git stores it.
 fn name_bytes(entry: &fs::DirEntry) -> Option<Vec<u8>> {
     #[cfg(unix)]
     return Some(std::os::unix::ffi::OsStringExt::into_vec(entry.file_name()));

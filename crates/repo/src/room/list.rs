@@ -1,7 +1,7 @@
-//! Objects by their id, read from an object directory alone. Each is hashed and compared with its
-//! name: `git checkout` takes a loose object with false bytes, and an index that lies, as it comes.
+//! Reads objects by id, directly from an object directory, and lists the files, directories and submodules of a commit.
 //!
-//! What a commit holds: files, directories and submodules by path.
+//! Each object is hashed and compared with its name: `git checkout` accepts a loose object with wrong content, and a
+//! wrong index.
 
 use crate::disk::{cannot, native_path};
 use cook_protocol::diagnostic::{Code, Failure};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a commit and of a directory, at most: a few bytes can be made into any number.
+/// Maximum size of a commit and of a tree in bytes, because a few compressed bytes can expand to any size.
 const MAX_COMMIT: u64 = 16 << 20;
 const MAX_TREE: u64 = 256 << 20;
 
@@ -21,7 +21,7 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    /// Those below an `objects` directory and the alternates that it names.
+    /// Opens an `objects` directory and its alternates.
     pub fn open(dir: &Path, format: ObjectFormat) -> Result<Self, Failure> {
         let path = dir.to_str().ok_or_else(|| refuse_name(dir))?;
         let open = || {
@@ -37,12 +37,12 @@ impl Objects {
         Ok(Self { database, format })
     }
 
-    /// The id that a text says.
+    /// Parses an object id.
     pub fn id(&self, text: &str) -> Result<Oid, String> {
         Oid::from_str_ext(text, self.format).map_err(|_| format!("`{text}` is not an object's id"))
     }
 
-    /// An object's bytes; else what is wrong with it, as a fragment.
+    /// The content of an object; the error is a fragment that says what is wrong with it.
     pub fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, String> {
         match kind {
             ObjectType::Commit => self.require_small(id, MAX_COMMIT)?,
@@ -57,14 +57,14 @@ impl Objects {
         }
     }
 
-    /// How large an object is.
+    /// The size of an object in bytes.
     pub fn size(&self, id: Oid) -> Result<u64, String> {
         let found = self.database.read_header(id);
         let (size, _) = found.map_err(|error| format!("object {id}: {}", error.message()))?;
         Ok(size as u64)
     }
 
-    /// Refuses an object that is larger.
+    /// Fails if an object is larger than `limit`.
     pub fn require_small(&self, id: Oid, limit: u64) -> Result<(), String> {
         match self.size(id)? {
             size if size > limit => Err(format!(
@@ -83,22 +83,22 @@ impl Objects {
         self.id(text.ok_or_else(|| format!("commit {commit} names no tree"))?)
     }
 
-    /// The entries of a directory: mode, name, id.
+    /// The entries of a tree: mode, name, id.
     pub fn read_tree(&self, tree: Oid) -> Result<Vec<(u32, Vec<u8>, Oid)>, String> {
         let bytes = self.read(tree, ObjectType::Tree)?;
         let entries = parse_tree(&bytes, tree.as_bytes().len());
         entries.ok_or_else(|| format!("tree {tree} is malformed"))
     }
 
-    /// How ids are made here.
+    /// The object format, SHA-1 or SHA-256.
     pub fn format(&self) -> ObjectFormat {
         self.format
     }
 }
 
-/// Mode, name and id of each entry of a tree: `mode name`, a zero byte, the id; none where it is malformed.
+/// Parses a tree: each entry is `mode name`, a zero byte, and the id. `None` if it is malformed.
 pub(crate) fn parse_tree(mut rest: &[u8], id_bytes: usize) -> Option<Vec<(u32, Vec<u8>, Oid)>> {
-    // An entry takes a mode and a name of some letters beside its id.
+    // An estimate: besides its id, an entry takes a mode and a short name.
     let mut entries = Vec::with_capacity(rest.len() / (id_bytes + 16));
     while !rest.is_empty() {
         let end = rest.iter().position(|byte| *byte == 0)?;
@@ -112,10 +112,10 @@ pub(crate) fn parse_tree(mut rest: &[u8], id_bytes: usize) -> Option<Vec<(u32, V
     Some(entries)
 }
 
-/// How deep directories may lie in one another.
+/// The maximum nesting depth of directories.
 const DEPTH: usize = 500;
 
-/// What kind of file a path names.
+/// The kind of a file in a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -130,28 +130,28 @@ pub(crate) struct Leaf {
     pub kind: Kind,
 }
 
-/// What a commit holds.
+/// The contents of a commit.
 #[derive(Debug, Default)]
 pub(crate) struct List {
-    /// By path.
+    /// Sorted by path.
     pub files: Vec<(Vec<u8>, Leaf)>,
-    /// Those that hold something; a clone has no others.
+    /// The directories that are not empty; a clone has no others.
     pub dirs: BTreeSet<Vec<u8>>,
-    /// Commits of submodules.
+    /// The commits of submodules, by path.
     pub submodules: BTreeMap<Vec<u8>, Oid>,
 }
 
 impl List {
-    /// What a tree holds.
+    /// Lists the contents of a tree.
     pub fn read(objects: &Objects, tree: Oid) -> Result<Self, String> {
         let mut list = Self::default();
         list.add(objects, tree, &[], 0)?;
-        // A tree holds its entries in this order, but for one that somebody wrote by other rules.
+        // Trees are sorted by other rules than whole paths, and one may be written unsorted.
         list.files.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(list)
     }
 
-    /// Adds what a directory holds; whether it holds something.
+    /// Adds the contents of a directory. Returns whether there are any.
     fn add(
         &mut self,
         objects: &Objects,
@@ -198,12 +198,12 @@ impl List {
         Ok(is_filled)
     }
 
-    /// A file of that path.
+    /// The file at this path.
     pub fn file(&self, path: &[u8]) -> Option<&Leaf> {
         Some(&self.files[self.find(path)?].1)
     }
 
-    /// The number of a file of that path.
+    /// The index of the file at this path.
     pub fn find(&self, path: &[u8]) -> Option<usize> {
         let files = &self.files;
         files
@@ -212,7 +212,7 @@ impl List {
     }
 }
 
-/// libgit2 takes no path that is not UTF-8.
+/// The failure for a path that is not UTF-8, which libgit2 does not accept.
 pub(crate) fn refuse_name(dir: &Path) -> Failure {
     let what = format!(
         "the path `{}` is not UTF-8, so cook cannot make a clean room of the repository there",
@@ -222,7 +222,7 @@ pub(crate) fn refuse_name(dir: &Path) -> Failure {
     Failure::state(Code::NotReproducible, what).replace_hints([hint])
 }
 
-/// A path of the commit below a directory; an error where the system has no such names.
+/// The path of a file of the commit below a directory; an error if the system does not support its name.
 pub(crate) fn place_below(top: &Path, path: &[u8]) -> io::Result<PathBuf> {
     let path = native_path(path).ok_or(io::ErrorKind::InvalidFilename)?;
     Ok(top.join(path))
@@ -235,14 +235,14 @@ pub(crate) fn join(at: &[u8], name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A name that stays in its directory and is not git's own, also where a file system folds case,
-/// ends of names or characters without width, or parts names at a backslash: git checks out no other.
+/// Whether a name stays in its directory and does not denote `.git`, even on a file system that ignores case, trailing
+/// dots and blanks or zero-width characters, or that treats a backslash as a separator. git checks out no other name.
 fn is_safe(name: &[u8]) -> bool {
     let unsafe_byte = |byte: &u8| matches!(byte, b'/' | 0) || cfg!(windows) && *byte == b'\\';
     if name.is_empty() || name == b"." || name == b".." || name.iter().any(unsafe_byte) {
         return false;
     }
-    // What git's own names fold to begins so.
+    // Only names that begin so can fold to one of git's own names.
     if name.is_ascii() && !matches!(name[0], b'.' | b'g' | b'G') && !name.contains(&b'\\') {
         return true;
     }
@@ -251,9 +251,9 @@ fn is_safe(name: &[u8]) -> bool {
     stems.all(|stem| stem != ".git" && stem != "git~1")
 }
 
-/// git reads settings of submodules in a file alone.
+/// Whether the entry is a link named `.gitmodules`; git reads that file only if it is a regular file.
 fn is_link_in_place_of_settings(mode: u32, name: &[u8]) -> bool {
-    // Most entries are none, and cost nothing.
+    // Most entries are not links, so this check is cheap.
     if mode & 0o170_000 != 0o120_000 {
         return false;
     }
@@ -270,7 +270,7 @@ fn fold(name: &[u8]) -> String {
         .collect()
 }
 
-/// What a file system sees of a name that ends in blanks, dots or a stream's name.
+/// The name without a trailing `:stream` part, dots and blanks, which some file systems ignore.
 fn stem(name: &str) -> &str {
     let stem = name.split(':').next().unwrap_or_default();
     stem.trim_end_matches(['.', ' '])

@@ -1,10 +1,10 @@
-//! The clean room: a directory that holds one commit's files and nothing else, so that what is
-//! run there says something about the commit and not about somebody's worktree.
+//! The clean room: a directory that holds one commit's files and nothing else, so that a result depends on the commit
+//! and not on anyone's worktree.
 //!
-//! Invariants: objects are read from their files alone, each is hashed and compared with its name,
-//! and no configuration, hook, ref or filter of the user's repository is looked at; a file of the
-//! room is made anew and never written through a link; what stands there that is neither of the
-//! commit nor a named cache is removed; no program that the repository names is started.
+//! Invariants: objects are read directly from their files, and each is hashed and compared with its name; no
+//! configuration, hook, ref or filter of the user's repository has an effect; a file in the room is created anew and
+//! never written through a link; everything in the room that belongs neither to the commit nor to a named cache is
+//! removed; no program that the repository names is started.
 
 mod attributes;
 mod contents;

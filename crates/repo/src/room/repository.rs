@@ -1,6 +1,6 @@
-//! The repository that a commit is taken from, and the history that a room is given of it: by a git that the user
-//! trusted, without anybody's settings. What a `.git` in a room shows is written here, and what keeps a clone from
-//! being made is named.
+//! The repository that a commit is taken from, and the history that a room gets of it. The git program is one that the
+//! user trusted, and it runs without anyone's settings. The `.git` of a room is written here, and any reason why a
+//! clone would fail is reported.
 
 use crate::disk::{self, AtPath, Durable, Links, Mode, NewFile, cannot};
 use crate::git::Call;
@@ -15,12 +15,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// For one walk of the whole history, or a copy of it: a minute may pass over a million objects.
+/// For one walk or copy of the whole history: a million objects may take more than a minute.
 const DEADLINE: Duration = Duration::from_secs(60 * 60);
-/// Bytes of an answer.
+/// Maximum size of git's output in bytes.
 const LIMIT: usize = 1 << 30;
 
-/// The environment of such a git.
+/// The environment of git.
 const ENVIRONMENT: [(&str, &str); 17] = [
     ("HOME", "/dev/null"),
     ("LC_ALL", "C"),
@@ -32,28 +32,28 @@ const ENVIRONMENT: [(&str, &str); 17] = [
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
-    // Where git finds its own parts is for itself to say.
+    // git itself knows where its own programs are.
     ("GIT_EXEC_PATH", ""),
-    // Indexes beside the objects say what nobody hashed.
+    // Commit graphs and multi-pack indexes hold data that nothing has verified.
     ("GIT_CONFIG_COUNT", "2"),
     ("GIT_CONFIG_KEY_0", "core.commitGraph"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "core.multiPackIndex"),
     ("GIT_CONFIG_VALUE_1", "false"),
-    // git's own default for attributes is a file of the user's.
+    // git's default attributes file is in the user's configuration directory.
     ("XDG_CONFIG_HOME", "/dev/null"),
 ];
 
-/// Where such a git is asked.
+/// Runs git in a directory, in the environment above.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Git<'a> {
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub path: &'a OsStr,
     pub dir: &'a Path,
 }
 
 impl Git<'_> {
-    /// What git says, and how it ends.
+    /// Runs git and returns its output and exit code.
     pub fn ask(&self, call: Call) -> Result<Captured, Failure> {
         let own = ENVIRONMENT.map(|(name, value)| (name, OsString::from(value)));
         let mut env = own.to_vec();
@@ -71,7 +71,7 @@ impl Git<'_> {
         captured.map_err(|error| fail_room_git(&error.to_string()))
     }
 
-    /// The same where these exit codes alone are an answer.
+    /// Runs git and returns its stdout; any exit code that is not in `codes` is a failure.
     pub fn answer(&self, call: Call, codes: &[i32]) -> Result<Vec<u8>, Failure> {
         let captured = self.ask(call)?;
         match captured.code.is_some_and(|code| codes.contains(&code)) {
@@ -80,8 +80,8 @@ impl Git<'_> {
         }
     }
 
-    /// Keys and values of settings in a file, in their order: a later one holds. `-` is what git reads
-    /// from its input; a file that is not there holds none.
+    /// Reads keys and values from a configuration file in order: a later value overrides an earlier one. With the file
+    /// `-`, git reads `text` from stdin; a missing file is empty.
     pub fn settings(
         &self,
         file: &OsStr,
@@ -104,7 +104,7 @@ pub(crate) fn fail_room_git(said: &str) -> Failure {
     Failure::state(Code::GitFailed, format!("git did not answer: {said}"))
 }
 
-/// What git complains of, without its advice and its progress.
+/// git's error messages, without its hints and progress output.
 pub(crate) fn complaint(captured: &Captured) -> String {
     let lines = captured.stderr.lines().map(str::trim);
     let is_wrong = |line: &&str| line.contains("fatal:") || line.contains("error:");
@@ -115,53 +115,53 @@ pub(crate) fn complaint(captured: &Captured) -> String {
     }
 }
 
-/// The name and the last part of a key of that section.
+/// Splits a configuration key of this section into its subsection and its variable.
 pub(crate) fn within<'k>(key: &'k str, section: &str) -> Option<(&'k str, &'k str)> {
     key.strip_prefix(section)?
         .strip_prefix('.')?
         .rsplit_once('.')
 }
 
-/// Bytes of the list of commits without parents, at most.
+/// Maximum size of a `shallow` file in bytes.
 const MAX_SHALLOW: u64 = 64 << 20;
 
-/// A repository, and what one of its commits holds.
+/// A repository and the contents of one of its commits.
 pub(crate) struct Repository<'a> {
-    /// Its git directory, which all its worktrees share.
+    /// The common git directory.
     pub git_dir: PathBuf,
     pub objects: Objects,
-    /// Full id.
+    /// The full commit id.
     pub commit: String,
     pub tree: Oid,
     pub list: List,
-    /// Where what runs in the room finds its objects; none = where they are.
+    /// The path at which programs in the room see its objects; `None` if that is the real path.
     pub objects_at: Option<PathBuf>,
-    /// Names and ids of refs.
+    /// Names and ids of the refs.
     pub refs: &'a [(String, String)],
-    /// Directories that git is told not to look at.
+    /// Directories that git in the room ignores.
     pub caches: &'a [String],
-    /// The room's `.git` holds what a clone would, and reaches no other object.
+    /// Whether the room's `.git` holds what a clone would hold, and reaches no other object.
     pub alone: bool,
-    /// What its history is taken from.
+    /// The origin of the history.
     pub from: TakenFrom,
-    /// Where git is found.
+    /// The search path for git.
     pub path: &'a OsStr,
 }
 
-/// What a history is taken from.
+/// The origin of the history in a room.
 pub(crate) enum TakenFrom {
-    /// Whoever clones this worktree by its git directory.
+    /// The user's repository, cloned through the worktree's git directory.
     Clone(PathBuf),
-    /// A submodule that a clone gets from this place.
+    /// A submodule that is cloned from this local path.
     Place(PathBuf),
-    /// A submodule that a clone gets from where nobody is asked: what is here of it is taken.
+    /// A submodule that is cloned from a remote, which is not contacted: the local objects are used.
     Here,
-    /// The same of a submodule whose commit a clone gets without those before it.
+    /// As `Here`, but a clone gets only the commit and not its ancestors.
     Cut,
 }
 
 impl<'a> Repository<'a> {
-    /// The user's own.
+    /// Opens the user's repository.
     pub fn of(source: &Source<'a>, caches: &'a [String]) -> Result<Self, Failure> {
         if source.common.to_str().is_none() {
             return Err(refuse_name(source.common));
@@ -177,7 +177,7 @@ impl<'a> Repository<'a> {
         })
     }
 
-    /// Reads what the commit holds; what is wrong with it otherwise.
+    /// Reads the contents of the commit; the error says what is wrong with it.
     pub fn read(git_dir: &Path, commit: &str, source: &Source<'a>) -> Result<Self, String> {
         let format = match source.commit.len() {
             64 => ObjectFormat::Sha256,
@@ -201,23 +201,23 @@ impl<'a> Repository<'a> {
         })
     }
 
-    /// Where its objects are.
+    /// Its object directory.
     pub fn here(&self) -> PathBuf {
         self.git_dir.join("objects")
     }
 
-    /// The object of one of its files.
+    /// The content of one of its files.
     pub fn read_file(&self, path: &[u8], leaf: Leaf) -> Result<Vec<u8>, Failure> {
         let read = self.objects.read(leaf.id, ObjectType::Blob);
         let path = String::from_utf8_lossy(path);
         read.map_err(|why| self.not_reproducible(format!("`{path}`: {why}")))
     }
 
-    /// Commits whose parents a shallow clone does not have, one line each.
+    /// The content of the `shallow` file: commits whose parents a shallow clone does not have, one per line.
     pub fn read_shallow(&self) -> Result<Option<String>, Failure> {
         let place = match &self.from {
             TakenFrom::Cut => return Ok(Some(format!("{}\n", self.commit))),
-            // Where all of it comes from there, it is cut off as it is there.
+            // With `alone`, everything is fetched from `place`, so the history ends where it ends there.
             TakenFrom::Place(place) if self.alone => find_git_dir(place),
             _ => None,
         };
@@ -226,7 +226,7 @@ impl<'a> Repository<'a> {
         read.at("read", &place)
     }
 
-    /// git in a directory, by the program that the user trusted.
+    /// Runs git in a directory, with the program that the user trusted.
     pub fn git<'g>(&'g self, dir: &'g Path) -> Git<'g> {
         Git {
             path: self.path,
@@ -234,12 +234,12 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// Where its commit is not what a clone has, and why.
+    /// The failure that the commit differs from what a clone gets, and why.
     pub fn not_reproducible(&self, why: impl AsRef<str>) -> Failure {
         refuse_commit(&self.commit, why.as_ref())
     }
 
-    /// What git says in a git directory; else why the commit is not what a clone has.
+    /// Runs git in a git directory; if it fails, the commit cannot be reproduced in a clone.
     fn ask(&self, dir: &Path, mut call: Call, what: &str) -> Result<Vec<u8>, Failure> {
         call.arguments.insert(0, "--git-dir=.".into());
         let captured = self.git(dir).ask(call)?;
@@ -255,7 +255,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// git repeats what the system says where a file system is full.
+/// Whether git reports that the file system is full; it repeats the system's error message.
 fn says_full(said: &str) -> bool {
     let full = std::io::Error::from_raw_os_error(ENOSPC).to_string();
     let (words, _) = full.split_once(" (os error").unwrap_or((&full, ""));
@@ -267,7 +267,7 @@ fn refuse_commit(commit: &str, why: &str) -> Failure {
     Failure::state(Code::NotReproducible, what)
 }
 
-/// The git directory of the repository at a place of this machine, where git would find one.
+/// The git directory of the repository at a local path, found as git does.
 pub(crate) fn find_git_dir(place: &Path) -> Option<PathBuf> {
     let mut suffixed = place.as_os_str().to_owned();
     suffixed.push(".git");
@@ -275,12 +275,12 @@ pub(crate) fn find_git_dir(place: &Path) -> Option<PathBuf> {
     places.into_iter().find(|dir| dir.join("objects").is_dir())
 }
 
-/// Bytes of one of its files.
+/// Maximum size of a control file in bytes.
 const MAX_FILE: u64 = 64 << 20;
-/// What stands in it, with what git itself adds.
+/// The entries of a room's `.git`, including those that git itself adds.
 const NAMES: &str = "HEAD config index info logs objects packed-refs refs shallow";
 
-/// Writes it anew.
+/// Writes the `.git` of a room from scratch.
 pub(crate) fn write(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     remove(dir)?;
     for (name, text) in control_files(repository)? {
@@ -296,7 +296,7 @@ pub(crate) fn write(repository: &Repository, dir: &Path) -> Result<(), Failure> 
     }
 }
 
-/// Writes a file there.
+/// Writes a file, and creates its parent directories.
 pub(crate) fn write_file(place: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let made = place.parent().map_or(Ok(()), fs::create_dir_all);
     let new = NewFile::at(place, Durable::Nothing).mode(Mode::Masked(0o644));
@@ -304,7 +304,7 @@ pub(crate) fn write_file(place: &Path, bytes: &[u8]) -> Result<(), Failure> {
     written.at("write", place)
 }
 
-/// Takes away what stands at a place, whatever it is.
+/// Removes a file or directory.
 pub(crate) fn remove(place: &Path) -> Result<(), Failure> {
     disk::remove_tree(place)
         .or_else(|_| fs::remove_file(place))
@@ -343,8 +343,8 @@ fn control_files(repository: &Repository) -> Result<Vec<(&'static str, String)>,
     Ok(files)
 }
 
-/// It shows that, and nothing but git's index and objects came to it since it was written. Builds
-/// that look at its files' times run again only when the commit changed.
+/// Whether the `.git` is up to date, and nothing was added to it except git's index and objects. If it is kept, builds
+/// that check the timestamps of its files run again only when the commit changed.
 pub(crate) fn is_as_written(repository: &Repository, dir: &Path) -> Result<bool, Failure> {
     let Some(names) = fs::read_dir(dir).ok().filter(|_| disk::is_directory(dir)) else {
         return Ok(false);
@@ -364,20 +364,20 @@ pub(crate) fn is_as_written(repository: &Repository, dir: &Path) -> Result<bool,
         && control_files(repository)?.iter().all(is_same))
 }
 
-/// The number of the error "no space left" on every Unix.
+/// The error code for "no space left on device", the same on every Unix.
 const ENOSPC: i32 = 28;
 
-/// Whoever sends a clone: git with the settings of the repository, which say what is sent and start
-/// nothing there. It reaches no remote, and whose the repository is was asked before.
+/// The command that serves a clone: git with the settings of the repository, which decide what is sent and start no
+/// program. It contacts no remote. Ownership of the repository was checked earlier.
 const SENDER: &str =
     "--upload-pack=GIT_ALLOW_PROTOCOL= GIT_NO_LAZY_FETCH=1 git -c 'safe.directory=*' upload-pack";
 
 type Refs = [(String, String)];
 
-/// Takes the history over into a git directory; what keeps a clone from being made is named.
+/// Copies the history into a git directory, or reports why a clone would fail.
 pub(crate) fn hold(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     match &repository.from {
-        // What is here of it is all that is needed.
+        // The local objects are all that is needed.
         TakenFrom::Cut => copy(repository, dir),
         TakenFrom::Here => {
             copy(repository, dir)?;
@@ -395,7 +395,7 @@ pub(crate) fn hold(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     }
 }
 
-/// What the history begins from: the commit, and what is named besides.
+/// The ids at which the history starts: the commit and these refs, one per line.
 fn tips(repository: &Repository, refs: &Refs) -> String {
     let ids: BTreeSet<&str> = refs
         .iter()
@@ -410,8 +410,8 @@ fn is_tag(name: &str) -> bool {
     name.starts_with("refs/tags/")
 }
 
-/// By the same way as to any clone, which takes all branches: what is not sent, or not whole, is told
-/// so wherever it stands. It costs a copy of what they hold, once for each room.
+/// Fetches the history as a clone does, with all branches and tags, so that anything missing is found. This costs one
+/// copy of the objects for each room.
 fn receive(repository: &Repository, dir: &Path, place: &Path, sent: &Refs) -> Result<(), Failure> {
     let what = "its history (all branches and tags) cannot be cloned";
     let fetch = Call::new(
@@ -419,13 +419,13 @@ fn receive(repository: &Repository, dir: &Path, place: &Path, sent: &Refs) -> Re
     );
     let fetch = fetch.arg(SENDER).arg(place).stdin(tips(repository, sent));
     repository.ask(dir, fetch, what)?;
-    // What came is whole as far as it leads on; a sender may leave out what was asked for.
+    // The fetched objects are complete in themselves, but the sender may have omitted a requested one.
     let all = Call::new("rev-list --no-walk --quiet --stdin");
     let all = all.stdin(tips(repository, sent));
     repository.ask(dir, all, what).map(drop)
 }
 
-/// Those objects of a submodule's that are here: from where a clone gets the others, nobody is asked.
+/// Copies the local objects of a submodule. The remote that a clone would fetch from is not contacted.
 fn copy(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     let what = "its history cannot be read";
     let pack = Call::new(
@@ -437,13 +437,13 @@ fn copy(repository: &Repository, dir: &Path) -> Result<(), Failure> {
         "objects/pack/pack-{}.pack",
         String::from_utf8_lossy(&name).trim()
     );
-    // An object's bytes are taken over as they lie there.
+    // `pack-objects` copies objects without verifying their content.
     repository
         .ask(dir, Call::new("verify-pack").arg(pack), what)
         .map(drop)
 }
 
-/// Where a clone gets all of it, the history is not cut off here.
+/// Checks that the local history is not shallow, because a clone would get all of it.
 fn require_whole(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     let Some(cut) = repository.read_shallow()? else {
         return Ok(());
@@ -461,7 +461,7 @@ fn require_whole(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Each branch, tag and stash is there whole: git finds everything that they lead to and HEAD does not.
+/// Checks that every branch, tag and stash is complete: all objects reachable from them but not from the commit exist.
 fn check_refs(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     let ids: Vec<&str> = repository.refs.iter().map(|(_, id)| id.as_str()).collect();
     let lines = format!("{}\n^{}", ids.join("\n"), repository.commit);
@@ -471,7 +471,7 @@ fn check_refs(repository: &Repository, dir: &Path) -> Result<(), Failure> {
     repository.ask(dir, walk, what).map(drop)
 }
 
-/// Names and ids of the refs that a clone is shown and takes, none of which keeps it from being made.
+/// Names and ids of the refs that a clone gets, after a check that none of them makes the clone fail.
 fn list_sent(
     repository: &Repository,
     dir: &Path,
@@ -481,7 +481,7 @@ fn list_sent(
     let listed = repository.ask(dir, list, "the repository cannot be cloned")?;
     let text = String::from_utf8_lossy(&listed);
     let listed = text.lines().filter_map(|line| line.split_once('\t'));
-    // A clone passes over names that git itself would not give.
+    // A clone ignores refs with invalid names.
     let is_taken = |name: &str| {
         name == "HEAD"
             || (is_tag(name) || name.starts_with("refs/heads/")) && Reference::is_valid_name(name)
@@ -504,7 +504,7 @@ fn list_sent(
     Ok(sent)
 }
 
-/// A ref whose name is a directory of another's: a list of packed refs can hold both, no clone can.
+/// Finds a ref whose name is a directory of another one: packed refs can hold both, but a clone cannot.
 fn find_in_the_way(refs: &Refs) -> Option<(&str, &str)> {
     let names: BTreeSet<&str> = refs.iter().map(|(name, _)| &**name).collect();
     names.iter().find_map(|name| {
@@ -513,7 +513,7 @@ fn find_in_the_way(refs: &Refs) -> Option<(&str, &str)> {
     })
 }
 
-/// A clone is shown the tags that the room shows, and HEAD.
+/// Checks that a clone gets HEAD and every tag of the room.
 fn check_sender(repository: &Repository, sent: &Refs) -> Result<(), Failure> {
     let names = repository.refs.iter().map(|(name, _)| &**name);
     let shown = ["HEAD"]

@@ -1,6 +1,4 @@
-//! A room: where it is, who has it, how it is filled.
-//!
-//! All rooms of a user: where they are, and which of them go.
+//! Clean rooms on disk: their location, locks and filling, and when they are removed.
 
 use crate::disk::{self, AtPath, Durable, Links, NewFile, cannot};
 use crate::room::contents::{Filled, Source};
@@ -12,33 +10,32 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Rooms that one worktree may have at once.
+/// The maximum number of rooms of one worktree.
 const ROOMS: usize = 64;
 
-/// How long a room is waited for that is in use: a child that is just being started holds what its
-/// parent held for a moment, and another room would have to be built in anew.
+/// How long to wait for a room that is in use. A child that is just being started briefly holds its parent's lock, and
+/// another room would need a full build.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// A room, locked for as long as this value lives. One without anything of runs before is removed
-/// with it.
+/// A room, locked as long as this value lives. A room that was opened empty is removed when it is dropped.
 #[derive(Debug)]
 pub struct Room {
     dir: PathBuf,
     top: PathBuf,
     caches: Caches,
-    /// The commit whose history can be cloned, where it is not shown.
+    /// The commit whose history was verified to be cloneable, although the room does not show it.
     held: RefCell<String>,
     _lock: File,
 }
 
 impl Room {
-    /// The first room of a worktree that nobody is in; of those that begin empty the last, so that
-    /// what the others keep stays. The path of the first is the same each time, because what is
-    /// built there may hold it; so what runs there in a sandbox, which shows it elsewhere, has rooms
-    /// of its own. `name` is the last part of that path; tools take it for the project's name.
+    /// Opens the first room of a worktree that is not in use; an empty one is taken from the end, so that kept caches
+    /// are not lost. The first room always has the same path, because build outputs may contain it. Sandboxed commands
+    /// see the room at another path, so they have rooms of their own. `name` is the last component of the path, which
+    /// tools take for the project's name.
     ///
     /// # Errors
-    /// When no room can be made.
+    /// When a room cannot be created, or all are in use.
     pub fn open(
         rooms: &Path,
         worktree: &Path,
@@ -77,37 +74,39 @@ impl Room {
         Err(cannot("find a room in", rooms, cause))
     }
 
-    /// What was there of runs before when it was opened.
+    /// Whether caches of earlier runs were kept when the room was opened.
     pub fn caches(&self) -> Caches {
         self.caches
     }
 
-    /// A file of the room's own, outside of what runs there.
+    /// The path of a file of the room that is outside the directories that commands see.
     pub fn note(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
-    /// Where the commit's files are.
+    /// The directory of the commit's files.
     pub fn path(&self) -> &Path {
         &self.top
     }
 
-    /// The home of what runs there; kept from run to run.
+    /// The home directory of commands in the room; kept between runs.
     pub fn home(&self) -> PathBuf {
         self.dir.join("home")
     }
 
-    /// For files that nobody needs afterwards.
+    /// The directory for temporary files.
     pub fn scratch(&self) -> PathBuf {
         self.dir.join("tmp")
     }
 
-    /// Makes it hold the commit's files, named caches and nothing else.
+    /// Makes the room hold the commit's files and the named caches, and nothing else.
     ///
     /// # Errors
-    /// When the commit cannot be had whole; the room is then not to be used, and is gone where it did not fit.
+    /// When the commit cannot be checked out completely. The room must not be used then; it is removed if the disk is
+    /// full.
     pub fn fill(&self, source: &Source, caches: &[String]) -> Result<Filled, Failure> {
-        // No clone is told to pass over caches; where some were kept, they are not the commit's doing.
+        // A clone does not ignore the caches; if some were kept, git must ignore them because they are not part of the
+        // commit.
         let passed_over = match self.caches {
             Caches::Kept => caches,
             Caches::Empty => &[],
@@ -121,7 +120,7 @@ impl Room {
             filled: Filled::default(),
         };
         let filled = filling.fill(passed_over).inspect_err(|error| {
-            // A part of a commit is of no use, and who needs the space is not to look for it here.
+            // A partial commit is useless, and its space is needed.
             if error.code == Code::NoSpace {
                 let _ = self.remove();
             }
@@ -132,7 +131,7 @@ impl Room {
         Ok(filled)
     }
 
-    /// A file of the commit that somebody changed since the room was filled.
+    /// A file of the commit that was changed since the room was filled.
     pub fn find_changed(&self, filled: &Filled) -> Option<String> {
         filled.find_changed(&self.top)
     }
@@ -157,20 +156,20 @@ impl Room {
 impl Drop for Room {
     fn drop(&mut self) {
         if self.caches == Caches::Empty {
-            // What is left is removed when the room is taken again.
+            // If this fails, the rest is removed when the room is opened again.
             let _ = self.remove();
         }
     }
 }
 
-/// The part of a room's name that stands for its worktree.
+/// The part of a room's name that identifies its worktree.
 fn make_key(worktree: &Path, sandboxed: bool) -> String {
     let path = worktree.as_os_str().as_encoded_bytes();
     let digest = cook_protocol::digest::sha256([path, &[0, sandboxed.into()]].concat());
     digest[..KEY].to_owned()
 }
 
-/// A directory's name that no tool stumbles over.
+/// The name with every character replaced that tools may not handle.
 fn plain(name: &str) -> String {
     let plain: String = name
         .chars()
@@ -185,21 +184,21 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// A room's file that names the worktree it is for.
+/// The file in a room that names its worktree.
 pub(crate) const OWNER: &str = "worktree";
-/// The directory of all of them; nothing in it names the program that made it.
+/// The directory of all rooms. Its name does not contain `cook`, so that paths do not reveal the program.
 const DIRECTORY: &str = "clean-rooms";
-/// How long the part of a room's name is that stands for its worktree.
+/// The length of [`make_key`]'s result.
 pub(crate) const KEY: usize = 16;
-/// What the name of a room's lock ends in; it stands beside the room.
+/// The extension of a room's lock file, which is beside the room.
 const LOCK: &str = "lock";
 const MAX_PATH: u64 = 1 << 16;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where rooms are: as the settings say, else in the user's cache directory.
+/// The directory of all rooms: from the settings, otherwise in the user's cache directory.
 ///
 /// # Errors
-/// When neither names a whole path.
+/// When the result is not an absolute path.
 pub fn rooms_dir(settings: &CleanRoom) -> Result<PathBuf, Failure> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     let dir = match &settings.dir {
@@ -238,7 +237,7 @@ fn cache_dir(home: Option<&Path>) -> Option<PathBuf> {
         .or_else(|| Some(home?.join(".cache")))
 }
 
-/// Removes rooms whose worktree is gone, and locks of no room; one that is in use stays.
+/// Removes rooms whose worktree is gone, and locks without a room. Rooms in use are kept.
 pub(crate) fn remove_abandoned(rooms: &Path) {
     for room in list(rooms) {
         let owner = disk::read_text(&room.dir.join(OWNER), MAX_PATH, Links::Refuse);
@@ -260,7 +259,7 @@ pub(crate) fn remove_abandoned(rooms: &Path) {
     }
 }
 
-/// Removes the rooms of one worktree; one that is in use stays.
+/// Removes the rooms of one worktree. Rooms in use are kept.
 pub fn remove_rooms_of(rooms: &Path, worktree: &Path) {
     let keys = [true, false].map(|sandboxed| make_key(worktree, sandboxed));
     let is_its = |room: &Found| {
@@ -275,7 +274,8 @@ pub fn remove_rooms_of(rooms: &Path, worktree: &Path) {
         });
 }
 
-/// Looks once a day that all rooms take at most so many bytes: the one used longest ago goes first.
+/// Limits the total size of all rooms to `max` bytes, at most once a day. The least recently used rooms are removed
+/// first.
 pub fn keep_within(rooms: &Path, max: u64) {
     let note = rooms.join("looked-at");
     let looked = fs::symlink_metadata(&note).and_then(|found| found.modified());
@@ -305,7 +305,7 @@ fn trim(rooms: &Path, max: u64) {
     }
 }
 
-/// The lock of a room; none while somebody is in it.
+/// Takes the lock of a room; `None` if it is in use.
 pub(crate) fn take(dir: &Path, wait: Duration) -> Result<Option<File>, Failure> {
     let path = dir.with_extension(LOCK);
     let failed = |cause| cannot("lock", &path, cause);
@@ -314,14 +314,14 @@ pub(crate) fn take(dir: &Path, wait: Duration) -> Result<Option<File>, Failure> 
         if !disk::take_lock(&lock, wait).map_err(failed)? {
             return Ok(None);
         }
-        // Whoever removed the room took its lock away, maybe while this waited for it.
+        // The lock file may have been removed with its room while this call waited for it.
         if disk::is_at(&lock, &path) {
             return Ok(Some(lock));
         }
     }
 }
 
-/// A name that [`take`] gives; a directory that the user named may hold other files.
+/// Whether a file name is one that [`take`] creates. A directory chosen by the user may hold other files.
 fn is_lock(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let parts = stem.and_then(|stem| stem.split_once('-'));
@@ -356,7 +356,7 @@ fn list(rooms: &Path) -> Vec<Found> {
     found.collect()
 }
 
-/// Whether it is gone; nobody is put out of a room.
+/// Removes a room that is not in use. Returns whether it is gone.
 fn remove(room: &Found) -> bool {
     let Ok(Some(_held)) = take(&room.dir, Duration::ZERO) else {
         return false;
@@ -368,7 +368,7 @@ fn remove(room: &Found) -> bool {
     is_gone
 }
 
-/// What the files below a directory hold; links are not followed.
+/// The total size of the files below a directory; links are not followed.
 fn count_bytes_below(dir: &Path) -> u64 {
     let files = disk::list_files_below(dir).into_iter();
     let found = files.filter_map(|file| fs::symlink_metadata(file).ok());

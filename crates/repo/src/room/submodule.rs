@@ -1,4 +1,4 @@
-//! Submodules: which of the local repositories a path's commit is read from.
+//! Submodules: finds the local repository from which the commit of each submodule is read.
 
 use crate::disk::{self, Links};
 use crate::git::Call;
@@ -10,22 +10,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a `.gitmodules`, and of a list of what was fetched, at most.
+/// Maximum size in bytes of a `.gitmodules`, and of `FETCH_HEAD` or `shallow`.
 const MAX_GITMODULES: u64 = 4 << 20;
 const MAX_FETCHED: u64 = 16 << 20;
 
-/// What a `.gitmodules` says of one path.
+/// The settings of one submodule in `.gitmodules`.
 #[derive(Debug, PartialEq, Eq)]
 struct Module {
     name: String,
-    /// Where a clone gets it.
+    /// The address that a clone fetches it from.
     address: Option<Vec<u8>>,
-    /// A clone gets the commit alone, without those before it.
+    /// Whether a clone gets only the commit, without its ancestors.
     is_cut: bool,
 }
 
-/// The submodules of a commit that are here, by path. What is wrong with the others, and what may be otherwise
-/// in a clone, is noted.
+/// The submodules of a commit that exist locally, by path. Problems of the others, and possible differences in a clone,
+/// are recorded in `filled`.
 pub(crate) fn find_submodules<'a>(
     above: &Repository<'a>,
     source: &Source<'a>,
@@ -73,7 +73,7 @@ pub(crate) fn find_submodules<'a>(
     found
 }
 
-/// By path, what a `.gitmodules` says of what a clone gets; what is wrong with it otherwise.
+/// Reads `.gitmodules`: the submodules that a clone gets, by path. The error says what is wrong with the file.
 fn read_modules(above: &Repository) -> Result<BTreeMap<Vec<u8>, Module>, String> {
     let leaf = above.list.file(b".gitmodules");
     let leaf = leaf.ok_or("`.gitmodules` does not name its address")?;
@@ -104,7 +104,7 @@ fn parse_modules(text: Vec<u8>, path: &OsStr) -> Result<BTreeMap<Vec<u8>, Module
             address: None,
             is_cut: false,
         });
-        // Of several values git takes the last, and no path and no address that reads as an option.
+        // Of several values, git uses the last; it ignores a path or address that looks like an option.
         match key {
             "update" if value == b"none" => drop(left_out.insert(name.to_owned())),
             "update" => drop(left_out.remove(name)),
@@ -124,20 +124,20 @@ fn parse_modules(text: Vec<u8>, path: &OsStr) -> Result<BTreeMap<Vec<u8>, Module
         .collect())
 }
 
-/// As git reads a truth value.
+/// Parses a boolean as git does.
 fn is_yes(value: &[u8]) -> bool {
     let word = value.trim_ascii().to_ascii_lowercase();
     !matches!(&word[..], b"" | b"false" | b"no" | b"off" | b"0")
 }
 
-/// As git reads a number, which may end with its unit.
+/// Parses a number as git does, with an optional unit.
 fn is_number_of_jobs(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value).trim().to_ascii_lowercase();
     let number = text.strip_suffix(['k', 'm', 'g']).unwrap_or(&text);
     number.parse::<u32>().is_ok()
 }
 
-/// Whether a clone of both ends in a refusal, as the git directory of one would lie in the other's.
+/// Whether one submodule's git directory would lie in the other's, so that git refuses to clone both.
 fn lies_within(one: &str, other: &str) -> bool {
     let is_below = |below: &str, above: &str| {
         let rest = below.strip_prefix(above);
@@ -146,14 +146,14 @@ fn lies_within(one: &str, other: &str) -> bool {
     is_below(one, other) || is_below(other, one)
 }
 
-/// A name that does not lead out of `modules`, as git has it.
+/// Whether a name stays below `modules`, by git's rules.
 fn is_safe(name: &str) -> bool {
     let is_up = |part: &str| matches!(part, ".." | "." | "");
     !name.split(['/', '\\']).any(is_up) && !name.contains('\0') && !name.contains(':')
 }
 
-/// The local repository that has the commit: where git keeps those of the repository and of this worktree, else
-/// in the place of the submodule's files. With it what is not sure of a clone.
+/// Opens the local repository that has the commit: first in the `modules` directories of the repository and of this
+/// worktree, then in the submodule's worktree. Also returns a remark if a clone might differ.
 fn open<'a>(
     above: &Repository<'a>,
     source: &Source<'a>,
@@ -186,7 +186,7 @@ fn open<'a>(
         None => check_fetched(&address, &repository, id)?,
     };
     repository.from = match place {
-        // A clone by a plain path copies all of the history, whatever depth it is told.
+        // A clone from a plain path copies the whole history, whatever depth is set.
         _ if module.is_cut && !address.starts_with(b"/") => TakenFrom::Cut,
         Some(place) => TakenFrom::Place(place),
         None => TakenFrom::Here,
@@ -194,8 +194,8 @@ fn open<'a>(
     Ok((repository, remark))
 }
 
-/// What an address means in a clone of the repository that names it: a relative one begins where
-/// that repository comes from, or else is.
+/// Resolves the address as a clone of the repository above does: a relative address starts from that repository's
+/// remote, or from its path if it has none.
 fn resolve(address: &[u8], above: &Repository) -> Result<Vec<u8>, String> {
     if !address.starts_with(b"./") && !address.starts_with(b"../") {
         return Ok(address.to_vec());
@@ -230,14 +230,14 @@ fn resolve(address: &[u8], above: &Repository) -> Result<Vec<u8>, String> {
     Ok([&base, rest].concat())
 }
 
-/// The place of this machine that an address names.
+/// The local path that an address names; `None` if it is not local.
 fn find_place(address: &[u8]) -> Option<PathBuf> {
     let path = address.strip_prefix(b"file://").unwrap_or(address);
     let path = path.starts_with(b"/").then_some(path)?;
     place_below(Path::new("/"), path).ok()
 }
 
-/// Where a repository was fetched from; the remote of that name that git takes by itself first.
+/// The URLs of a repository's remotes; git's default remote `origin` comes first.
 fn list_sources(git_dir: &Path, path: &OsStr) -> Result<Vec<Vec<u8>>, String> {
     let file = git_dir.join("config");
     let read = Git { path, dir: git_dir }.settings(file.as_os_str(), Vec::new())?;
@@ -250,7 +250,7 @@ fn list_sources(git_dir: &Path, path: &OsStr) -> Result<Vec<Vec<u8>>, String> {
     Ok(found.into_iter().map(|(_, value)| value).collect())
 }
 
-/// A clone gets the commit from a place of this machine: its files are there.
+/// Checks that the repository at a local path has the commit and its files.
 fn check_place(place: &Path, repository: &Repository, id: Oid) -> Result<(), String> {
     let lacks = |what: &str| {
         let place = place.display();
@@ -272,8 +272,8 @@ fn check_place(place: &Path, repository: &Repository, id: Oid) -> Result<(), Str
     }
 }
 
-/// A clone gets the commit from elsewhere, where nobody is asked: the local clone says what it was seen to
-/// have. What is not sure otherwise.
+/// Checks a submodule that a clone would fetch from a remote. The remote is not contacted: the local clone shows which
+/// commits it had. Returns a remark about any remaining doubt.
 fn check_fetched(
     address: &[u8],
     repository: &Repository,
@@ -297,7 +297,7 @@ fn check_fetched(
     )))
 }
 
-/// One of a remote's branches leads to the commit, or it was fetched by its id.
+/// Whether a remote-tracking branch contains the commit, or it was fetched by its id.
 fn is_fetched(repository: &Repository, id: &str) -> bool {
     let git_dir = &repository.git_dir;
     let is_listed = |name: &str| {

@@ -1,15 +1,11 @@
-//! What the kernel keeps: bubblewrap lets a gate write its room and an agent what its role may,
-//! and ends all of their processes with them.
+//! The sandbox: with bubblewrap, a gate can write only its room and an agent only what its role may write, and all
+//! their processes end with them.
 //!
-//! Invariant: what is given comes before what is taken away again, so that no directory of an
-//! agent's opens what is protected.
+//! Invariant: in the arguments, mounts that grant access come before mounts that restrict it, so that a directory
+//! granted to an agent never exposes a protected path.
 //!
-//! A gate in its room.
-//!
-//! Sockets of the machine: whoever answers there is outside the sandbox and does what it is
-//! asked. A read-only directory does not keep anybody from them.
-//!
-//! Why bubblewrap does not work here: its own words, and what is behind them.
+//! Sockets of the machine are hidden, because a server behind a socket is outside the sandbox, and a read-only mount
+//! does not prevent connections. If bubblewrap does not work, the cause is added to its message.
 
 use crate::disk::{self, Links};
 use crate::process::{ProcessError, Short, capture, on_path};
@@ -21,42 +17,42 @@ use std::time::Duration;
 
 mod sandboxed_agent;
 
-/// Directories that are empty inside.
+/// Directories that are empty in the sandbox.
 const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
-/// Files that name servers are found by; a private `/run` would hide them.
+/// Files that are needed to resolve host names; the private `/run` would hide them.
 const RESOLVERS: [&str; 4] = [
     "/run/systemd/resolve",
     "/run/resolvconf",
     "/run/nscd",
     "/run/NetworkManager/resolv.conf",
 ];
-/// How long a trial may take.
+/// The time limit of a trial run.
 const TRIAL: Duration = Duration::from_secs(10);
-/// How often a sandbox is set up for one start at most.
+/// The maximum number of attempts to set up a sandbox for one start.
 pub const STARTS: u32 = 5;
 
-/// bubblewrap on this machine, as this user.
+/// The bubblewrap program of this machine.
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
 }
 
 impl Bubblewrap {
-    /// Where this process finds it; none when it is not installed.
+    /// Finds it on this process's `PATH`; `None` if it is not installed.
     pub fn find() -> Option<Self> {
         Self::find_on(&std::env::var_os("PATH").unwrap_or_default())
     }
 
-    /// Where it is on a search path.
+    /// Finds it on a search path.
     pub fn find_on(path: &OsStr) -> Option<Self> {
         let program = on_path("bwrap", path)?;
         cfg!(target_os = "linux").then_some(Self { program })
     }
 
-    /// Tries the real arguments as this user.
+    /// Starts a sandbox with the arguments that are used for gates.
     ///
     /// # Errors
-    /// What bubblewrap said, and what is behind it where that is known.
+    /// The message of bubblewrap, with the cause if it is known.
     pub fn try_out(&self) -> Result<(), String> {
         let mut argv = self.common(false);
         argv.push("--".into());
@@ -84,7 +80,7 @@ impl Bubblewrap {
             "ALL",
         ]);
         if is_root() {
-            // Else nothing inside can make a user namespace of its own, as some agents do.
+            // Without it, programs inside cannot create a user namespace of their own, as some agents do.
             add(&["--cap-add", "CAP_SETFCAP"]);
         }
         if !network {
@@ -100,28 +96,29 @@ impl Bubblewrap {
         argv
     }
 
-    /// Where a gate sees the room's files.
+    /// The path at which a gate sees the room's files.
     pub fn neutral(top: &Path) -> PathBuf {
         Path::new(NEUTRAL).join(top.file_name().unwrap_or(OsStr::new("project")))
     }
 
-    /// Where a gate sees its home.
+    /// The path at which a gate sees its home directory.
     pub fn home() -> &'static Path {
         Path::new(HOME)
     }
 
-    /// Where a gate sees the objects of its history, which is 0, and of each submodule.
+    /// The path at which a gate sees an object directory: number 0 is that of the repository, then those of the
+    /// submodules.
     pub fn objects(number: usize) -> PathBuf {
         Path::new(OBJECTS).join(number.to_string())
     }
 
-    /// What a command is started by, so that it runs in the room: this, then its own words.
+    /// The words that precede a command to run it in the room.
     pub fn gate(&self, gate: &Gate) -> Vec<OsString> {
         let mut argv = self.common(gate.network);
         let mut bind = |how: &str, from: &Path, to: &Path| {
             argv.extend([how.into(), from.into(), to.into()]);
         };
-        // What lies in a private directory comes back before anything of it is hidden.
+        // Paths below the private directories are mounted before anything in them is hidden.
         for place in gate.shown.iter().filter(|place| is_private(place)) {
             bind("--ro-bind", place, place);
         }
@@ -145,10 +142,10 @@ impl Bubblewrap {
     }
 }
 
-/// Starts nothing but `true` with these arguments.
+/// Runs `true` with these arguments.
 ///
 /// # Errors
-/// What bubblewrap said, and what is behind it where that is known.
+/// The message of bubblewrap, with the cause if it is known.
 fn try_argv(mut argv: Vec<OsString>) -> Result<(), String> {
     argv.push("true".into());
     let tried = capture(&Short::new(argv, Path::new("/"), TRIAL, 64 * 1024));
@@ -160,13 +157,13 @@ fn try_argv(mut argv: Vec<OsString>) -> Result<(), String> {
     }
 }
 
-/// The sandbox was not set up, and nothing was started in it. A socket that was to be hidden may
-/// have gone in between: with new arguments it works.
+/// Whether the sandbox could not be set up, so that nothing ran in it. A socket that was to be hidden may have been
+/// removed in the meantime: a retry with new arguments works then.
 pub fn never_began(code: Option<i32>, stdout: u64, stderr: &[u8]) -> bool {
     code == Some(1) && stdout == 0 && stderr.starts_with(b"bwrap: Can't ")
 }
 
-/// It lies in a directory that is empty inside.
+/// Whether it lies below one of the directories that are empty in the sandbox.
 fn is_private(place: &Path) -> bool {
     PRIVATE
         .iter()
@@ -183,35 +180,35 @@ fn is_root() -> bool {
     false
 }
 
-/// Where a sandboxed room shows its files, its home and the objects of its history: nothing lies
-/// above them that a tool would read.
+/// The paths of a sandboxed room's files, home directory and object directories. No parent directory of them holds
+/// files that a tool would read.
 const NEUTRAL: &str = "/run/src";
 const HOME: &str = "/run/home";
 const OBJECTS: &str = "/run/objects";
 
-/// What runs in a sandboxed room.
+/// The parameters of a sandboxed gate.
 #[derive(Debug, Clone, Copy)]
 pub struct Gate<'a> {
     /// The room's files.
     pub top: &'a Path,
-    /// Its home.
+    /// The home directory.
     pub home: &'a Path,
-    /// The objects of the user's repository, and of its submodules; none = it does not see them.
+    /// The object directories of the user's repository and of its submodules; empty if the gate does not see them.
     pub objects: &'a [PathBuf],
-    /// What is not there at all: the worktree, its git directory, what implementers write.
+    /// Directories that are hidden: the worktree, its git directory, directories that implementers can write.
     pub hidden: &'a [PathBuf],
-    /// What is shown below the private directories, read-only: toolchains in `/tmp`, say.
+    /// Paths below the private directories that are visible, read-only: for example a toolchain in `/tmp`.
     pub shown: &'a [PathBuf],
-    /// It reaches the network.
+    /// Whether it has network access.
     pub network: bool,
-    /// The folder of the room's files that it runs in; nothing = their root.
+    /// The working directory relative to the room's files; empty for their root.
     pub dir: &'a str,
 }
 
-/// Bytes of the kernel's list, at most.
+/// Maximum size of the kernel's list of sockets in bytes.
 const MAX_LIST: u64 = 16 << 20;
 
-/// Variables that lead to a socket of the machine.
+/// Variables that name a socket of the machine.
 pub(super) const VARIABLES: [&str; 7] = [
     "DBUS_SESSION_BUS_ADDRESS",
     "DOCKER_HOST",
@@ -222,8 +219,8 @@ pub(super) const VARIABLES: [&str; 7] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// Where programs listen now, as the kernel lists them. Those without a path are not of a
-/// directory, and nothing but a network of its own hides them.
+/// The paths of all Unix sockets that the kernel lists. Abstract sockets have no path; only a separate network
+/// namespace hides them.
 pub(super) fn list_sockets() -> BTreeSet<PathBuf> {
     let list = disk::read(Path::new("/proc/net/unix"), MAX_LIST, Links::Refuse);
     let list = list.ok().flatten().unwrap_or_default();
@@ -236,7 +233,7 @@ pub(super) fn list_sockets() -> BTreeSet<PathBuf> {
 /// `Num RefCount Protocol Flags Type St Inode Path`
 fn paths(list: &str) -> impl Iterator<Item = PathBuf> {
     list.lines().skip(1).filter_map(|line| {
-        // A path may hold blanks; what stands before it has no `/`.
+        // A path may contain blanks; the fields before it contain no `/`.
         line.split_ascii_whitespace()
             .nth(7)
             .filter(|path| path.starts_with('/'))?;
@@ -256,14 +253,14 @@ pub(super) fn is_socket(_: &Path) -> bool {
     false
 }
 
-/// What the system says about namespaces.
+/// The system's restrictions of namespaces.
 #[derive(Debug, Default, Clone, Copy)]
 struct Kernel {
     /// `user.max_user_namespaces` is 0.
     none_at_all: bool,
     /// `kernel.unprivileged_userns_clone` is 0.
     none_for_users: bool,
-    /// AppArmor takes the rights away that a namespace would give.
+    /// AppArmor removes the capabilities that a user namespace would give.
     apparmor: bool,
 }
 
@@ -284,7 +281,7 @@ impl Kernel {
     }
 }
 
-/// What bubblewrap said, with the cause where it is a known one.
+/// Bubblewrap's message, with the cause if it is known.
 pub(super) fn explain(said: &str) -> String {
     match cause(said, Kernel::read()) {
         Some(cause) => format!("{said} ({cause})"),
@@ -294,7 +291,7 @@ pub(super) fn explain(said: &str) -> String {
 
 fn cause(said: &str, kernel: Kernel) -> Option<&'static str> {
     let says = |words: &[&str]| words.iter().any(|words| said.contains(words));
-    // The namespace was made, and what it should allow is refused.
+    // The namespace was created, but operations that it should allow are denied.
     let restricted = says(&["uid map", "RTM_NEWADDR", "Failed to make / slave"]);
     let no_namespace = says(&["new namespace", "unshare", "clone"]);
     Some(if says(&["mount proc"]) {

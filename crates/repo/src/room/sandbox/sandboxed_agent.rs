@@ -1,4 +1,4 @@
-//! An agent in the sandbox: what its role may write, and nothing else.
+//! The sandbox of an agent session, which can write only what its role may write.
 
 use super::{
     Bubblewrap, STARTS, VARIABLES, is_private, is_socket, list_sockets, never_began, try_argv,
@@ -8,11 +8,11 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Directories of a git directory that are made where they are not, to be protected.
+/// Directories in the git directory that are created if they are missing, so that they can be protected.
 const MADE: [&str; 3] = ["cook", "hooks", "info"];
-/// Refs that steer what git reads, and cook's own.
+/// Ref directories that are protected: replace refs affect how git reads objects, the others are cook's own.
 const MADE_REFS: [&str; 2] = ["refs/cook", "refs/replace"];
-/// What of a repository's own directory steers git.
+/// Files and directories in a git directory that configure git.
 const STEERS: [&str; 6] = [
     "commondir",
     "config",
@@ -21,34 +21,34 @@ const STEERS: [&str; 6] = [
     "info",
     "objects/info/alternates",
 ];
-/// Directories that are mounted on themselves: one that is renamed takes what is protected in it
-/// along.
+/// Directories that are bind-mounted on themselves, because renaming one would move the protected paths in it.
 const FIXED: [&str; 4] = ["modules", "objects", "refs", "worktrees"];
-/// Of the first worktree, for a session in another one.
+/// Files of the main worktree, protected from a session in a linked worktree.
 const FIRST: [&str; 2] = ["HEAD", "index"];
-/// Of a linked worktree: what says which repository it belongs to.
+/// Files that connect a linked worktree to its repository.
 const LINK: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
-/// In the user's home, wherever that lies: what the user's own programs start by.
+/// Files in the user's home directory, wherever that is, that configure or provide programs of the user.
 const HOMES: &str = "\
     .bash_login .bash_logout .bash_profile .bashrc .config/fish .config/git .gitconfig \
     .gnupg .local/bin .profile .ssh .zlogin .zprofile .zshenv .zshrc bin";
-/// In `.agent/`: what a session that may write nothing else leaves.
+/// Directories in `.agent/` that a read-only session can write.
 const LEAVES: [&str; 2] = ["inbox", "tmp"];
-/// Where it keeps what it needs no longer than the session.
+/// The session's directory for temporary files.
 const TEMPORARY: &str = "/tmp/session";
-/// Directories of submodules in submodules.
+/// The maximum nesting depth of submodules.
 const DEPTH: usize = 8;
-/// Git settings by environment: what collects garbage beside a session takes what nothing names yet.
+/// Git settings in the environment: a garbage collection during a session could remove objects that are not referenced
+/// yet.
 const SETTINGS: [(&str, &str); 2] = [("gc.auto", "0"), ("maintenance.auto", "false")];
 
-/// What an agent may write.
+/// The write access of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authority<'a> {
-    /// The worktree and its git directory, but for what steers git and what is cook's.
+    /// The worktree and its git directory, except for files that configure git or belong to cook.
     Implementer,
-    /// What it leaves in `.agent/`, and a checkout that is thrown away where it has one.
+    /// The inbox and scratch directories in `.agent/`, and the disposable checkout if there is one.
     Reader {
-        /// A checkout of its own.
+        /// Its own disposable checkout.
         checkout: Option<&'a Path>,
     },
 }
@@ -56,43 +56,43 @@ pub enum Authority<'a> {
 /// A session of an agent in the sandbox. All paths are absolute.
 #[derive(Debug, Clone)]
 pub struct Agent<'a> {
-    /// What it may write.
+    /// Its write access.
     pub authority: Authority<'a>,
-    /// Where it works.
+    /// The working directory.
     pub dir: &'a Path,
     /// The user's worktree.
     pub root: &'a Path,
-    /// Its git directory.
+    /// The worktree's git directory.
     pub git_dir: &'a Path,
-    /// The one that all worktrees share.
+    /// The common git directory.
     pub common_dir: &'a Path,
-    /// The user's home.
+    /// The user's home directory.
     pub home: Option<&'a Path>,
-    /// Submodules and repositories of their own in the worktree.
+    /// Submodules and nested repositories in the worktree.
     pub nested: &'a [PathBuf],
-    /// Its own directories.
+    /// The agent program's own directories.
     pub writes: &'a [PathBuf],
-    /// What of those steers its later sessions: read-only where [`is_kept`].
+    /// Files among them that configure later sessions; read-only if [`is_kept`].
     pub settings: &'a [PathBuf],
-    /// Directories that would and are not there: what is written in one is thrown away.
+    /// Directories of the agent program that do not exist on the host. Files written there are discarded.
     pub absent: &'a [PathBuf],
-    /// A directory that cook keeps for it, below its own.
+    /// A directory that cook keeps for the session.
     pub session: Option<&'a Path>,
-    /// What it needs of the private directories: programs.
+    /// Paths below the private directories that the session needs: programs.
     pub shown: &'a [PathBuf],
-    /// Sockets that it reaches.
+    /// Sockets that the session can reach.
     pub sockets: &'a [PathBuf],
 }
 
-/// Whether the sandbox can keep a file or directory as it is: one that is absent can be made, and
-/// a link be replaced.
+/// Whether the sandbox can protect this path. It cannot if the path does not exist, because the agent could create it,
+/// or if it is a link, because the agent could replace it.
 pub fn is_kept(path: &Path) -> bool {
     path.symlink_metadata()
         .is_ok_and(|found| found.is_file() || found.is_dir())
 }
 
 impl Agent<'_> {
-    /// Directories that must be there before a session begins.
+    /// Directories that must exist before a session begins.
     fn list_made(&self) -> Vec<PathBuf> {
         match self.authority {
             Authority::Implementer => {
@@ -117,11 +117,11 @@ impl Agent<'_> {
 }
 
 impl Bubblewrap {
-    /// What a program is started by, so that it runs as that agent: this, then its own words. What
-    /// is protected and not there is made first.
+    /// The words that precede a program to run it as this agent. Protected directories that do not exist are created
+    /// first.
     ///
     /// # Errors
-    /// When a directory that must be protected cannot be made or looked at.
+    /// When a directory that must be protected cannot be created or examined.
     pub fn agent(&self, agent: &Agent) -> io::Result<Vec<OsString>> {
         for dir in agent.list_made() {
             if look(&dir)?.is_none() {
@@ -142,7 +142,7 @@ impl Bubblewrap {
             Authority::Implementer => argv.implementer(agent)?,
             Authority::Reader { checkout } => argv.reader(agent, checkout),
         }
-        // Files that whoever works on a goal does not see.
+        // The hidden files of a goal, which an agent must not see.
         let hidden = agent.common_dir.join("cook").join("hidden");
         if is_directory(&hidden) {
             argv.add(["--tmpfs".into(), hidden.into()]);
@@ -168,10 +168,10 @@ impl Bubblewrap {
         Ok(argv.0)
     }
 
-    /// Starts nothing but `true` as that agent, and makes nothing.
+    /// Runs `true` as this agent, without creating any directory.
     ///
     /// # Errors
-    /// What bubblewrap said, and what is behind it where that is known.
+    /// The message of bubblewrap, with the cause if it is known.
     pub fn try_agent(&self, agent: &Agent) -> Result<(), String> {
         let mut tried = Ok(());
         for _ in 0..STARTS {
@@ -196,7 +196,7 @@ impl Arguments {
         self.add(["--bind".into(), place.into(), place.into()]);
     }
 
-    /// Read-only, where it is there.
+    /// Mounts a path read-only, if it exists and is not a link.
     fn protect(&mut self, place: &Path) {
         if place
             .symlink_metadata()
@@ -206,7 +206,7 @@ impl Arguments {
         }
     }
 
-    /// What lies in a private directory comes back, read-only as everything is.
+    /// Mounts the needed paths below the private directories again, read-only.
     fn show(&mut self, agent: &Agent, home: Option<&Path>) {
         let own = [agent.dir, agent.root, agent.git_dir, agent.common_dir];
         let shown = agent.shown.iter().map(PathBuf::as_path);
@@ -257,7 +257,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What steers git in a repository, and in its submodules.
+    /// Protects the files that configure git in a repository and in its submodules.
     fn protect_repository(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         for name in STEERS {
             self.protect(&dir.join(name));
@@ -265,7 +265,7 @@ impl Arguments {
         self.protect_modules(&dir.join("modules"), depth)
     }
 
-    /// A submodule's name may have directories of its own.
+    /// Protects all submodules; a submodule's name may contain slashes, so that its git directory is nested deeper.
     fn protect_modules(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         if depth == 0 {
             return Ok(());
@@ -279,7 +279,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What cook keeps beside its directory.
+    /// Protects the files of cook beside its own directory.
     fn protect_cooks(&mut self, dir: &Path) -> io::Result<()> {
         for place in list(dir)? {
             let name = place.file_name().unwrap_or_default();
@@ -290,11 +290,11 @@ impl Arguments {
         Ok(())
     }
 
-    /// Directories of an agent's own may lie around the repository.
+    /// The repository is protected explicitly, because a writable directory of the agent may contain it.
     fn reader(&mut self, agent: &Agent, checkout: Option<&Path>) {
         self.protect(agent.root);
         self.protect(agent.common_dir);
-        // A link would open what it leads to.
+        // Binding a link would make its target writable.
         for dir in agent.list_made().iter().filter(|dir| is_directory(dir)) {
             self.bind(dir);
         }
@@ -304,8 +304,8 @@ impl Arguments {
         }
     }
 
-    /// Those that can be seen inside. One that is given back and lies in a private directory
-    /// comes back.
+    /// Hides all sockets that are visible inside, except the given ones; a given one that lies in a private directory
+    /// is mounted again.
     fn hide_sockets(&mut self, agent: &Agent) {
         let given: Vec<PathBuf> = agent
             .sockets
@@ -330,7 +330,7 @@ impl Arguments {
         }
     }
 
-    /// Where something was mounted so far.
+    /// The mount points so far.
     fn list_mounted(&self) -> impl Iterator<Item = PathBuf> {
         let mounted = self.0.windows(3).filter(|words| {
             [OsStr::new("--bind"), OsStr::new("--ro-bind")].contains(&words[0].as_os_str())
@@ -347,7 +347,7 @@ impl Arguments {
             }
         }
         let set = |name: &str, value: &str| ["--setenv".into(), name.into(), value.into()];
-        // Not `/tmp` itself: Codex runs no command where its own directory is below that.
+        // Not `/tmp` itself: Codex runs no command if its own directory is below `TMPDIR`.
         self.add(["--dir".into(), TEMPORARY.into()]);
         self.add(set("TMPDIR", TEMPORARY));
         self.add(set("GIT_CONFIG_COUNT", &SETTINGS.len().to_string()));
@@ -358,7 +358,7 @@ impl Arguments {
     }
 }
 
-/// What lies in a directory; nothing when it is not there.
+/// The entries of a directory, sorted; empty if it does not exist.
 fn list(dir: &Path) -> io::Result<Vec<PathBuf>> {
     if look(dir)?.is_none() || !is_directory(dir) {
         return Ok(Vec::new());
