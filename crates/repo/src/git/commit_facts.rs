@@ -333,8 +333,7 @@ impl Repo {
         Ok(self.names_somebody() || self.identity()?.is_some())
     }
 
-    /// Whether name and e-mail address of author and committer are set, and git would not strip all of their
-    /// characters.
+    /// Whether author and committer each have a name and an address that git would not strip to nothing.
     fn names_somebody(&self) -> bool {
         let variable = |name: &str| std::env::var_os(name).map(|value| value.into_string().ok());
         // libgit2 does not read settings that come from the environment.
@@ -388,8 +387,7 @@ impl Repo {
         self.ask_line(Call::new("rev-parse --abbrev-ref @{upstream}"))
     }
 
-    /// The remote-tracking `HEAD` ref of a remote, `origin` preferred: its default branch as of the last clone or
-    /// fetch.
+    /// The ref of a remote's default branch, `origin` preferred, as of the last clone or fetch.
     ///
     /// # Errors
     /// If the refs cannot be read.

@@ -25,8 +25,7 @@ const MAX_ENTRIES: usize = 2_000_000;
 /// Commits that one walk of [`Repo::list_ancestors`] visits.
 const NEAR: usize = 1_000;
 
-/// Longest line of single-parent commits that is walked here; most commits that are cached; longest message, in bytes,
-/// of a cached commit.
+/// Most commits that `walk_line` walks; most commits that are cached, and most bytes of their messages.
 const MAX_LINE: usize = 1_000;
 const MAX_COMMITS_KEPT: usize = 20_000;
 const MAX_MESSAGE_KEPT: usize = 4 << 10;
