@@ -24,8 +24,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
     )
 }
 
-/// Locks a directory against other callers of this function until the file is closed; `None` if one of them held it for
-/// `wait`.
+/// Locks a directory against other callers until the file is closed; `None` if one of them held it for `wait`.
 ///
 /// # Errors
 /// If it cannot be opened, or the system does not support locks here.

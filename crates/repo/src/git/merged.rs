@@ -4,9 +4,7 @@
 //! It is made in a git dir of cook's own that reads the repository's objects and has no settings, attributes or merge
 //! drivers of any user; nothing is written to the user's objects.
 //!
-//! For a partial clone: fetching the blobs that a commit needs.
-//!
-//! The files of a commit's tree below given paths, and the merge bases of two branches.
+//! Also: blobs that a partial clone lacks, files of a commit below given paths, and merge bases.
 
 use super::libgit::path_text;
 use super::program::{Call, Program, refusal};
