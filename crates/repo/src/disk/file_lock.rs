@@ -64,7 +64,7 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// An open file cannot be replaced here.
+/// Always true: an open file cannot be replaced on this system.
 #[cfg(not(unix))]
 pub fn is_at(_file: &File, _path: &Path) -> bool {
     true

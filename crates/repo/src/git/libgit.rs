@@ -16,7 +16,8 @@ use std::rc::Rc;
 const MAX_COMMIT: u64 = 16 << 20;
 const MAX_TREE: u64 = 256 << 20;
 
-/// Directories with fewer entries, roughly, stay in libgit2's own cache; larger ones it would read again for each file.
+/// Directories with at least this many entries are cached here: libgit2 caches smaller ones only, roughly, and would
+/// read a larger one again for each of its files.
 const LARGE: usize = 100;
 /// Most large directories that are cached.
 const MAX_KEPT: usize = 16;

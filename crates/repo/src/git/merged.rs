@@ -45,7 +45,7 @@ impl MergedAs {
 pub struct MergedFrom {
     /// The commit before the merge.
     pub base: String,
-    /// How.
+    /// How it was merged.
     pub how: MergedAs,
 }
 

@@ -28,7 +28,6 @@ pub(super) struct Program {
     pub(super) dir: PathBuf,
 }
 
-/// One call of git.
 #[derive(Default)]
 pub(crate) struct Call {
     pub(crate) arguments: Vec<OsString>,
@@ -314,7 +313,7 @@ fn complaint(stderr: &str) -> String {
 
 /// Settings for every call of git.
 pub(super) const ALWAYS: [&str; 13] = [
-    // Any output of git beside an answer would count as doubt.
+    // Any message on stderr would count as doubt about the answer.
     "advice.graftFileDeprecated=false",
     // A git dir among the files of a commit has settings that the commit's author chose.
     "safe.bareRepository=explicit",

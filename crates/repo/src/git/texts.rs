@@ -57,7 +57,7 @@ pub fn find_digest<L: AsRef<[u8]>>(text: &[L], count: usize, sha256: &str) -> Ve
     here.map(|(at, _)| at..at + count).collect()
 }
 
-/// The two texts as a unified diff; empty when they are equal.
+/// The two texts as a unified diff; empty if they are equal.
 ///
 /// # Errors
 /// When libgit2 cannot compare them.

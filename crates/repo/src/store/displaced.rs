@@ -118,8 +118,8 @@ pub struct KeptCopy {
     pub files: Vec<KeptFile>,
 }
 
-/// The name under which a path component is kept: bytes that cannot be displayed, or written on every system, become
-/// `%XX`.
+/// The name under which a path component is kept: control characters, `\`, `:` and invalid UTF-8 become `%XX`; in a
+/// name that is still not safe, every byte does.
 fn make_kept_name(component: &[u8]) -> String {
     let escape = |byte: u8| format!("%{byte:02X}");
     let mut name = String::new();

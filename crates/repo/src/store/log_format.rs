@@ -588,7 +588,6 @@ pub(super) fn message(meta: &Meta) -> String {
     )
 }
 
-/// The first parent.
 pub(super) fn parent(log: &Log, id: Oid) -> Result<Option<Oid>, Failure> {
     Ok(log.commit(id)?.parents.first().copied())
 }

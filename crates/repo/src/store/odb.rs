@@ -93,7 +93,6 @@ pub(super) fn commit_text(
     format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}")
 }
 
-/// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreeEntry {
     pub(crate) mode: u32,
@@ -295,7 +294,6 @@ impl Log {
         disk::sync_dir(&self.objects).writing("the objects of the log")
     }
 
-    /// Writes a tree.
     pub(crate) fn write_tree(&self, entries: Vec<TreeEntry>) -> Result<Oid, Failure> {
         self.write(ObjectType::Tree, &tree_bytes(entries))
     }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// Largest document in `.agent/` that is read; a larger one is only reported.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
-/// Most repetitions of a comparison during which a writer moved the branch.
+/// Most comparisons with the log, if a writer moves the branch meanwhile.
 const LOOKS: usize = 16;
 
 /// Number of recent transitions whose documents count as cook's own if there is no stamp.
@@ -193,8 +193,8 @@ impl<'r> View<'r> {
         })
     }
 
-    /// Fails if somebody moved the branch back: the stamp is written after the branch moves, so it never names a
-    /// descendant of the tip otherwise.
+    /// Fails if the stamp names a descendant of the tip: the stamp is written after the branch moves, so somebody must
+    /// have moved the branch back.
     pub(super) fn refuse_rewind(&self, branch: &str) -> Result<(), Failure> {
         let Some(shown) = self
             .stamp

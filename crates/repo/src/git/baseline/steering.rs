@@ -162,7 +162,7 @@ impl Dirs<'_> {
         })
     }
 
-    /// The state of these stand-ins, with copies of their content.
+    /// The state of the links and files in place of these directories, with copies of their content.
     pub(super) fn read_stand_ins(&self, keep: &Path) -> Result<Steering, Failure> {
         let names = self.stand_ins().map(str::to_owned).collect();
         self.read_named(names, Some(keep))
