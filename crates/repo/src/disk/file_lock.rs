@@ -1,5 +1,4 @@
-//! Locks of the operating system on files: they end with the process that holds them,
-//! whatever ends it.
+//! Locks of the operating system on files; they end with the process that holds them, however it ends.
 
 use super::open_no_follow;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -7,10 +6,10 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long is waited between two tries, at first and at most.
+/// Pause between two attempts: the first one and the longest one.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(5)];
 
-/// Opens a lock file, made when it is missing; never through a symlink.
+/// Opens a lock file, creating it if necessary; never through a symlink.
 ///
 /// # Errors
 /// When the system refuses.
@@ -25,19 +24,19 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
     )
 }
 
-/// Holds a directory against others that do the same, until it is closed; none when one of them kept it for `wait`.
+/// Locks a directory against other callers until the file is closed; `None` if one of them held it for `wait`.
 ///
 /// # Errors
-/// When it cannot be opened, or the system has no locks here.
+/// If it cannot be opened, or the system does not support locks here.
 pub fn hold_directory(path: &Path, wait: Duration) -> io::Result<Option<File>> {
     let directory = File::open(path)?;
     Ok(take_lock(&directory, wait)?.then_some(directory))
 }
 
-/// Takes the lock within `wait`; false when another process kept it.
+/// Takes the lock within `wait`; false if another process held it throughout.
 ///
 /// # Errors
-/// When the system has no locks here.
+/// If the system does not support locks here.
 pub fn take_lock(file: &File, wait: Duration) -> io::Result<bool> {
     let deadline = Instant::now().checked_add(wait);
     let [mut pause, longest] = PAUSES;
@@ -55,7 +54,7 @@ pub fn take_lock(file: &File, wait: Duration) -> io::Result<bool> {
     }
 }
 
-/// Whether an open file is the one at that path: a lock's file that was taken away holds nobody out.
+/// Whether an open file is the one at that path. A lock on a file that was deleted or replaced excludes nobody.
 #[cfg(unix)]
 pub fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -65,17 +64,17 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// An open file cannot be replaced here.
+/// Always true: an open file cannot be replaced on this system.
 #[cfg(not(unix))]
 pub fn is_at(_file: &File, _path: &Path) -> bool {
     true
 }
 
-/// Takes the file of a lock away that is held by whoever calls; others look with [`is_at`] whether
-/// what they got is still the lock. It stays where an open file cannot be told from another.
+/// Deletes the file of a lock that the caller holds; others check with [`is_at`] whether the file they locked is still
+/// the lock. The file stays on systems where `is_at` cannot tell.
 pub fn remove_lock(path: &Path) {
     if cfg!(unix) {
-        // What stays holds nobody out.
+        // A leftover file locks nobody out.
         let _ = std::fs::remove_file(path);
     }
 }
@@ -94,7 +93,7 @@ mod tests {
         assert!(!take_lock(&two, Duration::from_millis(30)).unwrap());
         assert!(started.elapsed() >= Duration::from_millis(30));
         drop(one);
-        // A process that another test just began holds the file too, until it runs its own program.
+        // A child process that another test has just forked also holds the file until it calls exec.
         assert!(take_lock(&two, Duration::from_secs(5)).unwrap());
     }
 }

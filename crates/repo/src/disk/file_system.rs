@@ -1,22 +1,19 @@
-//! What stands at a path, and the path itself rather than what a link there leads to.
+//! File system access: metadata of a path itself rather than of a link's target; symlinks; removal of directory trees
+//! with arbitrary content.
 //!
-//! Links by name.
-//!
-//! Removing a directory tree that a program filled as it pleased.
-//!
-//! Reading files that somebody else may have put there: only regular ones, only so much of
-//! them, and without ever waiting for a writer.
+//! Reading files that others may have put there: only regular files, only up to a size limit, and without ever waiting
+//! for a writer.
 
 use cook_protocol::diagnostic::{Code, Failure};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// `symlink_metadata`, with absence as `None`. Any other error stays an error:
-/// one that is read as absence would restart a log.
+/// `symlink_metadata`, with `None` for absence. Any other error stays an error: if one were taken for absence, a new
+/// log would be started.
 ///
 /// # Errors
-/// When the path cannot be looked at.
+/// If the path cannot be examined.
 pub fn look(path: &Path) -> io::Result<Option<Metadata>> {
     match std::fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
@@ -25,7 +22,7 @@ pub fn look(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// What the system said of a file.
+/// The failure that an action on a file failed.
 pub fn cannot(action: &str, path: &Path, cause: io::Error) -> Failure {
     let code = match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Code::NoSpace,
@@ -34,12 +31,12 @@ pub fn cannot(action: &str, path: &Path, cause: io::Error) -> Failure {
     Failure::state(code, format!("cannot {action} `{}`", path.display())).with_cause(&cause)
 }
 
-/// What the system refused, with what was tried and where.
+/// Adds the attempted action and the path to an error of the system.
 pub trait AtPath<T> {
-    /// Names them.
+    /// Converts the error into a failure that names both.
     ///
     /// # Errors
-    /// The same.
+    /// The same error, converted.
     fn at(self, action: &str, path: &Path) -> Result<T, Failure>;
 }
 
@@ -49,7 +46,7 @@ impl<T> AtPath<T> for io::Result<T> {
     }
 }
 
-/// A path as git writes it; none where the system has no such names.
+/// A path from its form in git; `None` if the system cannot represent it.
 pub fn native_path(path: &[u8]) -> Option<PathBuf> {
     #[cfg(unix)]
     return Some(PathBuf::from(
@@ -59,7 +56,7 @@ pub fn native_path(path: &[u8]) -> Option<PathBuf> {
     return std::str::from_utf8(path).ok().map(PathBuf::from);
 }
 
-/// Removes a file, where there is one.
+/// Removes a file, if it exists.
 ///
 /// # Errors
 /// When it cannot be removed.
@@ -70,7 +67,7 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The names in a directory, sorted; none where nothing, or no directory, is there. What is not text is left out.
+/// The names in a directory, sorted; empty if there is no directory. Names that are not UTF-8 are left out.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -90,7 +87,7 @@ pub fn list_names(dir: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// All that lies below a directory and is none itself, links among it; what cannot be read is passed over.
+/// All non-directories below a directory, including symlinks; skips what cannot be read.
 pub fn list_files_below(dir: &Path) -> Vec<PathBuf> {
     let (mut files, mut due) = (Vec::new(), vec![dir.to_owned()]);
     while let Some(dir) = due.pop() {
@@ -104,12 +101,12 @@ pub fn list_files_below(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A real directory: a link to one is none.
+/// Whether the path is a real directory; a symlink to one is not.
 pub fn is_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Who may read, write and run it, as bits; none where the system has no such bits.
+/// The mode, including permission bits; 0 on systems without them.
 pub fn permission_bits(found: &Metadata) -> u32 {
     #[cfg(unix)]
     return std::os::unix::fs::PermissionsExt::mode(&found.permissions());
@@ -120,7 +117,7 @@ pub fn permission_bits(found: &Metadata) -> u32 {
     }
 }
 
-/// Whether what was found belongs to the user that runs this.
+/// Whether the file belongs to the effective user of this process.
 pub fn is_own(found: &std::fs::Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -134,10 +131,10 @@ pub fn is_own(found: &std::fs::Metadata) -> bool {
     }
 }
 
-/// Opens without following a symlink at the last component.
+/// Opens a file without following a symlink at the last component.
 ///
 /// # Errors
-/// When the system refuses, also because a link is there.
+/// If the system refuses, for instance because the path is a symlink.
 pub fn open_no_follow(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -147,7 +144,7 @@ pub fn open_no_follow(options: &mut OpenOptions, path: &Path) -> io::Result<File
     options.open(path)
 }
 
-/// Makes a directory's entries durable.
+/// Makes the entries of a directory durable.
 ///
 /// # Errors
 /// When the system refuses.
@@ -165,10 +162,10 @@ pub fn sync_dir(_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a link at a place that leads to a file or directory.
+/// Creates a symlink at `at` to a file or directory.
 ///
 /// # Errors
-/// When something stands there, or the system lets this user make none.
+/// If something exists there, or the user may not create symlinks.
 pub fn link(to: &Path, at: &Path) -> io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::symlink(to, at);
@@ -179,8 +176,7 @@ pub fn link(to: &Path, at: &Path) -> io::Result<()> {
     };
 }
 
-/// Removes a tree, also one that holds read-only directories; no symlink is followed.
-/// That it is gone already is success.
+/// Removes a tree, even with read-only directories in it; follows no symlink. Succeeds if it does not exist.
 ///
 /// # Errors
 /// When the system refuses.
@@ -213,25 +209,24 @@ fn open_up(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a symlink at the last component means.
+/// The treatment of a symlink at the last component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// The file it leads to.
+    /// Its target is opened.
     Follow,
-    /// An error.
+    /// It is an error.
     Refuse,
 }
 
-/// Opens a regular file for reading; none when nothing is there.
+/// Opens a regular file for reading; `None` if nothing is there.
 ///
 /// # Errors
-/// `InvalidInput` when it is a directory, a FIFO, a socket or a device; a link that is
-/// refused; whatever else the system says.
+/// `InvalidInput` if it is a directory, a FIFO, a socket, a device or a refused symlink; otherwise the system's error.
 pub fn open_regular(path: &Path, links: Links) -> io::Result<Option<File>> {
     Ok(open(path, links)?.map(|(file, _)| file))
 }
 
-/// The file, and how long it is: one look at it answers both questions.
+/// The file and its length, from a single metadata call.
 fn open(path: &Path, links: Links) -> io::Result<Option<(File, u64)>> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -262,7 +257,7 @@ fn open(path: &Path, links: Links) -> io::Result<Option<(File, u64)>> {
     }
 }
 
-/// A refused link, and a socket, by the system's own numbers.
+/// Whether the system refused a symlink or a socket, by its error number.
 fn is_no_file(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
@@ -280,10 +275,10 @@ fn not_regular() -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, "not a regular file")
 }
 
-/// A regular file's bytes; none when nothing is there.
+/// The content of a regular file; `None` if nothing is there.
 ///
 /// # Errors
-/// As [`open_regular`]; `FileTooLarge` when there are more than `limit` bytes.
+/// As [`open_regular`]; `FileTooLarge` if there are more than `limit` bytes.
 pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>> {
     let Some((mut file, length)) = open(path, links)? else {
         return Ok(None);
@@ -295,7 +290,7 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
     if length > limit {
         return too_large();
     }
-    // One byte more than there should be shows whether that was all, without asking again.
+    // One byte of extra room shows whether the file ends where expected, without another call.
     let expected = usize::try_from(length).unwrap_or(0);
     let mut bytes = vec![0; expected.saturating_add(1)];
     let mut filled = 0;
@@ -308,7 +303,7 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
         }
     }
     bytes.truncate(filled);
-    // It grew, or the system does not say how long it is.
+    // The file grew, or the system does not report its length.
     if filled > expected || expected == 0 {
         let left = limit.saturating_add(1).saturating_sub(filled as u64);
         file.take(left).read_to_end(&mut bytes)?;
@@ -319,11 +314,11 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
     }
 }
 
-/// As [`read`]; none too where something else stands there: a link, a directory, a device, more than
-/// `limit` bytes, what may not be read. A disk that fails is an error, and never taken for such a place.
+/// Like [`read`], but also returns `None` if the path is a link that is refused, a directory, a device, larger than
+/// `limit` bytes or not permitted to be read. A disk error is still an error.
 ///
 /// # Errors
-/// When the file cannot be read although it is one.
+/// If a regular file cannot be read.
 pub fn read_if_plain(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>> {
     use ErrorKind::{FileTooLarge, InvalidInput, NotADirectory, PermissionDenied};
     match read(path, limit, links) {
@@ -335,7 +330,7 @@ pub fn read_if_plain(path: &Path, limit: u64, links: Links) -> io::Result<Option
     }
 }
 
-/// As [`read`], where nothing there is an error too.
+/// Like [`read`], but absence is an error.
 ///
 /// # Errors
 /// As [`read`]; `NotFound`.
@@ -343,10 +338,10 @@ pub fn read_present(path: &Path, limit: u64, links: Links) -> io::Result<Vec<u8>
     read(path, limit, links)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))
 }
 
-/// As [`read`], of UTF-8 text.
+/// Like [`read`], for UTF-8 text.
 ///
 /// # Errors
-/// As [`read`]; `InvalidData` when it is not UTF-8.
+/// As [`read`]; `InvalidData` if it is not UTF-8.
 pub fn read_text(path: &Path, limit: u64, links: Links) -> io::Result<Option<String>> {
     let bytes = read(path, limit, links)?;
     let text = bytes.map(String::from_utf8).transpose();

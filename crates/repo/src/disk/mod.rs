@@ -1,5 +1,4 @@
-//! Files: written so that they appear whole, read with a limit and never through what is no
-//! regular file, appended to line by line, and locked.
+//! File access: files that appear whole, reads with a size limit and only of regular files, lines appended, locks.
 
 mod file_lock;
 mod file_system;

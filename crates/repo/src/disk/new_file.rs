@@ -1,6 +1,6 @@
-//! A file that appears whole or not at all: written under another name, then renamed.
+//! Files that appear whole or not at all: written under another name, then renamed.
 //!
-//! Appending lines to a file that others append to at the same time.
+//! Appending lines to a file to which others append at the same time.
 
 use super::{open_no_follow, sync_dir};
 use std::fs::{File, OpenOptions};
@@ -8,34 +8,33 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// What a loss of power cannot take any more once the file stands there.
+/// What is guaranteed to survive a power failure once the file is in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durable {
-    /// Nothing: the system writes it out in its own time.
+    /// Nothing: the system writes it out when it chooses.
     Nothing,
-    /// The content; its name may still be the old file's.
+    /// The content; the name may still refer to the old file.
     Content,
     /// The content under its name.
     ContentAndName,
 }
 
-/// How a name begins and ends until the file is whole.
+/// Prefix and suffix of a file's name until it is complete.
 const UNFINISHED: (&str, &str) = (".cook-", ".tmp");
 
-/// Whether a file has the name of one that was never finished: what a killed writer leaves means
-/// nothing.
+/// Whether a name is that of an unfinished file, as a killed writer leaves it. Such files are meaningless.
 pub fn is_unfinished(name: &str) -> bool {
     name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1)
 }
 
-/// Who may read, write and run it, where the system has such bits.
+/// Permissions of the file, on systems with permission bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// The owner alone reads and writes it.
+    /// Only the owner may read and write it.
     Private,
-    /// These bits, less those that the umask takes.
+    /// These bits, reduced by the umask.
     Masked(u32),
-    /// The same; a file that is replaced keeps its own.
+    /// Like `Masked`, but a file that is replaced passes its permissions on.
     Kept(u32),
     /// Exactly these bits.
     Exact(u32),
@@ -53,7 +52,7 @@ pub struct NewFile<'a> {
 }
 
 impl<'a> NewFile<'a> {
-    /// A private file, which replaces one that is there.
+    /// A private file that replaces an existing one.
     pub fn at(target: &'a Path, durable: Durable) -> Self {
         Self {
             target,
@@ -65,13 +64,13 @@ impl<'a> NewFile<'a> {
         }
     }
 
-    /// Who may use it.
+    /// Sets the permissions.
     #[must_use]
     pub fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// Where it is written before it has its name: another directory of the same file system.
+    /// Sets the directory in which it is written before it is renamed; it must be on the same file system.
     #[must_use]
     pub fn scratch(self, dir: &'a Path) -> Self {
         Self {
@@ -80,13 +79,13 @@ impl<'a> NewFile<'a> {
         }
     }
 
-    /// How its name begins until then, where other programs know such names.
+    /// Sets the prefix of its temporary name, for names that other programs know.
     #[must_use]
     pub fn prefix(self, prefix: &'a str) -> Self {
         Self { prefix, ..self }
     }
 
-    /// Refuses to replace a file, with `AlreadyExists`.
+    /// Refuses to replace an existing file, with `AlreadyExists`.
     #[must_use]
     pub fn over_nothing(self) -> Self {
         Self {
@@ -95,17 +94,17 @@ impl<'a> NewFile<'a> {
         }
     }
 
-    /// Writes it with these bytes.
+    /// Writes the file with this content.
     ///
     /// # Errors
-    /// When the system refuses; the target is then as it was.
+    /// If the system refuses; the target is then unchanged.
     pub fn write(self, bytes: &[u8]) -> io::Result<()> {
         let mut draft = self.begin()?;
         draft.write_all(bytes)?;
         draft.finish().map(drop)
     }
 
-    /// Begins it, for whoever writes it piece by piece.
+    /// Begins the file, to be written piece by piece.
     ///
     /// # Errors
     /// When the system refuses.
@@ -129,7 +128,7 @@ impl<'a> NewFile<'a> {
     }
 }
 
-/// A file that does not have its name yet; dropped, it never was.
+/// A file that is not renamed to its target yet; if dropped, it is deleted.
 #[derive(Debug)]
 pub struct Draft<'a> {
     file: NamedTempFile,
@@ -142,10 +141,10 @@ impl Draft<'_> {
         self.file.as_file_mut()
     }
 
-    /// Gives it its name.
+    /// Renames it to its target.
     ///
     /// # Errors
-    /// When the system refuses; the target is then as it was.
+    /// If the system refuses; the target is then unchanged.
     pub fn finish(self) -> io::Result<File> {
         let Self { file, new } = self;
         set_mode(file.as_file(), new.mode, new.target)?;
@@ -192,7 +191,7 @@ fn set_mode(file: &File, mode: Mode, target: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file for reading and appending, made when it is missing; never through a symlink.
+/// Opens a file for reading and appending, creating it if necessary; never through a symlink.
 ///
 /// # Errors
 /// When the system refuses.
@@ -203,7 +202,7 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
     )
 }
 
-/// Appends a line and its end, both in one write, so that no other line comes between.
+/// Appends a line with its line feed in a single write, so that lines of other writers cannot mix with it.
 ///
 /// # Errors
 /// When the system refuses.
@@ -211,8 +210,8 @@ pub fn append_line(file: &mut File, line: &str) -> io::Result<()> {
     file.write_all(format!("{line}\n").as_bytes())
 }
 
-/// Gives a file that has other names, as in a copy of a directory by hard links, a content of its own, so that
-/// what is appended shows in none of them.
+/// Replaces a file that has other hard links, as in a copied directory, by a copy of its own, so that appended lines do
+/// not show up in the others.
 ///
 /// # Errors
 /// When the system refuses.

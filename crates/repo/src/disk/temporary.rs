@@ -1,7 +1,7 @@
-//! Directories that go with whoever made them.
+//! Temporary directories that are removed with their owner.
 //!
-//! Each holds the lock of a file in it while it lives: what a killed process left can be told from
-//! what another one is using, and goes when the next one is made.
+//! Each holds a lock on a file inside while in use, so that directories of killed processes can be told from those in
+//! use. Creating a directory removes the former.
 
 use super::{open_lock, remove_tree};
 use std::ffi::OsStr;
@@ -11,23 +11,23 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// How their names begin.
+/// Prefix of their names.
 const PREFIX: &str = "cook-temporary-";
-/// The file whose lock says that somebody uses the directory.
+/// The file whose lock shows that the directory is in use.
 const LOCK: &str = "in-use";
-/// A directory without that file is being made, or its maker died right then.
+/// A directory without that file and younger than this may still be under construction.
 const MAKING: Duration = Duration::from_secs(3600);
 
-/// A directory that goes when this value does.
+/// A directory that is removed when this value is dropped.
 #[derive(Debug)]
 pub struct TemporaryDir {
-    // Dropped first: not every system removes an open file.
+    // Dropped first: not every system can remove an open file.
     _lock: File,
     dir: TempDir,
 }
 
 impl TemporaryDir {
-    /// Makes one in the system's temporary directory, readable by its owner alone, and removes those whose makers are gone.
+    /// Creates one in the system's temporary directory, accessible to its owner only, and removes abandoned ones.
     ///
     /// # Errors
     /// When the system refuses.
@@ -35,7 +35,7 @@ impl TemporaryDir {
         Self::make_in(&std::env::temp_dir())
     }
 
-    /// The same in a directory that is given: what is made there can be renamed beside it.
+    /// Like [`TemporaryDir::make`], in a given directory; files made inside can be renamed to places beside it.
     ///
     /// # Errors
     /// When the system refuses.
@@ -45,14 +45,14 @@ impl TemporaryDir {
             let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
             let path = dir.path().join(LOCK);
             let lock = open_lock(&path)?;
-            // A sweep between making and locking it takes it away; then again.
+            // If a sweep removed it between creation and locking, try again.
             if lock.try_lock().is_ok() && path.exists() {
                 return Ok(Self { _lock: lock, dir });
             }
         }
     }
 
-    /// Removes those in a directory whose makers are gone. What cannot be removed (it is somebody else's) stays.
+    /// Removes the abandoned ones in a directory. Those that cannot be removed (of other users) stay.
     pub fn sweep(parent: &Path) {
         let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name());
@@ -72,12 +72,12 @@ impl TemporaryDir {
         }
     }
 
-    /// Whether it is the name of one.
+    /// Whether the name is that of a temporary directory.
     pub fn is_name(name: &OsStr) -> bool {
         name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }

@@ -1,6 +1,5 @@
-//! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
-//!
-//! What stands at a path of the worktree, and whether git looks at it.
+//! Cleanliness as `git status` reports it (`protocol/completion.md#files`), the contract files, and which paths of the
+//! worktree exist and are watched by git.
 
 use super::libgit::{Entry, MAX_FILE, path_text};
 use super::program::{Call, may_hold_submodules, path_list, refusal};
@@ -14,22 +13,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Largest settings file: one that is larger counts as another than the user left.
+/// Largest settings file that is hashed. A larger one is treated as absent, so it counts as changed.
 const MAX_SETTINGS: u64 = 4 << 20;
 
-/// Settings by which a look at the worktree could be made to see less.
+/// Overrides for settings that could make git overlook changes in the worktree.
 pub(super) const WATCHFUL: &str = "-c core.trustctime=true -c core.checkStat=default -c core.fsmonitor=false -c core.untrackedCache=false";
 
-/// What `git status` says.
+/// The result of `git status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// The fact decisions read.
+    /// The fact that decisions use.
     pub worktree: Worktree,
-    /// A tracked path differs from HEAD, in the index or in the worktree.
+    /// Whether a tracked path differs from HEAD, in the index or in the worktree.
     pub tracked: bool,
 }
 
-/// What `git status` said, for another opening of the same repository.
+/// Output of `git status`, to be passed to another [`Repo`] of the same repository.
 #[derive(Debug, Clone)]
 pub struct ToldStatus(Vec<u8>);
 
@@ -37,7 +36,7 @@ impl Repo {
     /// Runs `git status`. Untracked files count, ignored ones never do.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn status(&self) -> Result<Status, Failure> {
         let said = self.ask_status("")?;
         let status = read(&said);
@@ -45,8 +44,8 @@ impl Repo {
         Ok(status)
     }
 
-    /// What `git status` said when this was asked last, for those who show the worktree beside what was decided by it
-    /// a moment ago; asked where nobody did. After a session the repository is opened anew.
+    /// The last result of [`Repo::status`], or a new one if there is none. It lets callers show the worktree as it was
+    /// when a decision was made a moment ago. After a session the repository is opened anew.
     ///
     /// # Errors
     /// As [`Repo::status`].
@@ -55,30 +54,30 @@ impl Repo {
         known.map_or_else(|| self.status(), Ok)
     }
 
-    /// The same, whatever the repository's settings let git take for unchanged: it may read every file.
+    /// Like [`Repo::status`], but ignores settings of the repository that let git skip files; it may read every file.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn read_status_anew(&self) -> Result<Status, Failure> {
         self.ask_status(WATCHFUL).map(|said| read(&said))
     }
 
-    /// What was said last, where anything was: see [`Repo::recent_status`].
+    /// The last output of `git status`, if any; see [`Repo::recent_status`].
     pub fn last_status(&self) -> Option<ToldStatus> {
         self.known.status.borrow().clone().map(ToldStatus)
     }
 
-    /// Takes what was said for what was said here.
+    /// Adopts an output of `git status` as the last one of this repository.
     pub fn take_status(&self, told: ToldStatus) {
         *self.known.status.borrow_mut() = Some(told.0);
     }
 
-    /// What was said last does not count any more: the worktree or HEAD is changed, or may be.
+    /// Discards the last output of `git status`, because the worktree or HEAD changed or may have changed.
     pub fn forget_status(&self) {
         self.known.status.take();
     }
 
-    /// Nothing differs from HEAD and nothing is new, by a look that sees no less than [`Repo::status`].
+    /// Records that the worktree is clean, as found by a check at least as strict as [`Repo::status`].
     pub(super) fn note_clean(&self) {
         self.take_status(ToldStatus(Vec::new()));
     }
@@ -86,25 +85,25 @@ impl Repo {
     fn ask_status(&self, settings: &str) -> Result<Vec<u8>, Failure> {
         let words = "status --porcelain=v2 -z --untracked-files=normal";
         let call = Call::new(&format!("{settings} {words}"));
-        // HEAD as it is written, not as the user has it replaced.
+        // HEAD itself, not the object by which the user replaced it.
         let call = call.env("GIT_NO_REPLACE_OBJECTS", "1");
         self.program.answer(call)
     }
 
-    /// Whether a file lies here that git does not have, an ignored one too.
+    /// Whether the worktree holds an untracked file, ignored ones included.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn has_untracked(&self) -> Result<bool, Failure> {
         let call = Call::new("ls-files --others --directory -z");
         Ok(!self.program.answer(call)?.is_empty())
     }
 
-    /// Those of these paths that git leaves out of commits: ignored, and not tracked. One that ends
-    /// with a slash is asked about as a directory.
+    /// The paths among these that git leaves out of commits: ignored and not tracked. A path that ends with a slash is
+    /// checked as a directory.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn list_ignored(&self, paths: &[&str]) -> Result<BTreeSet<String>, Failure> {
         let paths = path_list(paths.iter().map(|path| path.as_bytes()));
         let call = Call::new("check-ignore -z --stdin").stdin(paths);
@@ -119,11 +118,11 @@ impl Repo {
         }
     }
 
-    /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and that are
-    /// otherwise than HEAD has them: a clean status says nothing about them.
+    /// Tracked files that git was told not to watch (assume-unchanged, skip-worktree) and that differ from HEAD. `git
+    /// status` does not report them.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn list_unwatched(&self) -> Result<Vec<String>, Failure> {
         let listed = self.program.entries(Call::new("ls-files -v -z"))?;
         let mut paths = listed
@@ -137,7 +136,7 @@ impl Repo {
         let mut unwatched = Vec::new();
         for (path, is_left_out) in paths {
             let path = path_text(path);
-            // A sparse checkout leaves files out; nothing else lets one be missing.
+            // A sparse checkout leaves files out; in every other case the file must be there.
             let may_lack = is_left_out && self.look(&path)?.is_none();
             if unwatched.len() < MAX_PATHS
                 && !may_lack
@@ -149,7 +148,7 @@ impl Repo {
         Ok(unwatched)
     }
 
-    /// The file holds what the commit has there, byte by byte.
+    /// Whether the file is byte for byte the one in the commit.
     fn is_as_committed(&self, head: Option<&str>, path: &str) -> Result<bool, Failure> {
         let Some(head) = head else {
             return Ok(false);
@@ -161,11 +160,11 @@ impl Repo {
         })
     }
 
-    /// Where a `.gitignore` would not be tracked, in each directory that holds tracked files: one that
-    /// ignores itself stands in no status.
+    /// Paths at which a `.gitignore` would be untracked, in each directory that holds tracked files. `git status` does
+    /// not show one that ignores itself.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn list_untracked_gitignores(&self) -> Result<BTreeSet<String>, Failure> {
         const NAME: &str = ".gitignore";
         let listed = self.program.entries(Call::new("ls-files -z"))?;
@@ -174,7 +173,7 @@ impl Repo {
         for path in &paths {
             let slashes = path.rmatch_indices('/').map(|(at, _)| &path[..=at]);
             for dir in slashes {
-                // Those above it are there already.
+                // The directories above were added together with this one.
                 if !places.insert(format!("{dir}{NAME}")) {
                     break;
                 }
@@ -186,10 +185,10 @@ impl Repo {
         Ok(places)
     }
 
-    /// Paths at which the index names a commit: submodules and repositories of their own.
+    /// Paths of the index entries that name a commit: submodules and nested repositories.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn list_nested(&self) -> Result<Vec<PathBuf>, Failure> {
         if !may_hold_submodules(&self.git_dir, &self.git_dir.join("index")) {
             return Ok(Vec::new());
@@ -198,11 +197,11 @@ impl Repo {
         Ok(gitlinks(&listed).filter_map(native_path).collect())
     }
 
-    /// All refs with the objects they name, the stash among them; without those that only hold
-    /// what a baseline names.
+    /// All refs, the stash included, with the objects they name; without the refs that only protect the objects of a
+    /// baseline.
     ///
     /// # Errors
-    /// `git_missing`, or what git says.
+    /// `git_missing`, or the error that git reports.
     pub fn refs(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut refs = self.list_refs()?;
         refs.retain(|(name, ..)| !name.starts_with(PIN_REFS));
@@ -234,7 +233,7 @@ impl Repo {
     /// SHA-256 of each settings file that is a regular file, by path.
     ///
     /// # Errors
-    /// When one that is there cannot be read.
+    /// If reading one of them fails.
     pub fn settings(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut digests = BTreeMap::new();
         for file in SETTINGS_FILES {
@@ -285,13 +284,13 @@ impl Repo {
     }
 }
 
-/// Reads porcelain version 2 with NUL ends.
+/// Parses porcelain format v2 with NUL terminators.
 fn read(output: &[u8]) -> Status {
     let mut dirty = BTreeSet::new();
     let mut tracked = false;
     let mut entries = output.split(|byte| *byte == 0);
     while let Some(entry) = entries.next() {
-        // How many fields stand before the path.
+        // The number of fields before the path.
         let before = match entry.first() {
             Some(b'1') => 8,
             Some(b'2') => 9,
@@ -319,8 +318,8 @@ fn read(output: &[u8]) -> Status {
     }
 }
 
-/// What stands at a path. Only absence is absence: any other error that was taken for it
-/// would make a decision rest on a file that is there.
+/// The metadata of a path; `None` only if nothing is there. Any other error stays an error: if it were taken for
+/// absence, a decision would ignore an existing file.
 pub(super) fn present(path: &Path) -> io::Result<Option<std::fs::Metadata>> {
     match path.symlink_metadata() {
         Ok(found) => Ok(Some(found)),
@@ -336,8 +335,8 @@ pub(super) fn present(path: &Path) -> io::Result<Option<std::fs::Metadata>> {
     }
 }
 
-/// The path of an entry of `git ls-files -v` that git does not look at: a lower-case letter
-/// is assume-unchanged, `S` skip-worktree.
+/// The path of an entry of `git ls-files -v`, if git does not watch it: a lower-case letter means assume-unchanged, `S`
+/// skip-worktree.
 pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
     match entry {
         [tag, b' ', path @ ..] if tag.is_ascii_lowercase() || *tag == b'S' => Some(path),
@@ -345,7 +344,7 @@ pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The entry of `git ls-files -v` is one that a sparse checkout leaves out.
+/// Whether an entry of `git ls-files -v` is one that a sparse checkout leaves out.
 pub(super) fn is_left_out(entry: &[u8]) -> bool {
     entry
         .first()

@@ -1,11 +1,8 @@
-//! The facts that decisions read of ranges and reported commits.
+//! Facts for decisions about ranges and reported commits.
 //!
-//! How HEAD came to be where it is: the moves since a commit that was seen
-//! before, from git's own record of them, or from ancestry where none is kept.
+//! The moves of HEAD since a known commit, from the reflog, or from ancestry if there is no reflog.
 //!
-//! Trailers of a commit message, as libgit2 finds them.
-//!
-//! Commits by the names that people give them, settings, and who the user is to git.
+//! Trailers of commit messages as libgit2 finds them; resolution of revisions; settings; the user's git identity.
 
 use super::libgit::Listed;
 use super::program::{Call, fail_git};
@@ -19,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 impl Repo {
-    /// What came on HEAD since `commit`; see [`Range`].
+    /// The commits that HEAD gained since `commit`; see [`Range`].
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -62,8 +59,8 @@ impl Repo {
         Ok(found)
     }
 
-    /// A commit can be a slice's work: it changes something, and it is built on where the range
-    /// begins. What a merge brings in from beside is somebody else's, whatever its trailer says.
+    /// Whether a commit can be work of a slice: it changes something, and it is built on the start of the range.
+    /// Commits that a merge brings in from another branch are not, whatever their trailers say.
     fn is_work(&self, commit: &str, from: &str, is_on_head: bool) -> Result<bool, Failure> {
         let parents = self.parents(commit)?;
         if let [parent] = &parents[..]
@@ -90,7 +87,7 @@ impl Repo {
         })
     }
 
-    /// Paths that a commit writes itself: what differs from every parent of it.
+    /// Paths that a commit itself writes: those that differ from every one of its parents.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -111,7 +108,7 @@ impl Repo {
         Ok(written)
     }
 
-    /// Who wrote a commit, and the first line of its message, as they stand.
+    /// The author of a commit and the first line of its message, unmodified.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -124,7 +121,7 @@ impl Repo {
         Ok(heading.unwrap_or_default())
     }
 
-    /// True when `commit` (full or abbreviated) is on HEAD.
+    /// Whether `commit` (full or abbreviated) is HEAD or an ancestor of it.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -135,7 +132,7 @@ impl Repo {
         }
     }
 
-    /// A reported commit against its slice's basis; see [`CommitFacts`].
+    /// The facts about a reported commit, relative to the basis of its slice; see [`CommitFacts`].
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -171,7 +168,7 @@ impl Repo {
             .collect();
         let is_own = |slice: &Option<String>| slice.as_ref() == Some(&question.slice_id);
         facts.claimed = vec![id.clone()];
-        // What a rewriting of history made anew came from anybody.
+        // A commit that a rewrite of history recreated may come from anybody.
         if let Some(since) = &since
             && self.is_ancestor(since, &id)?
         {
@@ -212,7 +209,7 @@ impl Repo {
         Ok(facts)
     }
 
-    /// The first parents' way from `to` back to `from`, which is not among them.
+    /// The first-parent chain from `to` back to `from`, without `from`.
     fn list_way(&self, from: Option<&str>, to: &str, most: usize) -> Result<Vec<String>, Failure> {
         let mut way = Vec::new();
         let mut next = Some(to.to_owned());
@@ -229,10 +226,9 @@ impl Repo {
         Ok(listed.into_iter().rev().map(|commit| commit.id).collect())
     }
 
-    /// Commits made since HEAD was `seen`, oldest first, as far as HEAD still
-    /// contains them; at most [`MAX_MADE`], the newest kept. A branch switch, a
-    /// reset and a fast-forward make none, an amend makes one, a merge one, a
-    /// rebase one for each commit that it wrote anew.
+    /// Commits made since HEAD was at `seen`, oldest first, as far as HEAD still contains them; at most the newest
+    /// [`MAX_MADE`]. A branch switch, a reset and a fast-forward make none; an amend and a merge make one each; a
+    /// rebase makes one for each rewritten commit.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -257,7 +253,7 @@ impl Repo {
         };
         let mut made = Vec::new();
         let mut known = BTreeSet::new();
-        // Newest first, so that the cap keeps what is new and repeated ids stand where they ended.
+        // Newest first, so that the limit keeps the newest and a repeated id keeps its last position.
         for id in ids.into_iter().rev() {
             if made.len() < MAX_MADE && known.insert(id.clone()) && self.is_ancestor(&id, now)? {
                 made.push(self.read_made(&id)?);
@@ -280,8 +276,7 @@ impl Repo {
         })
     }
 
-    /// The moves after the last one that led to `seen`; none when there is no
-    /// record, or it does not reach back so far.
+    /// The moves after the last one to `seen`; `None` if there is no reflog, or it does not reach back that far.
     fn list_moves_since(&self, seen: Option<&str>) -> Result<Option<Vec<Move>>, Failure> {
         let path = self.git_dir.join("logs").join("HEAD");
         let Some(mut file) = disk::open_regular(&path, Links::Follow).at("read", &path)? else {
@@ -299,8 +294,8 @@ impl Repo {
         Ok(from.map(|from| moves.into_iter().skip(from).collect()))
     }
 
-    /// Without a record: what HEAD has gained on its first parents, when it still
-    /// contains what was seen. Anything else cannot be told from a switch.
+    /// Without a reflog: the commits that HEAD gained on its first-parent chain, if it still contains `seen`. Any other
+    /// case cannot be told from a branch switch.
     fn list_gained(&self, seen: Option<&str>, now: &str) -> Result<Vec<String>, Failure> {
         if let Some(seen) = seen
             && !self.is_ancestor(seen, now)?
@@ -312,8 +307,8 @@ impl Repo {
         Ok(ids)
     }
 
-    /// Whom a commit made here would name, by the user's settings and variables; none where git
-    /// would refuse to make one.
+    /// The identity that a commit made here would carry, from the user's settings and variables; `None` if git would
+    /// refuse to make one.
     ///
     /// # Errors
     /// When git cannot be asked.
@@ -330,7 +325,7 @@ impl Repo {
         Ok(Some(identity))
     }
 
-    /// Whether git knows whom a commit is by. Where the variables or the settings name somebody, it is not asked.
+    /// Whether git has an identity for commits. git is not asked if variables or settings name one.
     ///
     /// # Errors
     /// As [`Repo::identity`].
@@ -338,10 +333,10 @@ impl Repo {
         Ok(self.names_somebody() || self.identity()?.is_some())
     }
 
-    /// Name and address of author and committer are set, and git leaves something of each.
+    /// Whether author and committer each have a name and an address that git would not strip to nothing.
     fn names_somebody(&self) -> bool {
         let variable = |name: &str| std::env::var_os(name).map(|value| value.into_string().ok());
-        // libgit2 does not know of settings that are named by the environment.
+        // libgit2 does not read settings that come from the environment.
         let is_read =
             std::env::vars_os().all(|(name, _)| !name.to_string_lossy().starts_with("GIT_CONFIG"));
         let settings = self.objects.config().ok().filter(|_| is_read);
@@ -363,11 +358,10 @@ impl Repo {
         })
     }
 
-    /// The full id of the commit that a revision names, as `git rev-parse` reads it; none where it
-    /// names no commit here.
+    /// The full id of the commit that a revision names, as `git rev-parse` reads it; `None` if it names no commit here.
     ///
     /// # Errors
-    /// `git_missing`, or git that does not answer.
+    /// `git_missing`, or git does not answer.
     pub fn commit_named(&self, name: &str) -> Result<Option<String>, Failure> {
         if name.is_empty() || name.starts_with('-') || name.contains('\0') {
             return Ok(None);
@@ -376,7 +370,7 @@ impl Repo {
         self.ask_line(call)
     }
 
-    /// A ref that names another one: a remote's `HEAD` does, and a branch of that name does not.
+    /// Whether a ref is symbolic, as a remote's `HEAD` is and a branch of that name is not.
     ///
     /// # Errors
     /// As [`Repo::commit_named`].
@@ -385,7 +379,7 @@ impl Repo {
         Ok(self.ask_line(call)?.is_some())
     }
 
-    /// The branch that the checked out one follows, by its short name.
+    /// The short name of the upstream of the checked-out branch.
     ///
     /// # Errors
     /// As [`Repo::commit_named`].
@@ -393,10 +387,10 @@ impl Repo {
         self.ask_line(Call::new("rev-parse --abbrev-ref @{upstream}"))
     }
 
-    /// The default branch of the remote, `origin` first, as the last clone or fetch knew it.
+    /// The ref of a remote's default branch, `origin` preferred, as of the last clone or fetch.
     ///
     /// # Errors
-    /// Refs that cannot be read.
+    /// If the refs cannot be read.
     pub fn default_branch(&self) -> Result<Option<String>, Failure> {
         let names = self.refs()?.into_keys();
         Ok(names
@@ -404,7 +398,7 @@ impl Repo {
             .min_by_key(|name| name != "refs/remotes/origin/HEAD"))
     }
 
-    /// Where git looks for its hooks, by `core.hooksPath` where that is set.
+    /// The directory of git's hooks; `core.hooksPath` if that is set.
     ///
     /// # Errors
     /// As [`Repo::commit_named`].
@@ -412,13 +406,13 @@ impl Repo {
         let call = Call::new("config --type=path --get-all core.hooksPath");
         let told = self.program.ask(call)?;
         let text = String::from_utf8_lossy(&told.stdout);
-        // The last one is what every call of cook sets, so that no hook runs in it.
+        // The last value is the one that cook sets in each of its calls to keep hooks from running.
         let theirs = text.lines().rev().nth(1);
         let default = || self.common_dir().join("hooks");
         Ok(theirs.map_or_else(default, |path| self.root().join(path)))
     }
 
-    /// A setting of git's as it is in force here, `~` written out; none where nobody set it.
+    /// The effective value of a git setting, with `~` expanded; `None` if it is not set.
     ///
     /// # Errors
     /// As [`Repo::commit_named`].
@@ -426,7 +420,7 @@ impl Repo {
         self.ask_line(Call::new("config --type=path --get").arg(name))
     }
 
-    /// One line where git has one; any refusal of the name is none.
+    /// The output line of git, if any; `None` if git refuses the name.
     fn ask_line(&self, call: Call) -> Result<Option<String>, Failure> {
         let captured = self.program.ask(call)?;
         let text = String::from_utf8_lossy(&captured.stdout);
@@ -435,8 +429,8 @@ impl Repo {
     }
 }
 
-/// A file of the contract or of the settings, whose gates and limits bind its author as
-/// well, or a path of `[rules] protected`.
+/// Whether a path is protected: everything in `.agent/` (contract and settings, whose gates and limits bind their
+/// author as well), or a path of `[rules] protected`.
 pub(super) fn is_protected(path: &str, protected: &[Pattern]) -> bool {
     path.starts_with(".agent/")
         || protected
@@ -444,18 +438,18 @@ pub(super) fn is_protected(path: &str, protected: &[Pattern]) -> bool {
             .any(|pattern| surface_matches(pattern, path))
 }
 
-/// How much of the record's end is read.
+/// Bytes that are read from the end of the reflog.
 const TAIL: u64 = 256 << 10;
 
-/// Commits that one look may find.
+/// Most commits that [`Repo::list_made_since`] returns.
 pub const MAX_MADE: usize = 100;
 
-/// A commit that was made while nobody looked.
+/// A commit that [`Repo::list_made_since`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeCommit {
     /// Full id.
     pub id: String,
-    /// First line of its message, as it stands.
+    /// First line of its message, unmodified.
     pub subject: String,
     /// Value of its last `Cook-Slice` trailer.
     pub slice: Option<String>,
@@ -463,13 +457,13 @@ pub struct MadeCommit {
     pub paths: Vec<String>,
 }
 
-/// One line of the record.
+/// A line of the reflog.
 struct Move {
     to: String,
     what: String,
 }
 
-/// What git writes for moves that lead to commits which were there before.
+/// Beginnings of reflog messages for moves to commits that existed before.
 const LEADS_ELSEWHERE: [&str; 9] = [
     "checkout:",
     "switch:",
@@ -483,7 +477,7 @@ const LEADS_ELSEWHERE: [&str; 9] = [
 ];
 
 impl Move {
-    /// Whether it made a commit. A fast-forward, and the begin and end of a rebase, did not.
+    /// Whether the move made a commit. A fast-forward, and the start and end of a rebase, do not.
     fn is_new_commit(&self) -> bool {
         let action = self.what.split(':').next().unwrap_or_default();
         let elsewhere = LEADS_ELSEWHERE
@@ -510,10 +504,9 @@ fn parse(line: &str) -> Option<Move> {
     })
 }
 
-/// `(token, value)` of each trailer in the final trailer block, in order;
-/// continuation lines are joined with one space.
+/// `(token, value)` of each trailer in the final trailer block, in order; continuation lines are joined with one space.
 fn trailers(message: &str) -> Vec<(String, String)> {
-    // A commit's message has no patch below it, so a `---` line divides nothing.
+    // A commit message has no patch below it, so a `---` line does not end the message.
     let lines = message.lines();
     let lines = lines.map(|line| {
         line.strip_prefix('-')
@@ -538,10 +531,10 @@ pub fn last_trailer(message: &str, name: &str) -> Option<String> {
     Some(value).filter(|value| !value.is_empty())
 }
 
-/// What names author and committer to git: variables and their values.
+/// The identity of author and committer: git's environment variables and their values.
 pub type Identity = Vec<(&'static str, String)>;
 
-/// git's words for each, and the variables that say the same to another git.
+/// git's name for each identity, and the environment variables that set it in another git process.
 const NAMES: [(&str, [&str; 2]); 2] = [
     ("GIT_AUTHOR_IDENT", ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"]),
     (

@@ -1,6 +1,6 @@
-//! Objects and refs by libgit2: commits, what differs between two, what stands at a path. Reads refs, commits and
-//! trees; never the index or the worktree, where libgit2 and git disagree. Ids are full, lower-case and known to name
-//! commits, unless said otherwise.
+//! Objects and refs through libgit2: commits, their differences, entries of trees. Reads refs, commits and trees; never
+//! the index or the worktree, about which libgit2 and git disagree. Ids are full, in lower case and known to name
+//! commits, unless stated otherwise.
 
 use super::program::{Call, OrFail, fail_git};
 use super::special::check_refs;
@@ -12,26 +12,26 @@ use git2::{ErrorCode, ObjectType, Oid, Sort};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Bytes of a commit and of a directory, at most.
+/// Largest commit and largest directory object that is read, in bytes.
 const MAX_COMMIT: u64 = 16 << 20;
 const MAX_TREE: u64 = 256 << 20;
 
-/// Entries of a directory that libgit2 keeps at hand itself, about; a larger one it reads anew for each
-/// of its files.
+/// Directories with at least this many entries are cached here: libgit2 caches smaller ones only, roughly, and would
+/// read a larger one again for each of its files.
 const LARGE: usize = 100;
-/// Large directories that are kept.
+/// Most large directories that are cached.
 const MAX_KEPT: usize = 16;
-/// Their entries together.
+/// Most entries of the cached directories together.
 const MAX_ENTRIES: usize = 2_000_000;
-/// Commits that one walk looks at.
+/// Commits that one walk of [`Repo::list_ancestors`] visits.
 const NEAR: usize = 1_000;
 
-/// Commits of a line that are walked here, and that are kept, with messages of at most so many bytes.
+/// Most commits that `walk_line` walks; most commits that are cached, and most bytes of their messages.
 const MAX_LINE: usize = 1_000;
 const MAX_COMMITS_KEPT: usize = 20_000;
 const MAX_MESSAGE_KEPT: usize = 4 << 10;
 
-/// The object and the mode of what stands at a name.
+/// The object id and the mode of an entry.
 type Side = (Oid, i32);
 
 /// The entries of two directories, by name.
@@ -61,7 +61,7 @@ impl Repo {
         self.find_commit(self.oid(id)?)
     }
 
-    /// Read once, and then kept: a walk of libgit2's reads each commit that was looked at before from the disk again.
+    /// Reads a commit once and caches it: a revwalk of libgit2 reads commits from the disk that were read before.
     fn find_commit(&self, id: Oid) -> Result<Rc<KnownCommit>, Failure> {
         if let Some(known) = self.commits.borrow().get(&id) {
             return Ok(Rc::clone(known));
@@ -82,8 +82,8 @@ impl Repo {
         Ok(known)
     }
 
-    /// The commits from one back to another, newest first and without that one, where each has one parent: whether the
-    /// line leads there. None where it forks, is long, or cannot be read.
+    /// The commits from `to` back to `from`, newest first and without `from`, if each has at most one parent; the flag
+    /// says whether the line reaches `from`. `None` if it forks, is too long, or cannot be read.
     fn walk_line(&self, from: Oid, to: Oid) -> Option<(Vec<Rc<KnownCommit>>, bool)> {
         let mut line = Vec::new();
         let mut at = to;
@@ -104,7 +104,7 @@ impl Repo {
         Some((line, true))
     }
 
-    /// libgit2 reads an object whole, and a few bytes can be made into any number.
+    /// Refuses large objects: libgit2 reads an object whole, and a few compressed bytes can expand to any size.
     fn require_small(&self, id: Oid, limit: u64) -> Result<(), Failure> {
         if self.small.borrow().contains(&id) {
             return Ok(());
@@ -146,7 +146,7 @@ impl Repo {
         Ok(entries.collect())
     }
 
-    /// What stands at a path below a commit.
+    /// The entry at a path in a commit's tree.
     fn find(&self, commit: &str, path: &str) -> Result<Option<Side>, Failure> {
         let mut directory = self.commit(commit)?.tree;
         let mut found = None;
@@ -186,8 +186,8 @@ impl Repo {
         Ok(found)
     }
 
-    /// A blob's content by its full id; none when this repository does not have it, or
-    /// it is larger than any file that is read.
+    /// The content of the blob with this full id; `None` if this repository does not have it, or it is larger than
+    /// [`MAX_FILE`].
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -204,7 +204,7 @@ impl Repo {
         }
     }
 
-    /// HEAD now.
+    /// The current HEAD.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -243,7 +243,7 @@ impl Repo {
         })
     }
 
-    /// Names of the refs below a prefix that ends with a slash.
+    /// Names of the refs below a prefix, which ends with a slash.
     pub(super) fn list_refs_below(&self, prefix: &str) -> Result<Vec<String>, Failure> {
         if self.is_open_in_libgit2() {
             let found = self.objects.references_glob(&format!("{prefix}*"));
@@ -255,11 +255,11 @@ impl Repo {
         self.program.lines(call)
     }
 
-    /// Every ref: its name, the object that it leads to, and the ref that it names where it is symbolic. One that leads
-    /// nowhere is passed over.
+    /// Every ref: its name, the object to which it resolves, and its target ref if it is symbolic. Refs that do not
+    /// resolve are skipped.
     pub(super) fn list_refs(&self) -> Result<Vec<(String, String, Option<String>)>, Failure> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        // Which refs are a linked worktree's own only git tells.
+        // Only git knows which refs belong to a linked worktree.
         if self.is_open_in_libgit2() && self.git_dir == self.common_dir {
             check_refs(&self.root)?;
             let mut found = Vec::new();
@@ -287,9 +287,8 @@ impl Repo {
         Ok(fields.collect())
     }
 
-    /// The full id of the one commit that begins with `id`; none when there is no
-    /// such commit, or several. Only hexadecimal ids of at least 4 digits name a
-    /// commit here, never refs.
+    /// The full id of the only commit whose id begins with `id`; `None` if there is none, or several. Only hexadecimal
+    /// ids of at least 4 digits are accepted, never refs.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -307,12 +306,12 @@ impl Repo {
         }
         match absent(self.objects.find_commit_by_prefix(&id)) {
             Ok(commit) => Ok(commit.map(|commit| commit.id().to_string())),
-            // Only git tells an ambiguous id apart by what kind of object it names.
+            // Only git resolves an ambiguous id by the kind of the objects.
             Err(_) => self.program.resolve(&id),
         }
     }
 
-    /// True when `descendant` is `ancestor` or comes after it (full ids).
+    /// Whether `descendant` (full id) is `ancestor` (full id) or has it as an ancestor.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -325,8 +324,8 @@ impl Repo {
         Ok(ancestor == descendant || leads().or_fail()?)
     }
 
-    /// Those of these commits (full ids) that `descendant` is or comes after: one walk finds all that are near it, where a
-    /// question for each would walk for each.
+    /// The commits among these (full ids) that are `descendant` or its ancestors. One walk finds all that are near it,
+    /// instead of a walk for each.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -345,7 +344,7 @@ impl Repo {
                 break;
             }
         }
-        // What is far, or beyond what cannot be read.
+        // The remaining commits are far away, or behind a commit that cannot be read.
         for far in commits {
             if self.is_ancestor(&far, descendant)? {
                 found.insert(far);
@@ -406,19 +405,19 @@ impl Repo {
         Ok(self.commit(commit)?.tree.to_string())
     }
 
-    /// First parent; none for a root.
+    /// The first parent; `None` for a root commit.
     pub(super) fn parent(&self, commit: &str) -> Result<Option<String>, Failure> {
         Ok(self.parents(commit)?.into_iter().next())
     }
 
-    /// All parents, the first one first.
+    /// All parents in order.
     pub(super) fn parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
         let commit = self.commit(commit)?;
         Ok(commit.parents.iter().map(Oid::to_string).collect())
     }
 
-    /// Paths that differ between two commits' trees, sorted; none = the empty tree.
-    /// A rename is a deletion and an addition.
+    /// Paths that differ between the trees of two commits, sorted; `None` stands for the empty tree. A rename is a
+    /// deletion and an addition.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -447,8 +446,8 @@ impl Repo {
         Ok(changes)
     }
 
-    /// What stands at a path in a commit's tree. The path is looked up in the tree
-    /// alone, so it cannot leave the repository, and links are not followed.
+    /// The entry at a path in a commit's tree. The path is looked up in the tree only: it cannot leave the repository,
+    /// and symlinks are not followed.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -476,7 +475,7 @@ impl Repo {
         })
     }
 
-    /// What stands at a path of a commit (full id) that is no directory, of whatever kind.
+    /// The mode and id of the entry at a path in a commit (full id), of any kind except a directory.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -493,12 +492,12 @@ impl Repo {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) id: String,
-    /// Who wrote it, as the commit has it.
+    /// The author, as the commit names them.
     pub(super) author: String,
     pub(super) message: String,
 }
 
-/// What became of a path between two trees.
+/// How a path changed between two trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum ChangeKind {
@@ -507,20 +506,19 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// A path that differs between two trees. Paths that are not UTF-8 carry `\xNN`
-/// for each byte that does not fit.
+/// A path that differs between two trees. In a path that is not UTF-8 each invalid byte is written as `\xNN`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
-    /// Relative to the root.
+    /// Relative to the root of the worktree.
     pub path: String,
-    /// What became of it.
+    /// How it changed.
     pub kind: ChangeKind,
 }
 
-/// What stands at a path in a commit's tree.
+/// The entry at a path in a commit's tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// Nothing.
+    /// No entry.
     Nothing,
     /// A directory.
     Directory,
@@ -528,7 +526,7 @@ pub enum Entry {
     Symlink,
     /// A submodule.
     Submodule,
-    /// A file larger than [`MAX_FILE`].
+    /// A file larger than [`MAX_FILE`], with its size in bytes.
     Huge(u64),
     /// A file's content and its object id.
     File {
@@ -539,10 +537,10 @@ pub enum Entry {
     },
 }
 
-/// Bytes of a file that are read out of a tree.
+/// Largest file, in bytes, whose content is read from a tree.
 pub const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// A path of bytes as text: what is not UTF-8 becomes `\xNN`.
+/// Converts the bytes of a path to text; each byte that is not UTF-8 becomes `\xNN`.
 pub fn path_text(bytes: &[u8]) -> String {
     use std::fmt::Write;
     let mut text = String::with_capacity(bytes.len());

@@ -1,11 +1,10 @@
-//! Whether a commit is exactly the merge of a finished one into its base: recomputed, not believed.
+//! Whether a commit is exactly the merge of a finished commit into its base: git makes the merge again, and the trees
+//! are compared.
 //!
-//! git makes the merge again in a git dir of cook's own, which reads the repository's objects and
-//! has settings, attributes and merge drivers of nobody; the user's objects are never written.
+//! It is made in a git dir of cook's own that reads the repository's objects and has no settings, attributes or merge
+//! drivers of any user; nothing is written to the user's objects.
 //!
-//! A clone that left blobs at its remote: what a commit needs of them.
-//!
-//! Files of a commit's tree below some paths, and where two branches went apart.
+//! Also: blobs that a partial clone lacks, files of a commit below given paths, and merge bases.
 
 use super::libgit::path_text;
 use super::program::{Call, Program, refusal};
@@ -17,45 +16,45 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use strum::IntoStaticStr;
 
-/// git's exit code for words that it does not know.
+/// Exit code of git for arguments that it does not know.
 const USAGE: i32 = 129;
-/// Commits that a rebase may have made of the work.
+/// Most commits into which a rebase may have turned the work.
 const MAX_REBASED: usize = 250;
 
-/// How a finished commit came to be another one.
+/// How a finished commit was merged into another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum MergedAs {
     /// A commit with both as its parents.
     Merge,
-    /// One commit that brings in all of it.
+    /// One commit that holds all of its changes.
     Squash,
     /// Its commits, made anew one by one.
     Rebase,
 }
 
 impl MergedAs {
-    /// The word in answers.
+    /// The name in answers.
     pub fn id(self) -> &'static str {
         self.into()
     }
 }
 
-/// What a commit was merged into.
+/// The commit into which a finished one was merged, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedFrom {
-    /// The commit before it.
+    /// The commit before the merge.
     pub base: String,
-    /// How.
+    /// How it was merged.
     pub how: MergedAs,
 }
 
 impl Repo {
-    /// What `done` was merged into so that exactly the tree of `head` came of it (full ids); none
-    /// where no merge of git's makes this tree, or one with conflicts does.
+    /// The commit into which `done` was merged so that the result is exactly the tree of `head` (full ids). `None` if
+    /// git produces this tree from no such merge, or only with conflicts.
     ///
     /// # Errors
-    /// When the repository cannot be read, or git cannot make a merge again (before 2.38).
+    /// If the repository cannot be read, or git is too old to make the merge again (before 2.38).
     pub fn find_merge(&self, head: &str, done: &str) -> Result<Option<MergedFrom>, Failure> {
         let tree = self.find_tree(head)?;
         let parents = self.read_written_parents(head)?;
@@ -69,7 +68,7 @@ impl Repo {
             if self.resolve(base)?.is_none() {
                 return Ok(false);
             }
-            // Into what was built on the work there is nothing to merge, and what was built nobody judged.
+            // Nothing is to be merged into a base that contains the work, and nobody judged the commits built on it.
             match self.merge_base(base, done)? {
                 Some(common) if common != done => {}
                 _ => return Ok(false),
@@ -84,7 +83,7 @@ impl Repo {
             again.makes(self, base, done, &tree)
         };
         if let [one, two] = &parents[..] {
-            // Both ways round: the work into the branch, or the branch into the work.
+            // In both directions: the work into the branch, or the branch into the work.
             for (base, other) in [(one, two), (two, one)] {
                 if other == done && is_it(base)? {
                     let (base, how) = (base.clone(), MergedAs::Merge);
@@ -112,7 +111,7 @@ impl Repo {
         Ok(None)
     }
 
-    /// The parents that a commit (full id) names, also where a shallow clone was cut off from them.
+    /// The parents that a commit (full id) names, including those beyond the boundary of a shallow clone.
     ///
     /// # Errors
     /// When there is no such commit.
@@ -124,9 +123,8 @@ impl Repo {
         Ok(parents.map(str::to_owned).collect())
     }
 
-    /// From `base` to `head` as much changed as the work changed. Where less did, `base` held a part
-    /// of the work already, made anew by whoever rebased it, and what else came with that nobody
-    /// compared.
+    /// Whether `base..head` changes as much as the work did. If it changes less, `base` already held a part of the
+    /// work, remade by a rebase, and nobody compared the other changes that came with that part.
     fn brings_all(&self, base: &str, head: &str, done: &str) -> Result<bool, Failure> {
         let Some(before) = self.merge_base(base, done)? else {
             return Ok(false);
@@ -134,7 +132,7 @@ impl Repo {
         Ok(self.measure_change(base, head)? == self.measure_change(&before, done)?)
     }
 
-    /// Lines that were added and taken away, and files that are no text.
+    /// The numbers of added lines, removed lines, and changed binary files.
     fn measure_change(&self, from: &str, to: &str) -> Result<[u64; 3], Failure> {
         let call = Call::new(
             "diff-tree -r --numstat --minimal --no-renames --no-ext-diff --no-textconv --ignore-submodules=none",
@@ -159,16 +157,16 @@ impl Repo {
         Ok(sums)
     }
 
-    /// The clone does not hold the whole history.
+    /// Whether the clone is shallow.
     pub fn is_shallow(&self) -> bool {
         let shallow = self.common_dir.join("shallow");
         shallow.metadata().is_ok_and(|found| found.len() > 0)
     }
 
-    /// The remote that a partial clone left objects at; none where the repository is whole.
+    /// The remote from which a partial clone fetches missing objects; `None` if the clone is not partial.
     ///
     /// # Errors
-    /// When git does not answer.
+    /// If git does not answer.
     pub fn promisor(&self) -> Result<Option<String>, Failure> {
         self.known.promisor.recall("", || self.read_promisor())
     }
@@ -185,11 +183,11 @@ impl Repo {
         Ok(remote.map(str::to_owned))
     }
 
-    /// Fetches what a partial clone left out: the files of a commit, and the whole history of these.
-    /// False when nothing is missing, or the repository names no remote that has it.
+    /// Fetches the objects that a partial clone left out: those of a commit's files, and of the whole `history` of
+    /// other commits. Returns false if nothing is missing, or the repository has no such remote.
     ///
     /// # Errors
-    /// When git does not answer, or the remote does not.
+    /// If git or the remote does not answer.
     pub fn fetch_missing(&self, commit: &str, history: &[&str]) -> Result<bool, Failure> {
         let Some(remote) = self.promisor()? else {
             return Ok(false);
@@ -197,7 +195,7 @@ impl Repo {
         let mut before = BTreeSet::new();
         loop {
             let missing = self.list_missing(commit, history)?;
-            // A directory that comes may name others.
+            // A fetched directory may name further missing objects.
             if missing.is_empty() || missing == before {
                 return Ok(!before.is_empty());
             }
@@ -206,7 +204,7 @@ impl Repo {
         }
     }
 
-    /// Whether the files of a commit, and the whole history of these, are here.
+    /// Whether the objects of a commit's files, and of the whole `history` of other commits, are here.
     ///
     /// # Errors
     /// When git does not answer.
@@ -222,7 +220,7 @@ impl Repo {
         Ok(missing)
     }
 
-    /// Objects that are not here and these lead to.
+    /// Missing objects that are reachable from these commits.
     fn missing(&self, how: &[&str], lines: &str) -> Result<BTreeSet<String>, Failure> {
         let mut list = Call::new("rev-list --objects --missing=print --stdin");
         list.arguments.extend(how.iter().map(Into::into));
@@ -232,7 +230,7 @@ impl Repo {
         Ok(missing.map(str::to_owned).collect())
     }
 
-    /// The one call that reaches a remote, by the program that every remote has.
+    /// The only call that contacts a remote; it runs the default `git-upload-pack` there.
     fn fetch_objects(&self, remote: &str, ids: &BTreeSet<String>) -> Result<(), Failure> {
         let uploader = format!("remote.{remote}.uploadpack");
         let fetch = Call::new("fetch --quiet --no-tags --no-write-fetch-head --recurse-submodules=no --filter=blob:none --stdin --")
@@ -250,7 +248,7 @@ impl Repo {
         Ok(())
     }
 
-    /// The files of a commit (full id) at or below these paths, links and submodules among them.
+    /// The files of a commit (full id) at or below these paths, including symlinks and submodules.
     ///
     /// # Errors
     /// When there is no such commit.
@@ -259,14 +257,14 @@ impl Repo {
         commit: &str,
         paths: &[&str],
     ) -> Result<BTreeMap<String, TreeEntry>, Failure> {
-        // Without a path git lists all.
+        // Without a path git would list all files.
         match paths.is_empty() {
             true => Ok(BTreeMap::new()),
             false => self.list_tree(commit, paths),
         }
     }
 
-    /// The files of a commit (full id), links and submodules among them.
+    /// The files of a commit (full id), including symlinks and submodules.
     ///
     /// # Errors
     /// When there is no such commit.
@@ -306,8 +304,7 @@ impl Repo {
         Ok(files)
     }
 
-    /// The one commit at which two branches went apart (full ids); none where there is none here, or
-    /// several.
+    /// The only merge base of two commits (full ids); `None` if there is none, or more than one.
     ///
     /// # Errors
     /// When git does not answer.
@@ -316,7 +313,7 @@ impl Repo {
         Ok(bases.pop().filter(|_| bases.is_empty()))
     }
 
-    /// The commits at which two branches went apart (full ids).
+    /// All merge bases of two commits (full ids).
     pub(crate) fn list_merge_bases(&self, one: &str, two: &str) -> Result<Vec<String>, Failure> {
         let call = Call::new("merge-base --all").env("GIT_NO_REPLACE_OBJECTS", "1");
         let told = self.program.ask(call.arg(one).arg(two))?;
@@ -348,8 +345,7 @@ impl Again {
         Ok(Self { program, dir })
     }
 
-    /// Whether git merges both into this tree, without a conflict. Git finds what they have in common
-    /// as `git merge` does.
+    /// Whether git merges both into this tree without conflicts. Git finds the merge base as `git merge` does.
     fn makes(&self, repo: &Repo, base: &str, done: &str, tree: &str) -> Result<bool, Failure> {
         let mut sources = vec![None];
         if !matches!(repo.entry(base, ".gitattributes")?, Entry::Nothing) {
@@ -366,7 +362,7 @@ impl Again {
             match captured.code {
                 Some(0) if said.lines().next() == Some(tree) => return Ok(true),
                 Some(0 | 1) => {}
-                // Before 2.41 git reads no attributes without a worktree.
+                // Before 2.41 git does not read attributes without a worktree.
                 Some(USAGE) if with_attributes => {}
                 Some(USAGE) => {
                     let what = "this git cannot make a merge again";
@@ -380,7 +376,7 @@ impl Again {
     }
 }
 
-/// A call by nobody's settings.
+/// Detaches a call from all user and system settings.
 fn alone(call: Call) -> Call {
     call.env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")

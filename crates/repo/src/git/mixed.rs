@@ -1,18 +1,15 @@
-//! What differs between two commits, and a commit made of both: the files of one, some of them as the
-//! other has them.
+//! Differences between two commits, and commits that mix both: the files of one commit, with some files from another.
 //!
-//! A made commit is a few loose objects that no ref names; the same mixture has the same id each time,
-//! and `git gc` removes it in its own time.
+//! A made commit is a few loose objects without a ref; the same mixture always has the same id, and `git gc` eventually
+//! removes it.
 //!
-//! Committing exactly some paths (`cook init --commit`).
+//! Committing exactly some paths (`cook init --commit`) with plumbing commands: a temporary index, a tree, a commit, a
+//! compare-and-swap of HEAD. Other staged paths stay staged and out of the commit. The commit carries the user's
+//! identity; no hook runs and nothing is signed, because it holds only what cook wrote and must not depend on the
+//! project's tools.
 //!
-//! Made of plumbing: a temporary index, a tree, a commit, a compare-and-swap of
-//! HEAD. Other paths that the user staged stay staged and out of the commit. The
-//! user's identity is used; no hook runs and nothing is signed, because the
-//! commit holds only what cook wrote and must not depend on the project's tools.
-//!
-//! A copy of the repository that can be thrown away: history up to a commit, on a branch of the same
-//! name, and nothing that leads back.
+//! Throwaway copies of the repository: the history up to a commit, on a branch of the same name, without a way back to
+//! the original.
 
 use super::Repo;
 use super::libgit::path_text;
@@ -24,46 +21,46 @@ use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-/// The author of a made commit, and its time.
+/// Author and committer of a made commit, with a fixed time.
 const NOBODY: &str = "nobody <nobody@example.invalid> 1700000000 +0000";
 
-/// Modes of entries, as trees write them.
+/// Modes of tree entries, as trees write them.
 const FOLDER: &str = "40000";
 const SUBMODULE: &str = "160000";
 
-/// A path and the mode and object that it gets; none = nothing is left there.
+/// A path with the mode and object it gets; `None` removes it.
 type Placed<'p> = (&'p str, Option<(String, Oid)>);
 
-/// A path that differs between two commits; a file that was renamed is one.
+/// A path that differs between two commits; a renamed file is one change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeChange {
-    /// At the first commit; none = it is not there.
+    /// Path and entry in the first commit; `None` if it is not there.
     pub before: Option<(String, TreeEntry)>,
-    /// At the second commit.
+    /// Path and entry in the second commit; `None` if it is not there.
     pub after: Option<(String, TreeEntry)>,
 }
 
 impl TreeChange {
-    /// Its path at the second commit, or where it is gone at the first.
+    /// The path in the second commit, or in the first one if the file is gone.
     pub fn path(&self) -> &str {
         let both = self.after.as_ref().or(self.before.as_ref());
         both.map_or("", |(path, _)| path)
     }
 }
 
-/// What a path of a made commit holds.
+/// The new content of a path in a made commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Put {
-    /// An object that is here.
+    /// An existing object.
     Entry(TreeEntry),
-    /// A text, in a file of that mode.
+    /// A text, in a file with the given mode.
     Text {
         /// Octal, as git writes it.
         mode: String,
-        /// What it holds.
+        /// The content of the file.
         text: String,
     },
-    /// Nothing.
+    /// Removes the path.
     Nothing,
 }
 
@@ -72,14 +69,14 @@ pub enum Put {
 pub struct Said {
     /// Full id.
     pub commit: String,
-    /// All of it.
+    /// The whole message.
     pub message: String,
-    /// Parents behind the first.
+    /// All parents except the first.
     pub merged: Vec<String>,
 }
 
 impl Repo {
-    /// What differs between two commits (full ids), renames found, sorted by path.
+    /// The differences between two commits (full ids), with rename detection, sorted by path.
     ///
     /// # Errors
     /// When git does not answer.
@@ -126,8 +123,8 @@ impl Repo {
         Ok(changes)
     }
 
-    /// A commit on top of `code` (a full id) that holds its files, but for those that are put in their
-    /// place. It is `code` itself where nothing differs.
+    /// Makes a commit on top of `code` (a full id) that has the same files except for `puts`. Returns `code` itself if
+    /// nothing differs.
     ///
     /// # Errors
     /// When git does not answer, or an object cannot be written.
@@ -156,7 +153,7 @@ impl Repo {
         self.make_on(code, &made.to_string(), "Tests of another commit")
     }
 
-    /// A file that a made tree names is here, or is one that a partial clone left where it came from.
+    /// Checks that the object of an entry exists, or may still be fetched in a partial clone.
     fn require_object(&self, id: Oid, mode: &str, path: &str) -> Result<(), Failure> {
         let is_here = mode == SUBMODULE || self.objects.odb().or_fail()?.exists(id);
         match is_here || self.promisor()?.is_some() {
@@ -165,8 +162,8 @@ impl Repo {
         }
     }
 
-    /// A directory with these paths changed; none where nothing is left in it. As in git's index a file makes room
-    /// for a directory of its name, and a directory for a file.
+    /// Writes a directory with these paths changed; `None` if it ends up empty. As in git's index, a file replaces a
+    /// directory of the same name, and a directory a file.
     fn make_tree(&self, old: Option<Oid>, placed: &[Placed]) -> Result<Option<Oid>, Failure> {
         let mut entries = BTreeMap::new();
         if let Some(old) = old {
@@ -175,7 +172,7 @@ impl Repo {
             }
         }
         let mut below: BTreeMap<&str, Vec<Placed>> = BTreeMap::new();
-        // What goes makes room for what comes.
+        // Removals come first, to make room for additions.
         let (gone, come): (Vec<&Placed>, Vec<&Placed>) =
             placed.iter().partition(|(_, entry)| entry.is_none());
         for (path, entry) in gone.into_iter().chain(come) {
@@ -218,7 +215,7 @@ impl Repo {
         self.write_object(ObjectType::Tree, &bytes).map(Some)
     }
 
-    /// Writes an object; where libgit2 only reads this repository, by git.
+    /// Writes an object; by git if libgit2 cannot read the refs of this repository.
     fn write_object(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, Failure> {
         if self.is_open_in_libgit2() {
             return self.objects.odb().or_fail()?.write(kind, bytes).or_fail();
@@ -227,8 +224,8 @@ impl Repo {
         self.oid(&self.program.text(call.stdin(bytes))?)
     }
 
-    /// A commit on top of HEAD (a full id) of all that stands in the worktree and that git does not ignore; HEAD
-    /// itself where nothing differs. No ref names it.
+    /// Makes a commit on top of HEAD (a full id) of everything in the worktree that git does not ignore; returns HEAD
+    /// itself if nothing differs. It has no ref.
     ///
     /// # Errors
     /// When git does not answer, or a file cannot be read.
@@ -236,7 +233,7 @@ impl Repo {
         let made = TemporaryDir::make();
         let dir = made.at("make a directory in", &std::env::temp_dir())?;
         let index = dir.path().join("index");
-        // It knows of each file when it was looked at last.
+        // The copy brings git's stat cache, so that unchanged files are not read.
         let own = self.git_dir().join("index");
         match std::fs::copy(&own, &index) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -250,7 +247,7 @@ impl Repo {
         self.make_on(head, &tree, "What stands in the worktree")
     }
 
-    /// Whether the repository knows a file that holds these bytes.
+    /// Whether the repository holds a blob with these bytes.
     ///
     /// # Errors
     /// When git does not answer.
@@ -260,7 +257,7 @@ impl Repo {
         Ok(self.blob(&id)?.is_some())
     }
 
-    /// A commit of a tree by nobody; the one that it is on where the tree is that one's.
+    /// Makes a commit of a tree with a fixed author; returns `parent` if its tree is the same.
     fn make_on(&self, parent: &str, tree: &str, message: &str) -> Result<String, Failure> {
         if tree == self.find_tree(parent)? {
             return Ok(parent.to_owned());
@@ -272,7 +269,7 @@ impl Repo {
         Ok(made.to_string())
     }
 
-    /// The messages of `from..to` (full ids), the first parents' way, oldest first.
+    /// The messages of `from..to` (full ids) along the first parents, oldest first.
     ///
     /// # Errors
     /// When git does not answer.
@@ -296,7 +293,7 @@ impl Repo {
         Ok(said.collect())
     }
 
-    /// Files of a commit (full id) that hold this text, which is within a line.
+    /// Files of a commit (full id) that contain this text, which must not span lines.
     ///
     /// # Errors
     /// When git does not answer.
@@ -311,7 +308,7 @@ impl Repo {
         Ok(paths.collect())
     }
 
-    /// Files of a commit (full id) with a line that has one of these words, and those lines.
+    /// The lines of a commit's files (full id) that contain one of these words, each with its path.
     ///
     /// # Errors
     /// When git does not answer.
@@ -320,7 +317,7 @@ impl Repo {
         commit: &str,
         words: &BTreeSet<String>,
     ) -> Result<Vec<(String, String)>, Failure> {
-        /// Lines that are read.
+        /// Most lines that are read.
         const MOST: usize = 20_000;
         if words.is_empty() {
             return Ok(Vec::new());
@@ -343,12 +340,12 @@ impl Repo {
         Ok(found.collect())
     }
 
-    /// Commits the worktree's content of `paths` on top of HEAD, on an unborn branch
-    /// too; the commit's full id. None when HEAD already holds them so.
+    /// Commits the worktree's content of `paths` on top of HEAD, also on an unborn branch. Returns the commit's full
+    /// id, or `None` if HEAD already has this content.
     ///
     /// # Errors
-    /// When a path is missing or leaves the worktree, the index is locked, no
-    /// identity is set, or HEAD moved meanwhile. HEAD has not moved then.
+    /// If a path is missing or leaves the worktree, the index is locked, no identity is set, or HEAD moved meanwhile.
+    /// HEAD has not moved then.
     pub fn commit_paths(&self, paths: &[&str], message: &str) -> Result<Option<String>, Failure> {
         let git = &self.program;
         let list = encode_paths(&self.root, paths)?;
@@ -368,8 +365,8 @@ impl Repo {
             call = call.arg("-p").arg(parent);
         }
         let id = git.text(call.arg(&tree).stdin(message))?;
-        // The user's index learns of these paths before HEAD moves: were it locked,
-        // nothing would have changed yet.
+        // The user's index gets these paths before HEAD moves, so that a locked index fails before anything has
+        // changed.
         git.answer(Call::new("update-index --add -z --stdin").stdin(list))?;
         let old = head.commit.as_deref().unwrap_or("");
         self.forget_status();
@@ -383,11 +380,11 @@ impl Repo {
         Ok(Some(id))
     }
 
-    /// Copies the repository into a directory that is not there yet, with a commit (full id) checked out
-    /// on a branch; none = on none. No remote, no other branch, no tag, no log of refs leads further.
+    /// Clones the repository into a directory that does not exist yet, with a commit (full id) checked out on `branch`,
+    /// or detached if that is `None`. The copy has no remote, no other branch, no tag and no reflog.
     ///
     /// # Errors
-    /// What git says.
+    /// If git fails.
     pub fn copy_to(&self, dir: &Path, branch: Option<&str>, commit: &str) -> Result<Self, Failure> {
         let clone = Call::new(
             "clone --quiet --no-hardlinks --no-checkout --no-tags --template= -c gc.auto=0 -c maintenance.auto=false -c core.logAllRefUpdates=false --",
@@ -411,12 +408,11 @@ impl Repo {
         Ok(copy)
     }
 
-    /// Commits the tree of `like` with other texts in some files on top of HEAD, as `like` was
-    /// committed: its author, its time, its message. HEAD, index and worktree stand there then. None =
-    /// the file is not there.
+    /// Makes a commit on top of HEAD with the tree of `like` except for `texts` (`None` removes the file), and with the
+    /// author, committer, times and message of `like`. Then resets HEAD, index and worktree to it.
     ///
     /// # Errors
-    /// What git says; a path that `like` does not have.
+    /// If git fails, or `like` does not have one of the paths.
     pub fn commit_like(
         &self,
         like: &str,
@@ -465,7 +461,7 @@ impl Repo {
     }
 }
 
-/// A tree as git writes it: a directory is ordered as if its name ended in a slash.
+/// Encodes a tree as git does: a directory sorts as if its name ended with a slash.
 fn write_tree_bytes(entries: BTreeMap<Vec<u8>, (String, Oid)>) -> Vec<u8> {
     let mut entries: Vec<(Vec<u8>, (String, Oid))> = entries.into_iter().collect();
     entries.sort_by_cached_key(|(name, (mode, _))| {
@@ -486,7 +482,7 @@ fn write_tree_bytes(entries: BTreeMap<Vec<u8>, (String, Oid)>) -> Vec<u8> {
     bytes
 }
 
-/// The tree of `parent` with the worktree's content of the listed paths.
+/// Writes the tree of `parent` with the worktree's content of the listed paths.
 fn write_tree_with(
     git: &Program,
     index: &Path,
@@ -501,7 +497,7 @@ fn write_tree_with(
     git.answer(with(read))?;
     let add = Call::new("update-index --add -z --stdin").stdin(list);
     git.answer(with(add))?;
-    // A partial clone lacks contents that stay as they are.
+    // A partial clone lacks the blobs of unchanged files.
     git.text(with(Call::new("write-tree --missing-ok")))
 }
 
@@ -520,7 +516,7 @@ fn encode_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, Failure> {
     Ok(path_list(paths.iter().map(|path| path.as_bytes())))
 }
 
-/// What a copied commit says of who made it and when, in the order of the variables.
+/// Identity and times of a copied commit, in the order of the variables.
 const WHO: &str = "--format=%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd";
 const VARIABLES: [&str; 6] = [
     "GIT_AUTHOR_NAME",

@@ -1,11 +1,10 @@
-//! Facts about the user's repository: HEAD, ancestry, commits and their trailers,
-//! changed paths, cleanliness.
+//! Facts about the user's repository: HEAD, ancestry, commits and their trailers, changed paths, cleanliness.
 //!
-//! Invariants: the variables that point git elsewhere are never honoured;
-//! discovery stops at the worktree it starts in; libgit2 reads objects, and refs where it knows their
-//! format, as the `git` program does where it does not; cleanliness always comes from the program. What writes: [`Repo::commit_paths`], the throwaway
-//! worktrees under `<git dir>/cook`, copies elsewhere, putting a [`Baseline`] back, parking changes, moving the branch
-//! back while its commits and changes are kept, and removing locks whose owner is gone.
+//! Invariants: environment variables that redirect git are ignored; discovery stops at the worktree in which it starts;
+//! libgit2 reads objects, and refs if it knows their format, otherwise the `git` program reads the refs; cleanliness
+//! always comes from the program. The following write: [`Repo::commit_paths`], throwaway worktrees under `<git
+//! dir>/cook`, copies elsewhere, restoring a [`Baseline`], parking changes, moving the branch back while its commits
+//! and changes are kept, removing dead locks, made commits and fetched objects.
 
 mod baseline;
 mod cleanliness;
@@ -41,15 +40,15 @@ pub use texts::{
     says_something, split_lines,
 };
 
-/// The trailer by which a commit says which slice it belongs to.
+/// The trailer that names the slice to which a commit belongs.
 pub const SLICE_TRAILER: &str = "Cook-Slice";
-/// Where parked changes stand: stashes, one a ref.
+/// Prefix of the refs of parked changes; each ref is one stash.
 pub const PARKED_REFS: &str = "refs/cook/parked/";
-/// Where refs are kept that were put back.
+/// Prefix of the refs that keep commits which a moved ref left, and uncommitted changes that were set aside.
 pub const RESCUED_REFS: &str = "refs/cook/rescue/";
-/// Where copies of the user's files are that a log held which is removed.
+/// Prefix of the refs that hold copies of the user's files, taken from a log before it is removed.
 const SAVED_REFS: &str = "refs/cook/saved/";
-/// Where the refs are that hold what a baseline names.
+/// Prefix of the refs that protect the objects of a baseline from pruning.
 const PIN_REFS: &str = "refs/cook/watch/";
 
 /// A repository with a worktree.
@@ -58,11 +57,11 @@ pub struct Repo {
     git_dir: PathBuf,
     common_dir: PathBuf,
     objects: Repository,
-    /// libgit2 can tell refs too.
+    /// Whether libgit2 can also read the refs.
     has_refs: bool,
-    /// Large directories that were looked into last.
+    /// The large directories that were read last.
     directories: RefCell<VecDeque<(Oid, Directory)>>,
-    /// Commits and directories that are not too large to be read.
+    /// Commits and directories that are known to be within the size limits.
     small: RefCell<HashSet<Oid>>,
     /// Commits that were read.
     commits: RefCell<HashMap<Oid, Rc<KnownCommit>>>,
@@ -82,28 +81,28 @@ struct KnownCommit {
     message: String,
 }
 
-/// What git said about commits, and about what does not change while a command runs.
+/// Cached answers of git about commits, and about facts that do not change while a command runs.
 #[derive(Default)]
 struct Known {
-    /// Files, by a commit's full id.
+    /// The files of a commit, by its full id.
     trees: Memo<BTreeMap<String, TreeEntry>>,
-    /// What git says of two commits' differences, by their full ids.
+    /// The differences between two commits as git lists them, by both full ids.
     changes: Memo<Vec<Vec<u8>>>,
     /// The remote of a partial clone.
     promisor: Memo<Option<String>>,
-    /// What `git status` said last.
+    /// The last output of `git status`.
     status: RefCell<Option<Vec<u8>>>,
 }
 
-/// Answers that are kept of each question: a commit of 100,000 files takes about 10 MB.
+/// Most answers that one cache keeps: the files of a commit of 100,000 files take about 10 MB.
 const MOST: usize = 4;
 
-/// Answers by what was asked.
+/// Answers, by question.
 #[derive(Default)]
 struct Memo<T>(RefCell<BTreeMap<String, T>>);
 
 impl<T: Clone> Memo<T> {
-    /// The answer, asked for where it is not known. An error is asked again.
+    /// Returns the known answer, or asks for it. Errors are not cached.
     fn recall(
         &self,
         question: &str,
@@ -134,7 +133,7 @@ impl Repo {
         &self.root
     }
 
-    /// A file by its path as git writes it; none where the system has no such names.
+    /// The absolute path of a file, from its path as git writes it; `None` if the system cannot represent it.
     pub fn at(&self, path: &[u8]) -> Option<PathBuf> {
         native_path(path).map(|path| self.root.join(path))
     }
@@ -149,15 +148,15 @@ impl Repo {
         &self.common_dir
     }
 
-    /// True when libgit2 answers for refs as well as objects, false when only the program does.
+    /// Whether libgit2 reads refs as well as objects; if not, only the `git` program reads refs.
     pub fn is_open_in_libgit2(&self) -> bool {
         self.has_refs
     }
 
-    /// `<common git dir>/cook`, not made: whoever writes there makes it.
+    /// `<common git dir>/cook`. This call does not create it; writers do.
     ///
     /// # Errors
-    /// When it is a symlink or no directory, or cannot be looked at.
+    /// If it is a symlink or not a directory, or cannot be examined.
     pub fn cook_dir(&self) -> Result<PathBuf, Failure> {
         let dir = self.common_dir.join("cook");
         match crate::disk::look(&dir).at("look at", &dir)? {
@@ -169,11 +168,11 @@ impl Repo {
         }
     }
 
-    /// Opens the repository whose worktree holds `dir`: from there upwards to the first one, on one file system,
-    /// whatever the environment says.
+    /// Opens the repository whose worktree holds `dir`: the nearest one at or above it, on the same file system. The
+    /// environment is ignored.
     ///
     /// # Errors
-    /// `not_a_repository`, `bare_repository`, `foreign_owner`, or what git says.
+    /// `not_a_repository`, `bare_repository`, `foreign_owner`, `repository_astray`, or the error that git reports.
     pub fn discover(dir: &Path) -> Result<Self, Failure> {
         let none = |dir: &Path| {
             let what = format!("there is no git repository at or above `{}`", dir.display());
@@ -185,8 +184,8 @@ impl Repo {
             failure.replace_hints(["name a directory that exists"])
         })?;
         let place = nearest(&start).ok_or_else(|| none(&start))?;
-        // Whoever tracks files may track a git directory among them, with settings of theirs: only
-        // what no commit can hold, an entry named `.git`, leads to one.
+        // A commit can hold files that form a git directory with settings of its author's choice. It cannot hold an
+        // entry named `.git`, so only such an entry may lead to a repository.
         if !holds_git(&place) {
             return Err(refuse_bare(&place));
         }
@@ -196,8 +195,8 @@ impl Repo {
             Ok(repository) => by_libgit(repository, &place)?,
             Err(error) => by_program(&place).map_err(|refused| explain(refused, &error, &place))?,
         };
-        // Only a linked worktree's git dir, below the one it shares, says where that is: in any other
-        // the file makes git, and cook, look at another repository.
+        // Only the git dir of a linked worktree, which lies below the common one, may have this file. Anywhere else it
+        // redirects git, and cook, to another repository.
         let file = opened.git_dir.join("commondir");
         let is_linked = opened.git_dir.parent() == Some(&opened.common_dir.join("worktrees"));
         if !is_linked && file.symlink_metadata().is_ok() {
@@ -208,7 +207,7 @@ impl Repo {
         if opened.git_dir == real(&place)? {
             return Err(refuse_bare(&place));
         }
-        // A setting of a repository's own does not make another directory its worktree.
+        // `core.worktree` must not make another directory the worktree.
         if opened.root != real(&place)? {
             let (git, root) = (place.join(".git"), opened.root.display());
             let what = format!("`core.worktree` of `{}` leads to `{root}`", git.display());
@@ -227,7 +226,7 @@ fn refuse_bare(place: &Path) -> Failure {
     Failure::state(Code::BareRepository, what)
 }
 
-/// The first directory upwards that holds a `.git`, or that is a git dir of another name.
+/// The nearest directory, from `start` upwards, that holds a `.git` or is itself a git dir with another name.
 fn nearest(start: &Path) -> Option<PathBuf> {
     start
         .ancestors()
@@ -253,8 +252,8 @@ fn same_device(_: &Path, _: &Path) -> bool {
     true
 }
 
-/// As git tells: a directory with a HEAD, objects and refs. Another `.git` directory
-/// is passed over, as git does.
+/// Whether git accepts this as a git dir: it has a HEAD, objects and refs. Like git, cook passes over a `.git`
+/// directory that does not.
 fn is_git_dir(dir: &Path) -> bool {
     dir.join("HEAD").symlink_metadata().is_ok()
         && dir.join("objects").is_dir()
@@ -277,7 +276,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, Failure> {
     })
 }
 
-/// With the objects alone of a repository whose refs libgit2 cannot read.
+/// Opens a repository whose refs libgit2 cannot read; libgit2 gets its objects only.
 fn by_program(place: &Path) -> Result<Repo, Failure> {
     let git = Program::at(place);
     let ask = |what: &str| {
@@ -315,7 +314,7 @@ fn by_program(place: &Path) -> Result<Repo, Failure> {
     })
 }
 
-/// Which of the two refusals says what is wrong.
+/// Makes one failure of the two errors, that of the `git` program and that of libgit2.
 fn explain(refused: Failure, libgit: &git2::Error, place: &Path) -> Failure {
     let is_foreign = refused.message.contains("dubious ownership")
         || refused.code == Code::GitMissing && libgit.code() == ErrorCode::Owner;

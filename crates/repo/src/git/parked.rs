@@ -1,21 +1,19 @@
-//! A user's uncommitted changes, put aside as a ref while agents work and put back afterwards.
+//! Parking a user's uncommitted changes under a ref while agents work, and putting them back afterwards.
 //!
-//! Invariant: at every moment they stand in the worktree, in the user's stash, or under
-//! [`PARKED_REFS`]; nothing is let go of before it stands in the next place.
+//! Invariant: at every moment the changes are in the worktree, in the user's stash, or under [`PARKED_REFS`]; they
+//! leave one place only after they are in the next one.
 //!
-//! The branch that is checked out, brought to where a remote has it.
+//! Moving the checked-out branch to the commit that a remote has.
 //!
-//! Invariant: what only this worktree has stands under [`RESCUED_REFS`] before it is let go of.
+//! Invariant: what only this worktree has is under [`RESCUED_REFS`] before the branch moves.
 //!
-//! Lock files of git's: whoever holds one lets nobody else write, also after it died.
+//! git's lock files: one blocks all other writers, even after its owner died.
 //!
-//! Refs that are cook's own.
+//! cook's own refs.
 //!
-//! Throwaway worktrees: a commit checked out under `<common git dir>/cook/worktrees/`
-//! for as long as a reader works there.
-//!
-//! Each lies in a directory that holds a lock while it lives, so that what a killed
-//! cook left behind can be told from what another one is using.
+//! Throwaway worktrees: a commit checked out under `<common git dir>/cook/worktrees/` for as long as a reader works
+//! there. Each is in a directory whose lock is held while it is in use, so that one that a killed cook left behind can
+//! be told from one that another cook uses.
 
 use super::program::{Call, fail_git};
 use super::{PARKED_REFS, RESCUED_REFS, Repo, SAVED_REFS};
@@ -26,25 +24,25 @@ use cook_protocol::refusal::Refusal;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What became of parked changes.
+/// The result of putting parked changes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unparked {
-    /// They are in the worktree again, and the ref is gone.
+    /// The changes are in the worktree again, and the ref is gone.
     PutBack,
-    /// They stay parked, and why.
+    /// The changes stay parked, for this reason.
     Stay(String),
 }
 
-/// It is one of the files that `cook init --commit` commits.
+/// Whether `cook init --commit` commits this file.
 pub fn is_of_contract(path: &str) -> bool {
     path.starts_with(".agent/") || path == ".gitignore"
 }
 
 impl Repo {
-    /// Parks everything that is not committed, untracked files among it; the ref.
+    /// Parks all uncommitted changes, untracked files included, and returns the ref.
     ///
     /// # Errors
-    /// What git says; the changes then stand where they stood, or in the stash.
+    /// If git fails; the changes are then where they were, or in the stash.
     pub fn park(&self, of: &str, id: &str) -> Result<String, Failure> {
         let dirty = self.status()?.worktree.dirty;
         let own = dirty.iter().find(|path| is_of_contract(path));
@@ -64,7 +62,7 @@ impl Repo {
         Ok(name)
     }
 
-    /// Stashes everything that is not committed, untracked files among it, under a ref.
+    /// Stashes all uncommitted changes, untracked files included, and moves the stash to a ref.
     pub(super) fn stash_as(&self, name: &str) -> Result<(), Failure> {
         self.forget_status();
         let push =
@@ -74,7 +72,7 @@ impl Repo {
         self.program.answer(push)?;
         let stashed = self.stash()?.filter(|now| Some(now) != before.as_ref());
         let Some(stashed) = stashed else {
-            // What stands at the top of the stash then is the user's own.
+            // The top of the stash is then the user's own.
             let what =
                 "git stashes nothing of what is not committed: commit it, or put it away yourself";
             return Err(fail_git(what.to_owned()));
@@ -90,10 +88,10 @@ impl Repo {
         self.program.line(call)
     }
 
-    /// What is parked, oldest first.
+    /// The refs of parked changes, oldest first.
     ///
     /// # Errors
-    /// What git says.
+    /// If git fails.
     pub fn list_parked(&self, of: &str) -> Result<Vec<String>, Failure> {
         let within = format!("{PARKED_REFS}{of}/");
         let refs = self.refs()?;
@@ -103,11 +101,11 @@ impl Repo {
             .collect())
     }
 
-    /// Refs that hold what was set aside in the user's own repository, with their objects:
-    /// commits that were taken back, and parked changes.
+    /// Refs in the user's own repository that keep what was set aside (commits a branch left, and parked changes), with
+    /// the objects they name.
     ///
     /// # Errors
-    /// What git says.
+    /// If git fails.
     pub fn set_aside(&self) -> Result<Vec<(String, String)>, Failure> {
         Ok(self
             .refs()?
@@ -116,11 +114,11 @@ impl Repo {
             .collect())
     }
 
-    /// Takes copies of the user's files out of a log, from the refs below these prefixes, each under a ref of this
-    /// repository: the refs that there are then.
+    /// Copies the user's files that a log keeps, from the refs below these prefixes, to refs of this repository.
+    /// Returns all such refs.
     ///
     /// # Errors
-    /// What git says.
+    /// If git fails.
     pub fn save_copies(&self, log: &Path, prefixes: &[&str]) -> Result<Vec<String>, Failure> {
         let copies = prefixes.iter().map(|prefix| {
             let name = prefix.strip_prefix("refs/").unwrap_or(prefix);
@@ -135,11 +133,10 @@ impl Repo {
         Ok(refs.filter(|name| name.starts_with(SAVED_REFS)).collect())
     }
 
-    /// Puts parked changes back. Onto a worktree that is not clean, or whose commits changed
-    /// the same paths meanwhile, they are not put.
+    /// Puts parked changes back, unless the worktree is not clean or commits made since then changed the same paths.
     ///
     /// # Errors
-    /// What git says; the ref then still stands.
+    /// If git fails; the ref then still exists.
     pub fn unpark(&self, name: &str) -> Result<Unparked, Failure> {
         if !self.status()?.worktree.is_clean() {
             return Ok(Unparked::Stay("the worktree is not clean".to_owned()));
@@ -170,10 +167,10 @@ impl Repo {
         Ok(self.program.entries(call)?.into_iter().collect())
     }
 
-    /// Keeps a commit of a branch that goes on without it; the ref.
+    /// Keeps a commit that a branch is about to leave; returns the ref.
     ///
     /// # Errors
-    /// What git says.
+    /// If git fails.
     pub fn keep_commit(&self, id: &str, branch: &str, commit: &str) -> Result<String, Failure> {
         let name = format!("{RESCUED_REFS}{id}/refs/heads/{branch}");
         self.program
@@ -181,23 +178,23 @@ impl Repo {
         Ok(name)
     }
 
-    /// Puts everything that is not committed aside, untracked files and a merge in work among it; the
-    /// ref, a stash.
+    /// Sets all uncommitted changes aside, including untracked files and an unfinished merge; returns the ref of the
+    /// stash.
     ///
     /// # Errors
-    /// What git says; it then stands where it stood, or in the stash.
+    /// If git fails; the changes are then where they were, or in the stash.
     pub fn keep_uncommitted(&self, id: &str) -> Result<String, Failure> {
-        // Paths in conflict cannot be stashed; as they stand in the worktree they can.
+        // Conflicted paths cannot be stashed. Adding their worktree content resolves that.
         self.program.answer(Call::new("add --all"))?;
         let name = format!("{RESCUED_REFS}{id}/uncommitted");
         self.stash_as(&name)?;
         Ok(name)
     }
 
-    /// Lets the branch that is checked out, with index and worktree, stand at another commit.
+    /// Moves the checked-out branch, with index and worktree, to another commit.
     ///
     /// # Errors
-    /// What git says; a file that is not committed and would change keeps everything as it is.
+    /// If git fails. If an uncommitted file would change, nothing does.
     pub fn move_branch(&self, commit: &str) -> Result<(), Failure> {
         let call = Call::new("reset --keep --quiet --no-recurse-submodules");
         self.program.answer(call.arg(commit))?;
@@ -208,10 +205,10 @@ impl Repo {
         }
     }
 
-    /// The lock files that are there now.
+    /// The lock files that exist now.
     ///
     /// # Errors
-    /// A git dir that cannot be read.
+    /// If a git dir cannot be read.
     pub fn locks(&self) -> Result<BTreeSet<PathBuf>, Failure> {
         let mut found: BTreeSet<PathBuf> = [
             self.git_dir.join("index.lock"),
@@ -226,11 +223,11 @@ impl Repo {
         Ok(found)
     }
 
-    /// Removes lock files that were not there `before` and that nobody can hold any more: no
-    /// git is at work for this repository. Where that cannot be told, none is removed.
+    /// Removes lock files that did not exist `before`, if no git process is working on this repository. If that is
+    /// unknown, removes none.
     ///
     /// # Errors
-    /// A git dir that cannot be read or written.
+    /// If a git dir cannot be read or written.
     pub fn remove_dead_locks(&self, before: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
         let new: Vec<PathBuf> = self.locks()?.difference(before).cloned().collect();
         if new.is_empty() {
@@ -250,7 +247,7 @@ impl Repo {
         Ok(new)
     }
 
-    /// Where a git that works on this repository may be at work.
+    /// Directories in which a git process that works on this repository may run.
     fn worktrees(&self) -> Vec<PathBuf> {
         let mut places = vec![
             self.root.clone(),
@@ -267,29 +264,28 @@ impl Repo {
                 path.parent().map(Path::to_owned)
             }));
         }
-        // The system names directories without links in them.
+        // The system reports working directories with symlinks resolved.
         let plain = places.iter().filter_map(|place| place.canonicalize().ok());
         plain.collect()
     }
 
-    /// Checks a commit (full id) out where nobody else works. Hooks do not run, and
-    /// submodules are not filled in.
+    /// Checks a commit (full id) out into a new throwaway worktree. Hooks do not run, and submodules stay empty.
     ///
     /// # Errors
-    /// When git cannot check it out; nothing is left behind then.
+    /// If git cannot check it out; nothing is left behind then.
     pub fn throwaway(&self, commit: &str) -> Result<Throwaway, Failure> {
         self.sweep_throwaways()?;
         let parent = self.cook_dir()?.join("worktrees");
         std::fs::create_dir_all(&parent).at("make", &parent)?;
         let dir = TemporaryDir::make_in(&parent).at("make a directory in", &parent)?;
-        // git calls its side by the last part of the path.
+        // git names its administrative directory after the last component of the path.
         let name = dir.path().file_name().unwrap_or_default();
         let throwaway = Throwaway {
             path: dir.path().join(name),
             admin: self.common_dir.join("worktrees").join(name),
             _dir: dir,
         };
-        // A checkout needs every file, also those that a partial clone has yet to fetch.
+        // A checkout needs every file, including those that a partial clone has not fetched yet.
         let call = Call::new("worktree add --quiet --detach --force")
             .env("GIT_NO_LAZY_FETCH", "0")
             .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh");
@@ -297,8 +293,8 @@ impl Repo {
         Ok(throwaway)
     }
 
-    /// The root of the worktree that this throwaway one stands for; none when it is none.
-    /// A note anywhere else is nobody's: it does not lead out of the repository.
+    /// The root of the worktree that this throwaway worktree stands for; `None` if this is not a throwaway worktree. A
+    /// note that names a worktree of another repository is ignored.
     pub fn stands_for(&self) -> Option<PathBuf> {
         let rooms = self.common_dir.join("cook").join("worktrees");
         if self.root.parent()?.parent() != Some(&rooms) {
@@ -311,10 +307,10 @@ impl Repo {
         (owner.root == root && owner.common_dir == self.common_dir).then_some(root)
     }
 
-    /// Removes what cooks that were killed left behind; how many there were.
+    /// Removes the throwaway worktrees that killed cooks left behind; returns their number.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// If the directory cannot be read.
     pub fn sweep_throwaways(&self) -> Result<usize, Failure> {
         let parent = self.cook_dir()?.join("worktrees");
         TemporaryDir::sweep(&parent);
@@ -329,10 +325,10 @@ impl Repo {
     }
 }
 
-/// Bytes of a path, at most.
+/// Most bytes of a path that are read.
 const MAX_LINE: u64 = 64 << 10;
 
-/// How deep refs are looked through.
+/// Most levels of directories below `refs` that are searched.
 const DEPTH: usize = 16;
 
 fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
@@ -347,32 +343,32 @@ fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result
     Ok(())
 }
 
-/// Bytes of a path, at most.
+/// Most bytes of a path that are read.
 const MAX_NOTE: u64 = 64 << 10;
 
-/// In git's own directory of a throwaway worktree: the root of the one it stands for.
+/// File in the administrative directory of a throwaway worktree: the root of the worktree it stands for.
 const STANDS_FOR: &str = "cook-stands-for";
 
-/// A worktree that is removed when this value goes.
+/// A worktree that is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Throwaway {
-    /// It goes last: what cannot be removed now is found by the next sweep.
+    /// Dropped last: if something cannot be removed now, the next sweep finds it.
     _dir: TemporaryDir,
     path: PathBuf,
-    /// Where git keeps its side of it.
+    /// git's administrative directory of the worktree.
     admin: PathBuf,
 }
 
 impl Throwaway {
-    /// Where it is checked out.
+    /// The root of the checkout.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Lets whoever asks about the work in there be answered for the worktree of `repo`.
+    /// Lets commands that run in this worktree answer for the worktree of `repo`.
     ///
     /// # Errors
-    /// When that cannot be written down.
+    /// If the note cannot be written.
     pub fn stand_for(&self, repo: &Repo) -> Result<(), Failure> {
         let note = self.admin.join(STANDS_FOR);
         std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes()).at("write", &note)?;

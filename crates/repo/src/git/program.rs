@@ -1,11 +1,8 @@
-//! The `git` program: what only it can tell.
+//! The `git` program, for everything that libgit2 cannot do.
 //!
-//! What keeps the settings of a repository from starting programs when cook asks git: nothing
-//! that a clone brings or an agent planted runs unasked.
-//!
-//! Settings with one name are overridden at every call. Filters and merge drivers have names of
-//! the repository's choosing, so its settings are read first. What the user set for all
-//! repositories is the user's.
+//! When cook calls git, the settings of a repository must not start programs: nothing that a clone brings or an agent
+//! planted runs unasked. Settings with fixed names are overridden in every call. Filters and merge drivers have names
+//! that the repository chooses, so its settings are read first. The user's own global settings stay in force.
 
 use super::special::{self, find_common_dir, find_git_dir};
 use crate::disk::{self, Links, native_path};
@@ -18,33 +15,32 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long git may take over one answer.
+/// Time limit for one call of git.
 const DEADLINE: Duration = Duration::from_secs(300);
-/// When a git that has not answered is looked into.
+/// When to look for the reason why git has not answered.
 const SLOW: Duration = Duration::from_secs(2);
-/// Bytes of one answer.
+/// Most bytes of one answer.
 const LIMIT: usize = 64 * 1024 * 1024;
 
-/// git, in one directory.
+/// The git program, run in one directory.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
     pub(super) dir: PathBuf,
 }
 
-/// One call of git.
 #[derive(Default)]
 pub(crate) struct Call {
     pub(crate) arguments: Vec<OsString>,
     pub(crate) env: Vec<(&'static str, OsString)>,
     pub(crate) stdin: Vec<u8>,
-    /// It moves objects: it may take longer.
+    /// Whether it transfers objects and so may take longer.
     pub(crate) transfers: bool,
-    /// What it writes and holds is bounded.
+    /// Whether its memory and the files it writes are limited.
     pub(crate) is_capped: bool,
 }
 
 impl Call {
-    /// The words of a command line, none of which holds a blank.
+    /// Splits a command line at white space; no argument may contain any.
     pub(crate) fn new(line: &str) -> Self {
         Self {
             arguments: line.split_whitespace().map(OsString::from).collect(),
@@ -62,7 +58,7 @@ impl Call {
         self
     }
 
-    /// What it makes is cook's.
+    /// Sets cook as the author and committer.
     pub(crate) fn by_cook(self) -> Self {
         self.env("GIT_AUTHOR_NAME", "cook")
             .env("GIT_AUTHOR_EMAIL", "cook@localhost")
@@ -70,7 +66,7 @@ impl Call {
             .env("GIT_COMMITTER_EMAIL", "cook@localhost")
     }
 
-    /// With objects that lie in other directories.
+    /// Lets git read objects from these directories as well.
     pub(crate) fn lend<P: AsRef<Path>>(self, dirs: &[P]) -> Self {
         self.env(LENT_VARIABLE, join_lent(dirs))
     }
@@ -88,7 +84,7 @@ impl Program {
         }
     }
 
-    /// Runs git; any exit code is an answer.
+    /// Runs git and returns the result for any exit code.
     pub(super) fn ask(&self, call: Call) -> Result<Captured, Failure> {
         let mut argv = vec![OsString::from("git"), OsString::from("--no-optional-locks")];
         for setting in ALWAYS {
@@ -105,10 +101,10 @@ impl Program {
         let mut env = vec![
             ("LC_ALL", OsString::from("C")),
             ("GIT_TERMINAL_PROMPT", OsString::from("0")),
-            // Facts are offline: an object a partial clone lacks is an error, not a download.
+            // Facts are measured offline: an object that a partial clone lacks is an error, not a download.
             ("GIT_NO_LAZY_FETCH", OsString::from("1")),
             ("GIT_ALLOW_PROTOCOL", OsString::from("none")),
-            // A file beside the objects gives no commit other parents.
+            // Ignores grafts, which would give commits other parents.
             ("GIT_GRAFT_FILE", OsString::from("/dev/null")),
         ];
         env.extend(call.env);
@@ -133,7 +129,7 @@ impl Program {
         })
     }
 
-    /// Runs git; exit 0 or an error that carries what it said.
+    /// Runs git and returns its stdout; any exit code but 0 is an error with git's message.
     pub(super) fn answer(&self, call: Call) -> Result<Vec<u8>, Failure> {
         let name = call
             .arguments
@@ -151,20 +147,20 @@ impl Program {
         }
     }
 
-    /// The same as text, without blanks at its ends.
+    /// Like [`Program::answer`], as text without surrounding white space.
     pub(super) fn text(&self, call: Call) -> Result<String, Failure> {
         let answer = self.answer(call)?;
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
-    /// The same as lines.
+    /// Like [`Program::answer`], as lines.
     pub(super) fn lines(&self, call: Call) -> Result<Vec<String>, Failure> {
         let answer = self.answer(call)?;
         let text = String::from_utf8_lossy(&answer);
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// The same as entries that each end with a zero byte (`-z`).
+    /// Like [`Program::answer`], as entries that each end with a zero byte (`-z`).
     pub(super) fn entries(&self, call: Call) -> Result<Vec<Vec<u8>>, Failure> {
         let answer = self.answer(call)?;
         let entries = answer.split(|byte| *byte == 0);
@@ -174,7 +170,7 @@ impl Program {
             .collect())
     }
 
-    /// What git says when it exits with 0; none when it exits with 1.
+    /// Returns git's stdout if it exits with 0, `None` if it exits with 1.
     fn answer_if_any(&self, call: Call) -> Result<Option<Vec<u8>>, Failure> {
         let captured = self.ask(call)?;
         match captured.code {
@@ -184,7 +180,7 @@ impl Program {
         }
     }
 
-    /// One line of text; none when git exits with 1 or says nothing.
+    /// Returns one line of text; `None` if git exits with 1 or prints nothing.
     pub(super) fn line(&self, call: Call) -> Result<Option<String>, Failure> {
         let answer = self.answer_if_any(call)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&answer);
@@ -192,7 +188,7 @@ impl Program {
         Ok((!text.is_empty()).then(|| text.to_owned()))
     }
 
-    /// The commit and the branch of HEAD, where libgit2 cannot tell.
+    /// The commit and the branch of HEAD, if libgit2 cannot read them.
     pub(super) fn head(&self) -> Result<(Option<String>, Option<String>), Failure> {
         let branch = self.line(Self::history("symbolic-ref -q HEAD"))?;
         let branch = branch.map(|name| {
@@ -206,9 +202,9 @@ impl Program {
         Ok((commit, branch))
     }
 
-    /// `hex` is 4 to 64 hexadecimal digits; none when no commit, or more than one, begins so.
+    /// The only commit whose id begins with `hex` (4 to 64 hexadecimal digits); `None` if not exactly one does.
     pub(super) fn resolve(&self, hex: &str) -> Result<Option<String>, Failure> {
-        // Asked this way a branch whose name is hexadecimal does not get in between.
+        // This option considers object ids only, never a branch with a hexadecimal name.
         let call = Self::history("rev-parse").arg(format!("--disambiguate={hex}"));
         let candidates = self.answer(call)?;
         let check = "--batch-check=%(objecttype) %(objectname)";
@@ -228,29 +224,29 @@ impl Program {
         }
     }
 
-    /// History as it is written, without the user's replacements.
+    /// A call that reads history without the user's replacement objects.
     fn history(line: &str) -> Call {
         Call::new(line).env("GIT_NO_REPLACE_OBJECTS", "1")
     }
 }
 
-/// No `git` on `PATH`.
+/// The failure that `git` is not on `PATH`.
 pub(crate) fn missing() -> Failure {
     Failure::state(Code::GitMissing, "the `git` program is not on PATH")
 }
 
-/// git could not answer.
+/// The failure that git could not answer.
 pub(super) fn fail_git(what: impl Into<String>) -> Failure {
     Failure::state(Code::GitFailed, what)
 }
 
-/// A path that is not inside the worktree.
+/// The failure that a path is not inside the worktree.
 pub(super) fn refuse_path(path: &str) -> Failure {
     let what = format!("`{path}` is not a path inside the worktree");
     Failure::state(Code::Usage, what)
 }
 
-/// What libgit2 said.
+/// Converts an error of libgit2 into a failure.
 pub(super) trait OrFail<T> {
     fn or_fail(self) -> Result<T, Failure>;
 }
@@ -261,7 +257,7 @@ impl<T> OrFail<T> for Result<T, git2::Error> {
     }
 }
 
-/// What git refused.
+/// The failure that git refused a command.
 pub(super) fn refusal(command: &str, captured: &Captured) -> Failure {
     let code = captured.code;
     let how = code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
@@ -273,7 +269,7 @@ pub(super) fn refusal(command: &str, captured: &Captured) -> Failure {
     }
 }
 
-/// A list of paths as git reads it with `-z`.
+/// Encodes paths as git reads them with `-z`.
 pub(super) fn path_list<'p>(paths: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
     paths
         .into_iter()
@@ -281,10 +277,10 @@ pub(super) fn path_list<'p>(paths: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8
         .collect()
 }
 
-/// Names directories of objects that git reads beside a repository's own.
+/// Names further directories from which git reads objects.
 pub(crate) const LENT_VARIABLE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
-/// The value of that variable. git reads quotes as C does.
+/// The value of [`LENT_VARIABLE`]. git parses quotes as C does.
 pub(crate) fn join_lent<P: AsRef<Path>>(dirs: &[P]) -> OsString {
     let mut list = OsString::new();
     for dir in dirs {
@@ -303,7 +299,7 @@ pub(crate) fn join_lent<P: AsRef<Path>>(dirs: &[P]) -> OsString {
     list
 }
 
-/// The line that says what is wrong; warnings may stand before it.
+/// The line that states the error; warnings may precede it.
 fn complaint(stderr: &str) -> String {
     let is_fatal = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
     let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
@@ -315,11 +311,11 @@ fn complaint(stderr: &str) -> String {
         .collect()
 }
 
-/// Settings that every call of git gets.
+/// Settings for every call of git.
 pub(super) const ALWAYS: [&str; 13] = [
-    // What git says beside an answer would count as doubt.
+    // Any message on stderr would count as doubt about the answer.
     "advice.graftFileDeprecated=false",
-    // A git dir among the files of a commit brings settings of whoever wrote it.
+    // A git dir among the files of a commit has settings that the commit's author chose.
     "safe.bareRepository=explicit",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -334,8 +330,7 @@ pub(super) const ALWAYS: [&str; 13] = [
     "status.submoduleSummary=false",
 ];
 
-/// What `git lfs install` writes. It changes nothing but content, unless the repository
-/// extends it.
+/// The commands that `git lfs install` configures. They only convert content, unless the repository extends LFS.
 const LFS: [&str; 6] = [
     "git-lfs clean -- %f",
     "git-lfs smudge -- %f",
@@ -345,34 +340,34 @@ const LFS: [&str; 6] = [
     "true",
 ];
 
-/// What git does itself with two sides that both changed.
+/// The command with which git itself merges two changed sides.
 const MERGE: &str = "git merge-file -q --marker-size=%L %A %O %B";
 
-/// Submodules in submodules that are looked into, and how many in all.
+/// Most levels of nested submodules that are examined, and most repositories in all.
 const DEPTH: usize = 8;
 const MOST: usize = 2_000;
 
-/// The mode of a submodule's entry, as the index holds it.
+/// The mode of a submodule's entry in the index.
 const SUBMODULE: [u8; 4] = [0, 0, 0xe0, 0];
 
-/// Largest settings file, and index, that is looked into.
+/// Largest settings file and largest index that are examined.
 const MAX_SETTINGS: u64 = 4 << 20;
 const MAX_INDEX: u64 = 1 << 30;
 
-/// Calls that look at what files hold, or write it.
+/// git commands that read or write the content of files.
 const TOUCHING: &str = "status stash reset update-index worktree diff checkout read-tree add";
 
-/// Whether such a call may start a program that has a name of the repository's choosing.
+/// Whether such a call may start a program that the repository's settings name.
 pub(super) fn touches_files(arguments: &[OsString]) -> bool {
     let is_touching = |word: &OsString| TOUCHING.split(' ').any(|touching| word == touching);
     arguments.iter().any(is_touching)
 }
 
-/// Asks git something in a directory: what it lists, each with a zero byte at its end.
+/// Runs a listing git command in a directory; returns the entries, which end with a zero byte each.
 pub(super) type Ask<'a> = &'a dyn Fn(&Path, &str) -> Result<Vec<Vec<u8>>, Failure>;
 
-/// Settings that end what this repository, and each submodule that git looks into for it,
-/// would have git run.
+/// Overrides for all settings by which this repository, or a submodule that git visits for it, would have git run
+/// programs.
 pub(super) fn overrides(dir: &Path, ask: Ask) -> Result<Vec<OsString>, Failure> {
     let mut found = Found::default();
     read(dir, ask, 0, &mut found)?;
@@ -381,7 +376,7 @@ pub(super) fn overrides(dir: &Path, ask: Ask) -> Result<Vec<OsString>, Failure> 
 
 #[derive(Default)]
 struct Found {
-    /// Filters, and the values they have in the repositories' own settings.
+    /// Filters, and their values in the settings of the repositories.
     filters: BTreeMap<String, BTreeSet<String>>,
     mergers: BTreeSet<String>,
     extends_lfs: bool,
@@ -474,7 +469,7 @@ fn read(dir: &Path, ask: Ask, depth: usize, found: &mut Found) -> Result<(), Fai
     Ok(())
 }
 
-/// Submodules that are there.
+/// The submodules that are checked out.
 fn submodules(dir: &Path, ask: Ask) -> Result<Vec<PathBuf>, Failure> {
     let entries = ask(dir, "ls-files --stage -z")?;
     let paths = entries
@@ -487,7 +482,7 @@ fn submodules(dir: &Path, ask: Ask) -> Result<Vec<PathBuf>, Failure> {
         .collect())
 }
 
-/// A look at the settings' text, so that git is asked only where it may have something to say.
+/// Whether the text of the settings mentions a section that can name programs, so that git is asked only if needed.
 fn may_name_programs(git_dir: &Path) -> bool {
     let common = find_common_dir(git_dir);
     [common.join("config"), git_dir.join("config.worktree")]
@@ -503,7 +498,7 @@ fn may_name_programs(git_dir: &Path) -> bool {
         })
 }
 
-/// A look at the bytes, so that an index of a hundred thousand files is not listed for nothing.
+/// Whether the bytes of the index may hold a submodule's entry, so that a large index is not listed for nothing.
 pub(super) fn may_hold_submodules(git_dir: &Path, index: &Path) -> bool {
     let is_shared = |name: &OsString| name.to_string_lossy().starts_with("sharedindex.");
     let is_split = std::fs::read_dir(git_dir)

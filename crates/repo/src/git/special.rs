@@ -1,5 +1,4 @@
-//! What stands where git reads files: a FIFO or a device there would keep git, and libgit2 within
-//! cook, waiting for ever.
+//! Checks of the files that git reads: a FIFO or a device among them would block git, and libgit2 inside cook, forever.
 
 use crate::disk::{self, Links};
 use cook_protocol::diagnostic::{Code, Failure};
@@ -8,7 +7,7 @@ use std::fs::{FileType, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Files of a git directory that every command reads.
+/// Files of a git directory that every git command reads.
 const READ: &str = "\
     HEAD config config.worktree commondir gitdir index packed-refs shallow info/exclude \
     info/attributes info/grafts info/sparse-checkout objects/info/alternates refs/stash";
@@ -16,35 +15,35 @@ const READ: &str = "\
 /// Files of a worktree's root that git reads as settings.
 const READ_ABOVE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
 
-/// Largest file that names another one, and largest settings.
+/// Largest file that names another one, and largest settings file.
 const MAX_LINK: u64 = 64 << 10;
 const MAX_SETTINGS: u64 = 4 << 20;
-/// Largest of the others; of lists of files and refs; of one ref. git and libgit2 read them whole.
+/// Largest of the other files, of the index and packed refs, and of one ref. git and libgit2 read them whole.
 const MAX_READ: u64 = 64 << 20;
 const MAX_LIST: u64 = 1 << 30;
 const MAX_REF: u64 = 4 << 10;
 
-/// Settings that include settings that include settings.
+/// Most files named by settings that are checked.
 const MAX_INCLUDED: usize = 100;
 
-/// How long is looked for what git waits for.
+/// Time limit of the search for a file that blocks git.
 const SEARCH: Duration = Duration::from_secs(3);
 
 const NO_FILE: &str = "is not a file, and git would wait for it";
 
-/// What stands in git's way.
+/// The failure that a file would block git.
 fn refuse(path: &Path, what: &str) -> Failure {
     let what = format!("`{}` {what}", path.display());
     Failure::state(Code::GitFailed, what).replace_hints([look_at(path)])
 }
 
-/// What to do with such a file.
+/// The hint for such a file.
 pub(super) fn look_at(path: &Path) -> String {
     let path = path.display().to_string();
     format!("look at it, then run `rm {}`", shell_words::quote(&path))
 }
 
-/// The git directory of a worktree, or the directory itself where it is one.
+/// The git directory of a worktree, or the directory itself if it is a git directory.
 pub(super) fn find_git_dir(worktree: &Path) -> Option<PathBuf> {
     let git = worktree.join(".git");
     let found = git.metadata().ok();
@@ -72,13 +71,13 @@ pub(super) fn find_common_dir(git_dir: &Path) -> PathBuf {
     }
 }
 
-/// Looks at what git and libgit2 open before they say anything.
+/// Checks the files that git and libgit2 open for any answer.
 pub(super) fn check(worktree: &Path) -> Result<(), Failure> {
     let Some(git_dir) = find_git_dir(worktree) else {
         return Ok(());
     };
     for name in READ_ABOVE {
-        // A symlink is not followed by git there.
+        // git does not follow a symlink there.
         let there = worktree.join(name);
         if let Ok(found) = there.symlink_metadata() {
             check_found(&there, &found, MAX_READ)?;
@@ -106,7 +105,7 @@ pub(super) fn check(worktree: &Path) -> Result<(), Failure> {
     check_settings(&git_dir.join("config.worktree"), &mut left)
 }
 
-/// Looks at every ref that has a file, before git is asked for all of them.
+/// Checks every ref that is a file, before git lists all of them.
 pub(super) fn check_refs(worktree: &Path) -> Result<(), Failure> {
     let Some(git_dir) = find_git_dir(worktree) else {
         return Ok(());
@@ -126,8 +125,8 @@ fn check_file(path: &Path, limit: u64) -> Result<(), Failure> {
     }
 }
 
-/// git says lines that it does not understand, so a link would show what it leads to. One into
-/// another git directory is what shared repositories are made of.
+/// Checks a file that may be a symlink. git quotes lines that it cannot parse, so a symlink would expose its target.
+/// Symlinks into another git directory are allowed, because shared repositories consist of them.
 fn check_in_git_dir(dir: &Path, name: &str, limit: u64) -> Result<(), Failure> {
     let path = dir.join(name);
     let Ok(found) = path.symlink_metadata() else {
@@ -147,8 +146,7 @@ fn check_in_git_dir(dir: &Path, name: &str, limit: u64) -> Result<(), Failure> {
     }
 }
 
-/// cook's own directories are directories: a link in the place of one would take what is written
-/// there out of the repository.
+/// Checks that no entry of cook's own directory is a symlink: it would lead cook's writes out of the repository.
 fn check_own(cook: &Path) -> Result<(), Failure> {
     for entry in std::fs::read_dir(cook).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
@@ -158,7 +156,7 @@ fn check_own(cook: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whoever reads such a file does not wait, and has room for it.
+/// Checks that reading the file cannot block, and that it is not too large.
 fn check_found(path: &Path, found: &Metadata, limit: u64) -> Result<(), Failure> {
     if blocks(found.file_type()) {
         return Err(refuse(path, NO_FILE));
@@ -169,8 +167,8 @@ fn check_found(path: &Path, found: &Metadata, limit: u64) -> Result<(), Failure>
     Ok(())
 }
 
-/// Settings and what they include, as far as a reader without git's rules can tell: each `path`
-/// is taken for one.
+/// Checks a settings file and the files it includes. It does not apply git's own rules: every `path` counts as an
+/// include.
 fn check_settings(path: &Path, left: &mut usize) -> Result<(), Failure> {
     check_file(path, MAX_SETTINGS)?;
     let read = disk::read(path, MAX_SETTINGS, Links::Follow);
@@ -205,7 +203,7 @@ fn check_settings(path: &Path, left: &mut usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What whoever opens it may wait for, or read without end.
+/// Whether opening it may block, or reading it never end.
 #[cfg(unix)]
 fn blocks(kind: FileType) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -217,7 +215,7 @@ fn blocks(_: FileType) -> bool {
     false
 }
 
-/// Looks below a worktree for what a git that does not answer may wait for, or read for long, nearest first.
+/// Searches a worktree, nearest directories first, for a file that may block git or keep it reading for long.
 pub(super) fn find(worktree: &Path) -> Option<Failure> {
     let started = Instant::now();
     let git_dir = find_git_dir(worktree);
@@ -261,7 +259,7 @@ pub(super) fn find(worktree: &Path) -> Option<Failure> {
 mod tests {
     use super::*;
 
-    /// git reads it whole, at the top when it is opened and further down when it looks there.
+    /// git reads the file whole: at the root when it opens the repository, further down when it visits the directory.
     #[test]
     fn an_ignore_file_that_is_too_large_is_named() {
         let dir = disk::TemporaryDir::make().unwrap();

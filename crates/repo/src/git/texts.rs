@@ -1,8 +1,5 @@
-//! Lines of a text: where some stand, whether they can be told from
-//! others.
-//!
-//! Whether a text stands in a file, or stood in any file of a commit: its lines in their order, white space
-//! apart, whatever stands between them.
+//! Finding lines of text: where given lines are in a file, whether they are distinctive, and whether any file of a
+//! commit holds them. Lines match in their order, ignoring white space and any lines between them.
 //!
 //! The texts of files in two commits.
 
@@ -16,12 +13,12 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Characters, white space not counted, that lines need to be told from others.
+/// Characters, not counting white space, that make lines distinctive.
 const TELLING: usize = 6;
-/// Lines that are digested while some are looked for by their digest alone.
+/// Most lines that are hashed in a search by digest.
 const MAX_DIGESTED: usize = 4_000_000;
 
-/// A text's lines, without their ends.
+/// The lines of a text, without line endings.
 pub fn split_lines(text: &[u8]) -> Vec<&[u8]> {
     let whole = text.strip_suffix(b"\n").unwrap_or(text);
     let lines = whole.split(|byte| *byte == b'\n');
@@ -31,7 +28,7 @@ pub fn split_lines(text: &[u8]) -> Vec<&[u8]> {
         .collect()
 }
 
-/// The lines say enough to be told from others.
+/// Whether the lines have enough characters to be distinctive.
 pub fn is_telling<L: AsRef<[u8]>>(lines: &[L]) -> bool {
     let parts = lines.iter().flat_map(|line| line.as_ref().utf8_chunks());
     let characters = parts.flat_map(|part| part.valid().chars());
@@ -39,7 +36,7 @@ pub fn is_telling<L: AsRef<[u8]>>(lines: &[L]) -> bool {
     telling.take(TELLING).count() == TELLING
 }
 
-/// SHA-256 of lines, whatever their ends were.
+/// SHA-256 of lines, independent of their line endings.
 pub fn digest_lines<L: AsRef<[u8]>>(lines: &[L]) -> String {
     let mut hash = Sha256::new();
     for line in lines {
@@ -49,7 +46,7 @@ pub fn digest_lines<L: AsRef<[u8]>>(lines: &[L]) -> String {
     hex(&hash.finalize())
 }
 
-/// Wherever so many lines with this digest stand; nowhere when that takes too long to tell.
+/// All places where `count` lines with this digest are; none if the search would take too long.
 pub fn find_digest<L: AsRef<[u8]>>(text: &[L], count: usize, sha256: &str) -> Vec<Range<usize>> {
     let windows = (text.len() + 1).saturating_sub(count);
     if count == 0 || windows.saturating_mul(count) > MAX_DIGESTED {
@@ -60,7 +57,7 @@ pub fn find_digest<L: AsRef<[u8]>>(text: &[L], count: usize, sha256: &str) -> Ve
     here.map(|(at, _)| at..at + count).collect()
 }
 
-/// The two texts as a unified diff; empty when they are equal.
+/// The two texts as a unified diff; empty if they are equal.
 ///
 /// # Errors
 /// When libgit2 cannot compare them.
@@ -83,10 +80,10 @@ pub fn make_unified_diff(path: &str, old: &str, new: &str) -> Result<String, Fai
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Characters of the word by which files are looked for.
+/// Shortest word by which files are searched.
 const SHORTEST: usize = 2;
 
-/// The lines that say something, without white space.
+/// The lines that have a letter or a digit, without white space.
 fn list_telling(lines: &[String]) -> Vec<String> {
     let lines = lines.iter().map(|line| {
         let words = line.split_whitespace();
@@ -97,15 +94,15 @@ fn list_telling(lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// At least one of the lines has a letter or a digit.
+/// Whether at least one of the lines has a letter or a digit.
 pub fn says_something(lines: &[String]) -> bool {
     lines
         .iter()
         .any(|line| line.contains(char::is_alphanumeric))
 }
 
-/// Where in a file these lines stand in their order, the shortest such places; none overlap. Where they stand
-/// nowhere so, the same text however it is broken into lines.
+/// The shortest ranges of a file that hold these lines in their order; they do not overlap. If there are none, the
+/// ranges that hold the same text broken into other lines.
 pub fn find_text(file: &[String], text: &[String]) -> Vec<Range<usize>> {
     let wanted = list_telling(text);
     let plain: Vec<String> = file
@@ -119,7 +116,7 @@ pub fn find_text(file: &[String], text: &[String]) -> Vec<Range<usize>> {
     }
 }
 
-/// Where whole lines say the same in one go.
+/// Ranges of whole lines that hold the same text without a gap.
 fn find_reshaped(plain: &[String], text: &[String]) -> Vec<Range<usize>> {
     let words = text.iter().flat_map(|line| line.split_whitespace());
     let wanted: String = words.collect();
@@ -155,7 +152,7 @@ fn find_in_order(plain: &[String], wanted: &[String]) -> Vec<Range<usize>> {
         if !stands {
             break;
         }
-        // A later beginning that comes to the same end is the shorter one.
+        // A later start with the same end is the shorter range.
         match found.last_mut() {
             Some(last) if start < last.end => {
                 if end == last.end {
@@ -169,7 +166,7 @@ fn find_in_order(plain: &[String], wanted: &[String]) -> Vec<Range<usize>> {
 }
 
 impl Repo {
-    /// Whether the text stands in any file of a commit (full id).
+    /// Whether any file of a commit (full id) holds the text.
     ///
     /// # Errors
     /// When git does not answer.
@@ -225,8 +222,8 @@ impl Repo {
         Ok(renamed.map(|(_, new)| new))
     }
 
-    /// The texts of what differs between two commits (full ids), sorted by path. Beyond the
-    /// first [`MAX_EDITS`], and 64 MiB of text, the paths alone.
+    /// The texts of all files that differ between two commits (full ids), sorted by path. After the first [`MAX_EDITS`]
+    /// files, or 64 MiB of text, only the paths.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -254,7 +251,7 @@ impl Repo {
         Ok(edits)
     }
 
-    /// A file's text; none for what is not text.
+    /// The text of a file; `None` if it is binary or too large.
     fn text(&self, commit: &str, path: &str) -> Result<Option<Option<String>>, Failure> {
         Ok(match self.entry(commit, path)? {
             Entry::File { bytes, .. } if bytes.len() <= MAX_TEXT && !bytes.contains(&0) => {
@@ -265,20 +262,20 @@ impl Repo {
     }
 }
 
-/// Files whose texts are read.
+/// Most files whose texts are read.
 pub const MAX_EDITS: usize = 3_000;
-/// Bytes of a text that is looked at; larger files are only named.
+/// Largest text, in bytes, that is read; larger files are only named.
 pub const MAX_TEXT: usize = 1024 * 1024;
-/// Bytes of all of them.
+/// Most bytes of all texts together.
 const MAX_TEXTS: usize = 64 << 20;
 
 /// A file that differs between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Its path, and what became of it.
+    /// The path, and how it changed.
     pub change: Change,
-    /// Text before and after, none where the file was not there; nothing at all for what is no
-    /// text, or too much of it.
+    /// The text before and after; each is `None` if the file did not exist. `None` as a whole if a text is binary or
+    /// too large.
     pub texts: Option<(Option<String>, Option<String>)>,
 }
 

@@ -1,8 +1,8 @@
-//! An episode or a series as one file, to be moved to another repository or machine.
+//! An episode or a series as a single file, for moving it to another repository or machine.
 //!
-//! Invariants: reading one back recomputes every hash and count before anything is written, so
-//! a file that was changed on the way is refused; the refs in it stay what they are where they
-//! are free; what is damaged here and whole there is mended, and set aside.
+//! Invariants: reading a file recomputes every hash and count before anything is written, so a file that was changed in
+//! transit is refused; its refs keep their names if these are free; objects that are damaged in the store and intact in
+//! the file are repaired, and the damaged files are set aside.
 
 use super::failures::{corrupt, not_found, wrong_kind};
 use super::session_check::{Links, mend};
@@ -16,16 +16,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Longest field of a ref, in bytes: a supplier's names are far shorter.
+/// Longest field of a ref, in bytes; names from suppliers are much shorter.
 const MAX_FIELD: usize = 4096;
 
-/// What a file holds.
+/// The value in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// One window.
+    /// One episode.
     Episode(Episode),
-    /// A chain of windows.
+    /// A series.
     Series(Series),
 }
 
@@ -38,17 +38,17 @@ impl Content {
     }
 }
 
-/// A value with the refs that lead to it.
+/// A value together with its refs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Archive {
     /// Always 1.
     pub schema_version: u32,
-    /// What it is.
+    /// The value.
     pub content: Content,
-    /// The ref of the window, the current one of a chain.
+    /// The ref of the episode; for a series, of its current episode.
     pub episode: Entry,
-    /// The ref of the chain.
+    /// The ref of the series.
     pub series: Option<Entry>,
 }
 
@@ -56,7 +56,7 @@ impl Archive {
     /// The value that a ref names.
     ///
     /// # Errors
-    /// When it is not in the store, or is an exchange.
+    /// If it is not in the store, or is an exchange.
     pub fn of(store: &GitStore, name: Ref) -> Result<Self, Failure> {
         let entry = store
             .entry(name)?
@@ -88,10 +88,10 @@ impl Archive {
         })
     }
 
-    /// Keeps the value and its refs. Nothing is written before all of it was checked.
+    /// Stores the value and its refs. Nothing is written before everything is checked.
     ///
     /// # Errors
-    /// `object_corrupt` when the refs do not name the value, or a ref is taken by another.
+    /// `object_corrupt` if the refs do not match the value, or a ref already names another value.
     pub fn keep(&self, store: &GitStore, at: &str) -> Result<TakenIn, Failure> {
         let mut objects = list_objects(&self.content);
         if let Some(why) = self.objection(&objects) {
@@ -117,7 +117,7 @@ impl Archive {
             imported: Some(names.collect()),
             ..CallRecord::at(at)
         };
-        // What is there already is used again: it stays as long as what is new.
+        // All refs of the file are recorded, so that existing objects are kept as long as new ones.
         store.keep(&Batch {
             objects,
             line: Some(line),
@@ -132,7 +132,7 @@ impl Archive {
         std::iter::once(&self.episode).chain(&self.series)
     }
 
-    /// What is wrong with the file, if anything.
+    /// The first reason to refuse the file, if any.
     fn objection(&self, objects: &[Object]) -> Option<String> {
         if self.schema_version != 1 || self.entries().any(|entry| entry.schema_version != 1) {
             return Some("its schema version is not 1".to_owned());
@@ -171,16 +171,16 @@ impl Archive {
     }
 }
 
-/// What became of a file.
+/// The result of storing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenIn {
-    /// The ref to go on from.
+    /// The ref from which to continue.
     pub name: Ref,
-    /// Where what was damaged here lies now.
+    /// The new paths of damaged files.
     pub aside: Vec<PathBuf>,
 }
 
-/// Without what means something on one machine only.
+/// Removes fields that are meaningful on one machine only.
 fn portable(entry: Entry, chained: bool) -> Entry {
     Entry {
         native: None,
@@ -189,7 +189,7 @@ fn portable(entry: Entry, chained: bool) -> Entry {
     }
 }
 
-/// What is wrong with the words of a ref.
+/// The problem with the text fields of a ref, if any.
 fn unclean(entry: &Entry) -> Option<&'static str> {
     let more = [&entry.exid, &entry.head, &entry.tree];
     let mut texts = std::iter::once(&entry.supplier).chain(more.into_iter().flatten());
@@ -202,7 +202,7 @@ fn unclean(entry: &Entry) -> Option<&'static str> {
         .then_some("it has no moment")
 }
 
-/// The values as they are kept, each once.
+/// The objects under which the value is stored, without duplicates.
 fn list_objects(content: &Content) -> Vec<Object> {
     let windows = content.windows();
     let exchanges = windows.iter().flat_map(Episode::exchanges);
@@ -228,7 +228,7 @@ fn list_objects(content: &Content) -> Vec<Object> {
     objects
 }
 
-/// A chain of objects, each on the one before it.
+/// A chain of objects, each with the previous one as its parent.
 fn chain<'a>(
     parts: impl Iterator<Item = &'a ContentHash>,
     make: impl Fn(Option<ContentHash>, ContentHash, u64) -> Object,

@@ -1,11 +1,11 @@
-//! One call and what becomes of it: where it goes on from, how the supplier learns what came before, what is kept,
-//! what a compaction makes of it, and how an answer whose form does not fit is asked for again.
+//! A call and its result: where it continues, how the supplier learns the earlier conversation, what is stored, what
+//! compaction does, and how an answer with the wrong form is requested again.
 //!
-//! Invariants: nothing is sent before it is known that it can be kept and gone on from; what was kept earlier
-//! stays as it was, on every path; each answer that came is kept, also one that is refused afterwards; a supplier's own
-//! record is forked, never continued in place; an order is given once, and what mends the form of its answer is asked,
-//! not ordered. The prompt that tells what came before is a function of the episode and of what is said now; the boundary line
-//! occurs nowhere in what it frames, so no stored text can end its frame or forge another.
+//! Invariants: nothing is sent before it is known that it can be stored and continued; stored values never change, on
+//! any path; every answer is stored, even one that is then refused; a supplier's own record is forked, never continued
+//! in place; an order is given once, and the request to repair the form of its answer is a question, not an order. The
+//! prompt that retells an earlier conversation is a function of the episode and the new request; its boundary line
+//! occurs nowhere in the text that it separates, so no stored text can end its part or forge another.
 
 use super::failures::{
     NoRecap, corrupt, keeping, no_continuation, no_record, not_found, on, read_only_violated,
@@ -23,80 +23,80 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How many times an answer that breaks its schema is asked for again.
+/// How many times an answer that breaks its schema is requested again.
 const REPAIRS: u32 = 2;
-/// Bytes of the words that a schema is told with, at most.
+/// Most bytes of text with which a schema is introduced.
 const SCHEMA_WORDS: u64 = 100;
-/// Characters of a question by which it is known again.
+/// Most characters of a request that are recorded, to recognize it.
 const FIRST: usize = 60;
-/// What a summary is asked for with.
+/// The request for a summary.
 const RECAP: &str = "Summarise this conversation for whoever goes on with it and has nothing else: the task, what holds, \
 what was learned, what is open, what is next. Plain text.";
-/// Who is written down as the author of a window that no supplier was asked for.
+/// The supplier recorded for an episode that no supplier was asked for.
 const COOK: &str = "cook";
 
-/// Whether a supplier's own record is used.
+/// Whether the supplier's own record is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NativeUse {
-    /// Where it is still what it was.
+    /// If it is unchanged.
     #[default]
     Auto,
-    /// Never: what came before is told.
+    /// Never: the earlier conversation is retold.
     Never,
-    /// Only that: otherwise nothing is sent.
+    /// Always: if it cannot be used, nothing is sent.
     Require,
 }
 
-/// What is asked or ordered.
+/// A question or an order.
 pub struct Call<'a> {
-    /// The words.
+    /// The text.
     pub say: &'a str,
-    /// Whether anything may change.
+    /// Whether the call may change anything.
     pub action: Action,
-    /// What it goes on from.
+    /// The episode or series that it continues.
     pub on: Option<On>,
-    /// What the answer must fit.
+    /// The schema that the answer must satisfy.
     pub schema: Option<&'a GivenSchema>,
-    /// Whether a supplier's own record may be used.
+    /// Whether the supplier's own record may be used.
     pub native: NativeUse,
-    /// What a new window begins with, when cook knows it without asking.
+    /// The summary for the start of a new window, if cook knows one without asking.
     pub recap: Option<&'a dyn Fn() -> String>,
-    /// The moment, RFC 3339.
+    /// The time, RFC 3339.
     pub at: &'a str,
 }
 
-/// An answer and the refs to go on from.
+/// An answer and the refs from which to continue.
 #[derive(Debug)]
 pub struct Reply {
-    /// The final text; the data, when a schema was given; what the whole call took and did.
+    /// The final text; the data, if a schema was given; usage and effects of the whole call.
     pub answer: Answer,
     /// The exchange.
     pub exchange: Ref,
-    /// The window after it.
+    /// The episode after it.
     pub episode: Ref,
-    /// The chain after it; none for an atom.
+    /// The series after it; `None` for an atom.
     pub series: Option<Ref>,
     /// Hash of the exchange.
     pub exchange_hash: ContentHash,
-    /// Hash of the window.
+    /// Hash of the episode.
     pub episode_hash: ContentHash,
-    /// Hash of the chain.
+    /// Hash of the series.
     pub series_hash: Option<ContentHash>,
-    /// How what came before reached the supplier.
+    /// How the earlier conversation reached the supplier.
     pub transport: Transport,
-    /// The summary, when a new window was begun.
+    /// The summary, if a new window was begun.
     pub recap: Option<String>,
-    /// Answers that were asked for until one fitted.
+    /// Number of answers requested until one satisfied the schema.
     pub attempts: u32,
 }
 
 impl Reply {
-    /// Takes in what an earlier turn of the same call took and did.
+    /// Adds usage and effects of an earlier turn of the same call.
     fn follows(&mut self, before: Self) {
         self.recap = self.recap.take().or(before.recap);
         let (now, before) = (&mut self.answer, before.answer);
-        // What one of several answers took is not what the call took.
+        // The cost of one of several answers is not the cost of the call.
         now.cost_micro_usd = before
             .cost_micro_usd
             .zip(now.cost_micro_usd)
@@ -114,12 +114,12 @@ impl Reply {
     }
 }
 
-/// Where a call goes on from.
+/// The values that a call continues.
 #[derive(Debug, Clone, Default)]
 struct Start {
     episode: Option<Entry>,
     series: Option<Entry>,
-    /// The chain whose current window goes on; a branch has none.
+    /// Whether the series gets the new exchange; false for a branch.
     grows: bool,
 }
 
@@ -132,16 +132,16 @@ impl Start {
     }
 }
 
-/// Makes a call and keeps what comes of it.
+/// Makes a call and stores its result.
 ///
 /// # Errors
-/// A failure with the refs that are still good.
+/// A failure with the refs that are still valid.
 pub fn call(store: &GitStore, supplier: &dyn Supplier, call: &Call) -> Result<Reply, Failure> {
     hold(store, supplier, call, false)
 }
 
-/// The same, or a summary: it may take the window's reserve, which is there for it, also of a sealed window,
-/// because a chain can be gone on from as it stood before that.
+/// Like [`call`], also for a summary: that may use the window's reserve, which exists for it, and may continue a sealed
+/// episode, because a series can be continued from its state before the compaction.
 fn hold(
     store: &GitStore,
     supplier: &dyn Supplier,
@@ -226,7 +226,7 @@ fn find_start(
                 None => Ok(start),
             }
         }
-        // Whoever takes no series goes on from the window that it stands at.
+        // An atom does not take a series: suggest the series' current episode.
         (On::Series(name), Capability::Atom) => {
             let wrong = keep(wrong_kind(&name.to_string(), name, RefKind::Episode));
             Err(wrong.replace_hints([on(prior.episode.unwrap_or(name))]))
@@ -239,20 +239,20 @@ fn no_window(name: Ref) -> Failure {
     corrupt(name, "it names no current window")
 }
 
-/// One call in the making.
+/// The state of a call in progress.
 struct Talk<'a> {
     store: &'a GitStore,
     supplier: &'a dyn Supplier,
     call: &'a Call<'a>,
     start: Start,
     for_recap: bool,
-    /// Of the turn that is taken: what follows an order to mend its answer is asked.
+    /// The action of the current turn: a request to repair the answer to an order is a question.
     action: Action,
-    /// The turn that gave no answer.
+    /// The turn without an answer.
     failed: Option<(Ref, SupplierError)>,
 }
 
-/// One request with its answer, to be kept.
+/// A request and its answer, to be stored.
 struct Said<'a> {
     name: Ref,
     kind: Kind,
@@ -277,7 +277,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Asks again until the answer has the form that is wanted.
+    /// Requests the answer again until it has the required form.
     fn mend_form(&mut self, kind: Kind, reply: &mut Reply) -> Result<(), Failure> {
         let Some(schema) = self.call.schema else {
             reply.answer.data = None;
@@ -300,7 +300,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// One turn, in a new window where it does not fit this one.
+    /// Takes one turn, in a new window if the current one is too full.
     fn fitting(&mut self, kind: Kind, say: &str) -> Result<Reply, Failure> {
         let recap = self.make_room(say)?;
         self.turn(kind, say, recap)
@@ -310,7 +310,7 @@ impl Talk<'_> {
         keeping(error, self.start.prior())
     }
 
-    /// Begins a new window when what was said and what is said now do not fit this one.
+    /// Returns a summary for a new window if the conversation and the new request do not fit the current one.
     fn make_room(&self, say: &str) -> Result<Option<String>, Failure> {
         let before = self.start.episode.as_ref();
         let before = before.filter(|entry| entry.supplier == self.supplier.name());
@@ -322,7 +322,7 @@ impl Talk<'_> {
             false => window.room(),
             true => window.tokens,
         };
-        // The schema, which some suppliers are told and the others take in another way, goes into the same window.
+        // The schema counts as part of the window, whether the supplier gets it in the prompt or in another way.
         let schema = self.call.schema.map_or(0, |schema| {
             SCHEMA_WORDS.saturating_add(schema.value().to_string().len() as u64)
         });
@@ -358,7 +358,7 @@ impl Talk<'_> {
         Ok(Some(recap))
     }
 
-    /// One ask on a fork, recorded like any other; the chain itself does not move.
+    /// Requests a summary in a branch, recorded like any other call; the series itself does not change.
     fn ask_for_recap(&self) -> Result<String, Failure> {
         let Some(episode) = &self.start.episode else {
             return Err(self.keep(no_window(Ref::new(RefKind::Episode))));
@@ -414,7 +414,7 @@ impl Talk<'_> {
             name,
             kind,
             say,
-            // A supplier's own compaction begins a new window where a chain goes on.
+            // If a series continues, the supplier's own compaction begins a new episode.
             recap: recap.or_else(|| answer.compaction.clone().filter(|_| self.start.grows)),
             answer,
             transport,
@@ -426,7 +426,7 @@ impl Talk<'_> {
         Ok(reply)
     }
 
-    /// A turn that gave no answer.
+    /// Handles a turn without an answer.
     fn fail(&mut self, name: Ref, error: SupplierError) -> Failure {
         let prior = self.start.prior();
         let failed = supplier_failed(self.supplier.name(), &error.failure, &prior);
@@ -467,7 +467,7 @@ impl Talk<'_> {
         Ok((replay_prompt(&window, say), Transport::Replay))
     }
 
-    /// A line of the record of calls.
+    /// A line for the record of calls.
     fn line(&self) -> CallRecord {
         CallRecord {
             supplier: Some(self.supplier.name().to_owned()),
@@ -478,7 +478,7 @@ impl Talk<'_> {
         }
     }
 
-    /// The same with what a turn took and did.
+    /// Like [`Talk::line`], with usage and effects of a turn.
     fn record_turn(&self, answer: Answer) -> CallRecord {
         let schema = self.call.schema.map(|schema| schema.value().to_string());
         CallRecord {
@@ -488,7 +488,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Keeps exchange, window and chain, and goes on from them.
+    /// Stores exchange, episode and series, and continues from them.
     fn store_turn(&mut self, said: Said) -> Result<Reply, Failure> {
         let Said {
             name,
@@ -525,7 +525,7 @@ impl Talk<'_> {
         };
         let episode_hash = window.hash();
         objects.push(window);
-        // What means something for its kind alone.
+        // Some fields apply to one kind of ref only.
         let entry = |name: Ref, hash: &ContentHash, length: u64| {
             let kind = name.kind();
             Entry {
@@ -588,7 +588,7 @@ impl Talk<'_> {
         })
     }
 
-    /// The window that a new one follows, unless it was sealed before, and the chain that goes on.
+    /// The episode that a new one replaces, unless it is sealed already, with the series that continues.
     fn find_sealed(
         &self,
         begins: bool,
@@ -602,7 +602,7 @@ impl Talk<'_> {
         Ok(sealed.is_none().then_some((window.name, series)))
     }
 
-    /// The chain after this turn, and its length.
+    /// The series after this turn, and its length.
     fn series_object(&self, episode: &ContentHash, begins: bool) -> Result<(Object, u64), Failure> {
         let (parent, length) = match self.start.series.as_ref().filter(|_| self.start.grows) {
             None => (None, 1),
@@ -622,12 +622,12 @@ impl Talk<'_> {
     }
 }
 
-/// The beginning of what was said, on one line, without secrets.
+/// The beginning of a text, on one line, without secrets.
 fn first_words(say: &str) -> String {
     shorten(&redact(&clean(say, Lines::Fold)), FIRST)
 }
 
-/// What an answer says is changed: paths, and commits that came.
+/// The changes that an answer reports, with its new commits.
 fn changes(answer: &Answer) -> Vec<String> {
     let commits = answer
         .commits
@@ -636,7 +636,7 @@ fn changes(answer: &Answer) -> Vec<String> {
     answer.changed.iter().cloned().chain(commits).collect()
 }
 
-/// The same failure with what an order changed all the same.
+/// Adds to a failure the changes that the order made nevertheless.
 fn tell_changes(mut failure: Failure, changed: &[String]) -> Failure {
     if !changed.is_empty() {
         failure.causes.push(format!(
@@ -647,11 +647,11 @@ fn tell_changes(mut failure: Failure, changed: &[String]) -> Failure {
     failure
 }
 
-/// Keeps a window of one recap that no supplier was asked for; its name. It is what several suppliers are to go on from,
-/// each without the others.
+/// Stores an episode with a single recap that no supplier was asked for, and returns its ref. Several suppliers are to
+/// continue from it independently.
 ///
 /// # Errors
-/// When the store cannot be written.
+/// If the store cannot be written.
 pub fn seed(store: &GitStore, about: &str, text: &str, at: &str) -> Result<Ref, Failure> {
     let (exchange, window) = begin_window(about, text);
     let episode = Ref::new(RefKind::Episode);
@@ -673,7 +673,7 @@ pub fn seed(store: &GitStore, about: &str, text: &str, at: &str) -> Result<Ref, 
     Ok(episode)
 }
 
-/// A summary and the window that begins with it.
+/// A recap exchange and the episode that begins with it.
 fn begin_window(about: &str, text: &str) -> (Object, Object) {
     let exchange = Object::Exchange {
         kind: Kind::Recap,
@@ -688,7 +688,7 @@ fn begin_window(about: &str, text: &str) -> (Object, Object) {
     (exchange, window)
 }
 
-/// The earlier exchanges as one prompt, recap first, then what is said now. Without any, just the latter.
+/// The earlier exchanges, recap first, and the new request as one prompt. Without any, the request alone.
 pub fn replay_prompt(episode: &Episode, say: &str) -> String {
     if episode.exchanges().is_empty() {
         return say.to_owned();
@@ -715,7 +715,7 @@ pub fn replay_prompt(episode: &Episode, say: &str) -> String {
     text
 }
 
-/// A word of the episode's own hash, lengthened until nothing that was said holds it.
+/// A word from the episode's hash, rehashed until neither the conversation nor the request contains it.
 fn find_boundary(episode: &Episode, say: &str) -> String {
     let holds = |word: &str| {
         say.contains(word)
@@ -734,7 +734,7 @@ fn find_boundary(episode: &Episode, say: &str) -> String {
     }
 }
 
-/// What an answer that breaks its schema is asked for again with.
+/// The request to repeat an answer that breaks its schema.
 fn ask_for_form(kind: Kind, wrong: &[String]) -> String {
     let keep = match kind {
         Kind::Act => "Do nothing more: only the form of the answer is asked for. ",
@@ -746,8 +746,8 @@ fn ask_for_form(kind: Kind, wrong: &[String]) -> String {
     )
 }
 
-/// The data of an answer and what is wrong with it: what the supplier names, or the one JSON value
-/// among the words that fits.
+/// The data of an answer, and what is wrong with it. Takes the supplier's structured data, or the only JSON value in
+/// the text that satisfies the schema.
 fn check_data(answer: &Answer, schema: &GivenSchema) -> (Option<Value>, Vec<String>) {
     let values = match &answer.data {
         Some(data) => vec![data.clone()],
@@ -768,7 +768,7 @@ fn check_data(answer: &Answer, schema: &GivenSchema) -> (Option<Value>, Vec<Stri
     (values.last().cloned(), wrong)
 }
 
-/// The answer as one value, fenced or not, or else the objects and lists between its words.
+/// The whole answer as a JSON value, in a code fence or not; otherwise the objects and lists in the text.
 fn find_values(answer: &str) -> Vec<Value> {
     let spoken = without_thoughts(answer);
     let text = spoken.text.trim();

@@ -1,4 +1,4 @@
-//! What can go wrong with a call: the code, the refs that are still good, and the next step.
+//! Failures of a call: the code, the refs that are still valid, and the next step.
 
 use super::session_values::{Prior, Ref, RefKind, SupplierErrorKind};
 use cook_protocol::diagnostic::{Code, Failure, FailureKind};
@@ -13,19 +13,19 @@ fn of_supplier(code: Code, message: String) -> Failure {
     Failure::new(FailureKind::Supplier, code, message)
 }
 
-/// The same failure with the refs that are still good.
+/// Adds the refs that are still valid to a failure.
 #[must_use]
 pub fn keeping(mut failure: Failure, prior: Prior) -> Failure {
     failure.prior = Some(prior.into());
     failure
 }
 
-/// Something that is stored is not what was stored: which, and how it shows.
+/// Something stored is damaged; `why` says how that was noticed.
 pub fn corrupt(what: impl Display, why: impl Display) -> Failure {
     check(Code::ObjectCorrupt, format!("{what} is damaged: {why}"))
 }
 
-/// What of the log cannot be read is damage of what was stored in it.
+/// Turns the failure that the log cannot be read into one that a stored object is damaged.
 pub(super) fn as_damage(error: Failure) -> Failure {
     match (error.code, error.message.strip_prefix("cannot read ")) {
         (Code::LogUnreadable, Some(what)) => corrupt(what, error.causes.join(": ")),
@@ -33,7 +33,7 @@ pub(super) fn as_damage(error: Failure) -> Failure {
     }
 }
 
-/// How damage shows.
+/// The reason in a failure about damage.
 pub(super) fn find_why(error: &Failure) -> String {
     match error.message.split_once(" is damaged: ") {
         Some((_, why)) if error.code == Code::ObjectCorrupt => why.to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn find_why(error: &Failure) -> String {
     }
 }
 
-/// What the disk said of the files of sessions.
+/// Converts an error of the file system into a failure of the session store.
 pub(super) trait OfStore<T> {
     fn of_store(self) -> Result<T, Failure>;
 }
@@ -57,7 +57,7 @@ pub(super) fn store_failed(error: io::Error) -> Failure {
     Failure::state(Code::SessionStoreFailed, what).with_cause(&error)
 }
 
-/// No such episode or series.
+/// There is no such episode or series.
 pub fn not_found(kind: RefKind, name: impl Display) -> Failure {
     let code = match kind {
         RefKind::Series => Code::SeriesNotFound,
@@ -66,7 +66,7 @@ pub fn not_found(kind: RefKind, name: impl Display) -> Failure {
     check(code, format!("no {kind} `{name}`"))
 }
 
-/// What was given names a ref of another kind than the one wanted, which is a good one all the same.
+/// A text names a valid ref of another kind than the wanted one; the failure keeps that ref.
 pub(super) fn wrong_kind(text: &str, found: Ref, wanted: RefKind) -> Failure {
     let one = |kind| match kind {
         RefKind::Exchange => "an exchange",
@@ -91,13 +91,13 @@ pub(super) fn wrong_kind(text: &str, found: Ref, wanted: RefKind) -> Failure {
     keeping(error, prior)
 }
 
-/// The supplier answers once and cannot go on from anything.
+/// The supplier answers once and cannot continue a conversation.
 pub fn no_continuation(supplier: &str) -> Failure {
     let what = format!("`{supplier}` cannot go on from an earlier conversation");
     of_supplier(Code::ContinuationNotSupported, what)
 }
 
-/// A supplier's own record was demanded, and cannot be forked.
+/// The supplier's own record was required but cannot be forked.
 pub(super) fn no_record(supplier: &str) -> Failure {
     let what = format!(
         "the record of `{supplier}` cannot be gone on from: it is gone, is not as the call left it, or is another agent's"
@@ -106,7 +106,7 @@ pub(super) fn no_record(supplier: &str) -> Failure {
     of_supplier(Code::ContinuationNotSupported, what).replace_hints([hint])
 }
 
-/// The context window was sealed by a compaction; the series that went on.
+/// The episode was sealed by a compaction; `series` continues it.
 pub(super) fn report_compaction(episode: Ref, series: Ref) -> Failure {
     let what = format!("episode {episode} was compacted; its series goes on");
     let prior = Prior {
@@ -117,7 +117,7 @@ pub(super) fn report_compaction(episode: Ref, series: Ref) -> Failure {
     keeping(error, prior)
 }
 
-/// The repository changed while a question was answered, and what else went wrong with it.
+/// The repository changed during a question; `failed` is what else went wrong with the question.
 pub fn read_only_violated(changed: &[String], failed: Option<&Failure>) -> Failure {
     let failed = failed.map_or_else(String::new, |failed| format!("; {}", failed.message));
     let changed = changed.join(", ");
@@ -125,14 +125,14 @@ pub fn read_only_violated(changed: &[String], failed: Option<&Failure>) -> Failu
     of_supplier(Code::ReadOnlyViolated, what)
 }
 
-/// What is wrong with the answer by path, and how many answers were asked for.
+/// The answer broke the schema: the violations by path, and the number of attempts.
 pub(super) fn schema_broken(wrong: &[String], attempts: u32, prior: &Prior) -> Failure {
     let wrong = wrong.join("; ");
     let what = format!("the answer broke the schema {attempts} times: {wrong}");
     of_supplier(Code::OutputSchemaInvalid, what).replace_hints([again(prior)])
 }
 
-/// What the supplier did instead of answering.
+/// The supplier failed instead of answering.
 pub(super) fn supplier_failed(name: &str, error: &SupplierErrorKind, prior: &Prior) -> Failure {
     use SupplierErrorKind::{Absent, Failed, TimedOut, Unparseable};
     let again = again(prior);
@@ -163,19 +163,19 @@ pub(super) fn supplier_failed(name: &str, error: &SupplierErrorKind, prior: &Pri
     of_supplier(code, what).replace_hints([hint])
 }
 
-/// Why a window that is full is not summed up and gone on from in a new one.
+/// Why a full context window was not summarized and continued in a new one.
 pub(super) enum NoRecap {
-    /// What is said now does not fit a window of its own.
+    /// The new request alone does not fit into a window.
     WouldNotHelp,
-    /// A checkpoint is gone on from as it stands; a series is what grows a new window.
+    /// A branch from an episode is never compacted; only a series gets new windows.
     Branch,
-    /// The summary was asked for, and did not come.
+    /// The summary was requested, but the request failed.
     Failed(Failure),
-    /// It came, and does not fit beside what is said now.
+    /// The summary and the new request together do not fit.
     TooLong,
 }
 
-/// What must be said does not fit the window: tokens that it takes, estimated, and tokens that there are.
+/// The prompt does not fit the window: estimated tokens that it needs, and tokens available.
 pub(super) fn window_exceeded(needed: u64, room: u64, why: &NoRecap, prior: &Prior) -> Failure {
     const LARGER: &str = "an agent with a larger window";
     let tail = match why {
@@ -207,7 +207,7 @@ pub(super) fn window_exceeded(needed: u64, room: u64, why: &NoRecap, prior: &Pri
     of_supplier(Code::ContextWindowExceeded, what).replace_hints([hint])
 }
 
-/// From where another try goes on.
+/// The hint how to try again.
 fn again(prior: &Prior) -> String {
     let name = prior.series.or(prior.episode);
     name.map_or("ask again".to_owned(), on)

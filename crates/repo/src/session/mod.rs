@@ -1,6 +1,5 @@
-//! Sessions: what was said to agents and models and what they answered, as immutable,
-//! content-addressed values that can be gone on from, branched from, moved to another
-//! supplier and checked.
+//! Sessions: conversations with agents and models as immutable, content-addressed values that can be continued,
+//! branched, moved to another supplier, and verified.
 
 mod archive;
 mod conversation;

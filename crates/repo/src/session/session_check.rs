@@ -1,12 +1,12 @@
-//! The record, looked at as a whole: every object read, every hash recomputed, every link followed both ways; and how it goes
-//! on without what cannot be read.
+//! Verifying the whole record: every object is read, every hash recomputed, every link followed in both directions; and
+//! repairing a record that is partly unreadable.
 //!
-//! Invariant: what is wrong with one part keeps no other from being looked at.
+//! Invariant: damage in one part prevents no other part from being checked.
 //!
-//! Clearing a store: what nothing holds is let go of.
+//! Clearing a store of unreferenced values.
 //!
-//! Invariants: what stays is complete, windows that were sealed and their marks included; while
-//! something cannot be read, nothing is let go of that it may lead to.
+//! Invariants: what remains is complete, including sealed episodes and their marks; while something is unreadable,
+//! nothing to which it may refer is removed.
 
 use super::failures::{OfStore, as_damage, find_why};
 use super::session_record::{
@@ -24,28 +24,28 @@ use git2::Oid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-/// How often damage is looked at again: packing may have moved what could not be read.
+/// Attempts, if damage is found: packing may have moved an object that could not be read.
 const RETRIES: usize = 3;
 
-/// What a check saw.
+/// The result of a verification.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Objects.
+    /// Number of objects.
     pub objects: usize,
-    /// Refs.
+    /// Number of refs.
     pub refs: usize,
-    /// Names of the user's.
+    /// Number of names that the user gave.
     pub names: usize,
-    /// Lines of the record of calls.
+    /// Number of lines in the record of calls.
     pub lines: usize,
-    /// What is damaged, and how it shows.
+    /// Damaged parts, and how that was noticed.
     pub damaged: Vec<(String, String)>,
 }
 
 /// Reads every object, recomputes every hash and follows every link.
 ///
 /// # Errors
-/// When there is a log that cannot be opened. What a part of it holds is a finding.
+/// If there is a log that cannot be opened. Damage inside it is reported as a finding.
 pub fn verify(store: &GitStore) -> Result<Checked, Failure> {
     let (mut links, mut damaged) = (Links::default(), Vec::new());
     for _ in 0..RETRIES {
@@ -70,7 +70,7 @@ pub fn verify(store: &GitStore) -> Result<Checked, Failure> {
     })
 }
 
-/// Everything that the commits hold, and what of it cannot be read.
+/// The contents of all commits, and the unreadable parts.
 fn read_all(log: &Log) -> Result<(Links, Vec<(String, String)>), Failure> {
     let found = Inspected::of(log)?;
     let (mut links, mut damaged) = (Links::default(), found.damaged);
@@ -93,7 +93,7 @@ fn read_all(log: &Log) -> Result<(Links, Vec<(String, String)>), Failure> {
     Ok((links, damaged))
 }
 
-/// What else lies where the record's ref is.
+/// Other files in the directory of the record's ref.
 fn strays(store: &GitStore) -> Vec<(String, String)> {
     let (dir, record) = REF.rsplit_once('/').unwrap_or((REF, ""));
     match list_names(&store.place().log_dir().join(dir)) {
@@ -109,17 +109,17 @@ fn strays(store: &GitStore) -> Vec<(String, String)> {
     }
 }
 
-/// The place of an object in its chain, and what it stands on.
+/// The position of an object in its chain, and the objects it refers to.
 struct Link {
     kind: RefKind,
     length: u64,
     parent: Option<ContentHash>,
     part: Option<ContentHash>,
-    /// Bytes said in an exchange or a window; none where that is not known.
+    /// Bytes of text in an exchange or an episode; `None` if unknown.
     said: Option<u64>,
 }
 
-/// Objects, and the refs that lead to them.
+/// Objects, and the refs that name them.
 #[derive(Default)]
 pub(super) struct Links {
     links: HashMap<ContentHash, Link>,
@@ -142,7 +142,7 @@ impl Links {
         self.links.insert(object.hash(), link);
     }
 
-    /// Bytes said in each window whose chain is whole, each from the one before it.
+    /// Computes the bytes of text in each episode whose chain is complete.
     pub(super) fn sum_up(&mut self) {
         let windows = self
             .links
@@ -166,7 +166,7 @@ impl Links {
         }
     }
 
-    /// Whatever does not lead to what is here.
+    /// All objects, refs, marks and names that refer to something missing or wrong.
     fn list_broken(&self) -> Vec<(String, String)> {
         let mut wrong = Vec::new();
         for (hash, link) in &self.links {
@@ -200,7 +200,7 @@ impl Links {
         wrong
     }
 
-    /// What is wrong with a link, if anything.
+    /// The problem with an object's position or references, if any.
     fn gap(&self, link: &Link) -> Option<String> {
         if let Some(part) = &link.part {
             let wanted = match link.kind {
@@ -222,12 +222,12 @@ impl Links {
             .then(|| format!("{} is not its place in the chain", link.length))
     }
 
-    /// Whether a ref is neither here nor was let go of.
+    /// Whether a ref is missing without having been removed by clearing.
     fn is_gone(&self, name: Ref) -> bool {
         !self.index.entries.contains_key(&name) && !self.index.is_expired(&name.to_string())
     }
 
-    /// What is wrong with a ref.
+    /// The problems with a ref.
     pub(super) fn objections(&self, entry: &Entry) -> Vec<String> {
         let kind = entry.name.kind();
         let Some(link) = self.links.get(&entry.hash) else {
@@ -251,7 +251,7 @@ impl Links {
         wrong
     }
 
-    /// What is wrong with the window that an exchange or a series names.
+    /// The problem with the episode that an exchange or a series names.
     fn window(&self, entry: &Entry, link: &Link) -> Option<String> {
         let Some(name) = entry.episode else {
             return (entry.name.kind() == RefKind::Series)
@@ -275,7 +275,7 @@ impl Links {
             .then(|| format!("{} bytes are not those of {name}", entry.bytes))
     }
 
-    /// What is wrong with the series that an exchange or a window names.
+    /// The problem with the series that an exchange or an episode names.
     fn chain(&self, entry: &Entry) -> Option<String> {
         let name = entry.series?;
         if self.is_gone(name) {
@@ -286,7 +286,7 @@ impl Links {
         (series.episode != Some(window)).then(|| format!("{name} is not its series"))
     }
 
-    /// Whether a series that is here did not seal the window.
+    /// Whether the series, if it is here, is not the one that continues this sealed episode.
     fn is_other(&self, window: Ref, series: Ref) -> bool {
         let entries = &self.index.entries;
         let (Some(window), Some(series)) = (entries.get(&window), entries.get(&series)) else {
@@ -300,20 +300,19 @@ impl Links {
     }
 }
 
-/// What a look at every commit and tree of the record found.
+/// The result of reading every commit and tree of the record.
 #[derive(Default)]
 pub(super) struct Inspected {
-    /// All events that can be read, by number.
+    /// All readable events, by number.
     pub(super) events: BTreeMap<u64, Event>,
-    /// What cannot be read as it was written, and how it shows.
+    /// Unreadable parts, and how that was noticed.
     pub(super) damaged: Vec<(String, String)>,
-    /// Objects that cannot be read.
+    /// Unreadable objects.
     lost: BTreeSet<Oid>,
 }
 
 impl Inspected {
-    /// Reads everything that the record leads to. What is wrong with one part keeps no other
-    /// from being looked at.
+    /// Reads everything reachable from the record. Damage in one part prevents no other part from being read.
     pub(super) fn of(log: &Log) -> Result<Self, Failure> {
         let mut found = Self::default();
         let tip = log.find_ref(REF);
@@ -350,8 +349,8 @@ impl Inspected {
         }
     }
 
-    /// Keeps an event, and the earlier ones that its tree holds. Blobs of exchanges are read
-    /// by whoever compares what they hold.
+    /// Adds an event, and the earlier events in its tree. The blobs of exchanges are read later, by the code that
+    /// compares their content.
     fn keep(&mut self, log: &Log, event: Event, tree: Oid) {
         let entries = self.look(tree, log.tree(tree)).unwrap_or_default();
         if event.seq == event.base {
@@ -367,13 +366,13 @@ impl Inspected {
         self.events.entry(event.seq).or_insert(event);
     }
 
-    /// Where the way from one event to the one before is lost, looks for events everywhere.
+    /// Searches all objects for events, because the chain of commits is broken.
     fn search(&mut self, log: &Log, base: Option<u64>) -> Result<(), Failure> {
         let all = log.all()?.into_iter();
         let mut commits: Vec<_> = all.filter_map(|id| read_event(log, id).ok()).collect();
         let base = base.or(commits.iter().map(|(event, _)| event.base).max());
         commits.retain(|(event, _)| Some(event.base) == base);
-        // One that stands alone may be that of a writer that was ended before it counted.
+        // A lone event may be from a writer that was killed before the event counted.
         if self.damaged.is_empty() && commits.iter().any(|(event, _)| event.seq > 1) {
             let why = "it is gone, and what it led to is here; `cook session gc` puts it back";
             self.damaged.push((REF.to_owned(), why.to_owned()));
@@ -385,17 +384,17 @@ impl Inspected {
     }
 }
 
-/// What became of a damaged record.
+/// The result of repairing a damaged record.
 #[derive(Debug, Default)]
 pub(super) struct Mended {
-    /// What could not be read, and why.
+    /// Unreadable parts, and why.
     pub(super) damaged: Vec<(String, String)>,
-    /// Where the damaged files lie now.
+    /// The new paths of damaged files.
     pub(super) aside: Vec<PathBuf>,
 }
 
-/// Where something of the record cannot be read but what was said, begins it anew with all
-/// that can.
+/// If a part of the record other than the text of exchanges is unreadable, restarts the record with everything
+/// readable.
 pub(super) fn mend(store: &GitStore) -> Result<Mended, Failure> {
     mend_record(store.place(), &store.aside()).map_err(as_damage)
 }
@@ -424,28 +423,27 @@ fn mend_record(place: &Place, aside: &Path) -> Result<Mended, Failure> {
     Ok(mended)
 }
 
-/// What was let go of.
+/// The result of clearing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Cleared {
-    /// Refs that name nothing now.
+    /// Removed refs.
     pub expired: Vec<Ref>,
-    /// Objects.
+    /// Number of removed objects.
     pub objects: usize,
-    /// What was printed in calls that left no ref.
+    /// Number of calls without a ref whose output was removed.
     pub attempts: usize,
-    /// Refs that stay.
+    /// Number of remaining refs.
     pub kept: usize,
-    /// What cannot be read and may have held anything, and why: no ref or object was let go of.
+    /// Unreadable parts that may have referred to anything, and why. If there are any, no ref or object was removed.
     pub unreadable: Vec<(String, String)>,
 }
 
-/// Lets go of refs that no name holds, no record cites and that were last given, gone on from or
-/// taken in before `since_ms` (since 1970), of objects that no other ref leads to, and of what was kept of
-/// those calls and of calls that failed before then. A record that is damaged goes on with
-/// what of it can be read, and nothing else is done to it. As a `preview` nothing is written.
+/// Removes refs that no name leads to, no record cites and that were last created, continued or imported before
+/// `since_ms` (since 1970), objects that no other ref leads to, and the stored output of those calls and of failed
+/// calls before then. A damaged record is only restarted with its readable parts. A `preview` writes nothing.
 ///
 /// # Errors
-/// When a call is being made, or the store cannot be read or written.
+/// If a call is in progress, or the store cannot be read or written.
 pub fn clear(
     store: &GitStore,
     since_ms: u64,
@@ -487,7 +485,7 @@ pub fn clear(
     Ok(cleared)
 }
 
-/// When refs were last gone on from or taken in, in seconds since 1970.
+/// When refs were last continued or imported, in seconds since 1970.
 fn last_used(lines: &[CallRecord]) -> BTreeMap<Ref, i64> {
     let mut used = BTreeMap::new();
     for line in lines {
@@ -515,7 +513,7 @@ fn is_used(used: &BTreeMap<Ref, i64>, name: &Ref, since_ms: u64) -> bool {
     name.time_given_ms().max(last) >= since_ms
 }
 
-/// What stays of the events, and the one that says what went; none where all of it stays.
+/// The remaining events, and a last one that names the removed refs; `None` if nothing is removed.
 fn let_go(
     mut events: Vec<Event>,
     stays: impl Fn(&Ref) -> bool,
@@ -558,12 +556,12 @@ fn let_go(
     Some((events, last))
 }
 
-/// What stays, and all that it leads to.
+/// The refs and objects that remain, with everything they lead to.
 #[derive(Default)]
 struct Reached {
     names: BTreeSet<Ref>,
     objects: BTreeSet<ContentHash>,
-    /// Windows of chains.
+    /// Episodes of series.
     windows: BTreeSet<ContentHash>,
     missing: Vec<(String, String)>,
 }
@@ -579,13 +577,13 @@ impl Reached {
                     continue;
                 }
                 self.reach(index, entry.hash.clone());
-                // The current window of a chain is what the chain is gone on from, and that
-                // of an exchange what it was said in.
+                // The current episode of a series is needed to continue it, and the episode of an exchange is its
+                // context.
                 open.extend(entry.episode);
                 open.extend(entry.series);
                 open.extend(index.sealed.get(&name));
             }
-            // The windows that were sealed along a chain.
+            // The sealed episodes of a series.
             let sealed = index.sealed.keys().filter(|name| {
                 let entry = index.entries.get(name);
                 entry.is_some_and(|entry| self.windows.contains(&entry.hash))
@@ -594,7 +592,7 @@ impl Reached {
         }
     }
 
-    /// Everything that an object stands on.
+    /// Adds an object and everything it refers to.
     fn reach(&mut self, index: &Index, from: ContentHash) {
         let mut open = vec![from];
         while let Some(hash) = open.pop() {
@@ -626,7 +624,7 @@ fn drop_attempt(store: &GitStore, name: Ref) -> Result<(), Failure> {
     }
 }
 
-/// What was printed in calls that left no ref: answers that failed, and probes.
+/// Calls without a ref whose output is stored: failed answers, and probes.
 fn old_attempts(
     store: &GitStore,
     since_ms: u64,

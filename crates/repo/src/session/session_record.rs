@@ -1,10 +1,10 @@
-//! The record: every event of the store, as commits below one ref of the log, written under the log's writer lock.
+//! The record: all events of the store, as commits below one ref of the log, written under the log's writer lock.
 //!
-//! A commit's message holds one event, its tree the blobs of the exchanges that the event brought, so that they are
-//! packed, moved and let go of with it. The first commit of a chain that was begun anew has all earlier events in `segments/`,
-//! and their blobs in `exchanges/`. Invariants: events are taken in oldest first: a ref and a mark of a sealed window are what was
-//! said of them first, a name of the user's what was said last; a writer that is ended leaves the record as it was or
-//! with its event in it: every object is durable before the ref moves.
+//! A commit's message holds one event, its tree the blobs of the event's exchanges, so that they are packed, moved and
+//! removed with it. The first commit of a restarted chain has all earlier events in `segments/`, and their blobs in
+//! `exchanges/`. Invariants: events are applied oldest first; for a ref and for the mark of a sealed episode the first
+//! event counts, for a name of the user's the last one; a killed writer leaves the record either unchanged or with its
+//! event, because every object is durable before the ref moves.
 
 use super::failures::{OfStore, corrupt};
 use super::session_values::{
@@ -21,61 +21,61 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A line of the record of calls; what it says nothing of is none.
+/// A line of the record of calls; fields without a value are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallRecord {
     /// Always 1.
     pub schema_version: u32,
-    /// When, RFC 3339.
+    /// The time, RFC 3339.
     pub at: String,
-    /// Who was called; none where refs were taken in or let go of.
+    /// The supplier; `None` for a line about imported or removed refs.
     pub supplier: Option<String>,
-    /// Whether something was asked or ordered.
+    /// Whether it was a question or an order.
     pub action: Option<Action>,
-    /// The first words of what was said.
+    /// The beginning of the request.
     pub said: Option<String>,
-    /// What the exchange was for.
+    /// The purpose of the exchange.
     pub kind: Option<Kind>,
-    /// What it went on from.
+    /// The episode or series that it continued.
     pub on: Option<On>,
-    /// How what came before reached the supplier.
+    /// How the earlier conversation reached the supplier.
     pub transport: Option<Transport>,
     /// The exchange.
     pub exchange: Option<Ref>,
-    /// The window after it.
+    /// The episode after it.
     pub episode: Option<Ref>,
-    /// The chain after it.
+    /// The series after it.
     pub series: Option<Ref>,
-    /// Hash of the schema that the answer was to fit.
+    /// Hash of the answer's schema.
     pub schema_hash: Option<ContentHash>,
-    /// The code of a call that failed, or `interrupted`.
+    /// The code of a failed call, or `interrupted`.
     pub error: Option<String>,
-    /// What was wrong.
+    /// The error message.
     pub message: Option<String>,
-    /// The refs that were still good.
+    /// The refs that were still valid.
     pub prior: Option<Prior>,
-    /// Whose fault it was, where the supplier could tell.
+    /// The class of the failure, if the supplier could tell.
     pub class: Option<String>,
-    /// When a limit ends, RFC 3339.
+    /// When a rate limit ends, RFC 3339.
     pub reset_at: Option<String>,
-    /// When a call was begun that was interrupted.
+    /// When an interrupted call began, RFC 3339.
     pub began_at: Option<String>,
-    /// The process that made it.
+    /// The process id of the caller.
     pub pid: Option<u32>,
-    /// The beginning of its note, where that is damaged.
+    /// The beginning of the call's note, if the note is damaged.
     pub note: Option<String>,
-    /// Refs that were taken in.
+    /// Refs that were imported.
     pub imported: Option<Vec<Ref>>,
-    /// Refs that were let go of.
+    /// Refs that were removed.
     pub expired: Option<Vec<Ref>>,
-    /// What the call took and did.
+    /// Usage and effects of the call.
     #[serde(flatten)]
     pub answer: Option<Answer>,
 }
 
 impl CallRecord {
-    /// A line that says nothing but when it was written.
+    /// A line with nothing but its time.
     pub(super) fn at(at: &str) -> Self {
         Self {
             schema_version: 1,
@@ -84,17 +84,17 @@ impl CallRecord {
         }
     }
 
-    /// Whether it was of a role in this workflow.
+    /// Whether a role of this workflow made the call.
     pub fn is_of(&self, workflow: &str) -> bool {
         let answer = self.answer.as_ref();
         answer.is_some_and(|answer| answer.workflow.as_deref() == Some(workflow))
     }
 }
 
-/// A line as it is written: without what it says nothing of.
+/// Serializes a line without its `None` fields.
 ///
 /// # Errors
-/// The serializer's.
+/// An error of the serializer.
 pub fn without_nulls<S: Serializer>(line: &CallRecord, serializer: S) -> Result<S::Ok, S::Error> {
     let mut line = serde_json::to_value(line).map_err(serde::ser::Error::custom)?;
     if let Some(line) = line.as_object_mut() {
@@ -103,20 +103,20 @@ pub fn without_nulls<S: Serializer>(line: &CallRecord, serializer: S) -> Result<
     line.serialize(serializer)
 }
 
-/// What is kept at once: all of it or nothing.
+/// Values that are stored atomically.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Batch {
-    /// Values; one that is there already stays as it is.
+    /// Objects; existing ones stay as they are.
     #[serde(skip)]
     pub objects: Vec<Object>,
-    /// Refs; one that is there already stays as it is.
+    /// Refs; existing ones stay as they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<Entry>,
-    /// A window that was compacted, and the chain that goes on.
+    /// A compacted episode, and the series that continues it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sealed: Option<(Ref, Ref)>,
-    /// A name of the user's, and what it stands for from now on.
+    /// A name of the user's, and the ref that it names from now on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<(String, Ref)>,
     /// A line of the record of calls.
@@ -131,17 +131,17 @@ fn write_line<S: Serializer>(line: &Option<CallRecord>, serializer: S) -> Result
     }
 }
 
-/// Where a value is.
+/// Where a value is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Held {
-    /// Here.
+    /// In the event itself.
     Value(Object),
     /// In a blob of the log.
     Blob(String),
 }
 
-/// A value of an event.
+/// An object of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stored {
     pub(super) hash: ContentHash,
@@ -151,24 +151,24 @@ pub(super) struct Stored {
 /// One event of the record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Event {
-    /// Its number, from 1; given when it is written.
+    /// Its number, from 1; assigned when it is written.
     pub(super) seq: u64,
-    /// The number of the event that began the chain of commits it is in.
+    /// The number of the first event in its chain of commits.
     pub(super) base: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) objects: Vec<Stored>,
-    /// What it says beside them.
+    /// Everything except objects.
     #[serde(flatten)]
     pub(super) batch: Batch,
 }
 
 impl Event {
-    /// Whether it says nothing any more.
+    /// Whether nothing is left in it.
     pub(super) fn is_empty(&self) -> bool {
         self.objects.is_empty() && self.batch == Batch::default()
     }
 
-    /// The blobs that its values are in.
+    /// The blobs of its objects.
     fn blobs(&self) -> impl Iterator<Item = &str> {
         self.objects.iter().filter_map(|stored| match &stored.at {
             Held::Blob(id) => Some(id.as_str()),
@@ -176,7 +176,7 @@ impl Event {
         })
     }
 
-    /// What it is, for whoever reads the log with git.
+    /// A description for people who read the log with git.
     fn subject(&self) -> String {
         let Batch {
             label,
@@ -194,18 +194,18 @@ impl Event {
     }
 }
 
-/// What the events that were taken in say.
+/// The combined content of the events so far.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// What each ref names, oldest first of each kind.
+    /// The entry of each ref, oldest first within each kind.
     pub(super) entries: BTreeMap<Ref, Entry>,
-    /// Sealed windows, each with the chain that goes on.
+    /// Sealed episodes, each with the series that continues it.
     pub(super) sealed: BTreeMap<Ref, Ref>,
-    /// Names of the user's.
+    /// Names that the user gave.
     pub(super) labels: BTreeMap<String, Ref>,
     /// The record of calls, oldest first.
     pub(super) lines: Vec<CallRecord>,
-    /// Values by their hash.
+    /// Objects by hash.
     pub(super) objects: HashMap<ContentHash, Held>,
 }
 
@@ -226,7 +226,7 @@ impl Index {
         }
     }
 
-    /// Whether a ref was let go of.
+    /// Whether a ref was removed by clearing.
     pub(super) fn is_expired(&self, text: &str) -> bool {
         let mut names = self
             .lines
@@ -239,12 +239,12 @@ impl Index {
 
 /// The ref of the newest event.
 pub(super) const REF: &str = "refs/sessions/record";
-/// The folder of events that a chain begins with.
+/// The folder of earlier events in the first commit of a restarted chain.
 const SEGMENTS: &str = "segments";
-/// The folder of blobs that a chain begins with.
+/// The folder of their blobs.
 const EXCHANGES: &str = "exchanges";
 
-/// A value from where it is; what it is named by is for the caller to compare.
+/// Reads a value. The caller must compare it with its hash.
 pub(super) fn read_value(log: &Log, held: &Held) -> Result<Object, Failure> {
     let id = match held {
         Held::Value(object) => return Ok(object.clone()),
@@ -257,7 +257,7 @@ pub(super) fn read_value(log: &Log, held: &Held) -> Result<Object, Failure> {
     serde_json::from_slice(&log.blob(oid)?).map_err(|error| corrupt(what, error))
 }
 
-/// The event of a commit.
+/// Reads the event of a commit.
 pub(super) fn read_event(log: &Log, id: Oid) -> Result<(Event, Commit), Failure> {
     let commit = log.commit(id)?;
     let (_, body) = commit.message.split_once("\n\n").unwrap_or_default();
@@ -266,7 +266,7 @@ pub(super) fn read_event(log: &Log, id: Oid) -> Result<(Event, Commit), Failure>
     Ok((event, commit))
 }
 
-/// The events up to `tip`, oldest first, those after `known` where that is before it: whether
+/// The events up to `tip`, oldest first. If `known` is an ancestor of `tip`, only those after it; the flag says whether
 /// it is.
 pub(super) fn events(
     log: &Log,
@@ -289,7 +289,7 @@ pub(super) fn events(
     Ok((earlier, at.is_some()))
 }
 
-/// The blobs of earlier events that the tree of a chain's first commit holds, oldest first.
+/// The blobs of earlier events in the tree of a chain's first commit, oldest first.
 pub(super) fn segments(log: &Log, tree: &[TreeEntry]) -> Result<Vec<Oid>, Failure> {
     let is_folder = |entry: &&TreeEntry| entry.mode == FOLDER && entry.name == SEGMENTS;
     let Some(folder) = tree.iter().find(is_folder) else {
@@ -305,12 +305,12 @@ pub(super) fn read_events(log: &Log, blob: Oid) -> Result<Vec<Event>, Failure> {
     events.map_err(|error| corrupt(format!("object {blob} of the log"), error))
 }
 
-/// Events that go into one segment.
+/// Most events in one segment.
 const SEGMENT: usize = 128;
 /// How long a writer waits for another one, which may be packing.
 const WAIT: Duration = Duration::from_secs(600);
 
-/// Whoever writes events; nobody else does as long as this is held.
+/// The only writer of events, as long as this is held.
 pub(super) struct Writer {
     inner: LockedLog,
 }
@@ -329,12 +329,12 @@ impl Writer {
         self.log().find_ref(REF)
     }
 
-    /// Keeps bytes in a blob.
+    /// Writes a blob.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<Oid, Failure> {
         self.log().write(ObjectType::Blob, bytes)
     }
 
-    /// Writes a blob again that cannot be read; where what is damaged lies now.
+    /// Writes an unreadable blob again; returns the new path of the damaged file.
     pub(super) fn mend(&self, bytes: &[u8], aside: &Path) -> Result<Option<PathBuf>, Failure> {
         let id = self.log().name(ObjectType::Blob, bytes)?;
         if self.log().read(id).is_ok() {
@@ -345,24 +345,24 @@ impl Writer {
         Ok(moved)
     }
 
-    /// Moves the file of a damaged object to `aside`; where it lies then.
+    /// Moves the file of a damaged object to `aside`; returns its new path.
     pub(super) fn set_aside(&self, id: Oid, aside: &Path) -> Result<Option<PathBuf>, Failure> {
         set_aside(&self.log().loose_file(id), aside, &id.to_string())
     }
 
-    /// Every event, oldest first.
+    /// All events, oldest first.
     pub(super) fn events(&self) -> Result<Vec<Event>, Failure> {
         let tip = self.tip()?;
         tip.map_or(Ok(Vec::new()), |tip| Ok(events(self.log(), tip, None)?.0))
     }
 
-    /// Writes an event behind those there are.
+    /// Appends an event.
     pub(super) fn append(&self, event: Event) -> Result<(), Failure> {
         let tip = self.tip()?;
         self.extend(tip, tip, vec![event])
     }
 
-    /// Writes events behind a commit, and moves the ref there from where it is.
+    /// Writes events with `behind` as their parent, and moves the ref from `from` to the last of them.
     fn extend(
         &self,
         from: Option<Oid>,
@@ -422,8 +422,7 @@ impl Writer {
         self.log().write_commit(tree, parent, seconds, &message)
     }
 
-    /// Begins the chain anew with these events, oldest first, and one more. What they do not
-    /// lead to is let go of.
+    /// Restarts the chain with these events, oldest first, and one more. Objects that they do not refer to are removed.
     pub(super) fn begin_anew(&self, events: &[Event], mut last: Event) -> Result<(), Failure> {
         last.seq = events.last().map_or(0, |event| event.seq) + 1;
         last.base = last.seq;
@@ -454,8 +453,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Goes on from a tip that the record had before it was taken away: what was written
-    /// since then follows it. Whether anything was put back.
+    /// Restores a tip that the record had before it was lost, and appends the events written since. Returns whether
+    /// anything was restored.
     pub(super) fn join(&self, lost: &str) -> Result<bool, Failure> {
         let Some(lost) = self.log().oid(lost) else {
             return Ok(false);

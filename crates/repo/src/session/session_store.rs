@@ -1,10 +1,10 @@
-//! The store in the log's repository: values, refs, names and the record of calls are events below one ref of the
-//! log. Beside it, in `sessions/`, lie what agents printed, the notes of calls that are being made, and damaged files that were
-//! set aside. Objects are content-addressed and written once; refs are written once too; only names, and nothing
-//! else, can be moved.
+//! The session store in the log's repository: values, refs, names and the record of calls are events below one ref of
+//! the log. Beside it, `sessions/` holds the output of agents, notes about calls in progress, and damaged files that
+//! were set aside. Objects are content-addressed and written once; refs are written once too; only the user's names can
+//! be moved.
 //!
-//! Invariant: a note of a call is whole or not there when it can be seen, in a file that stays locked as long as whoever makes the
-//! call lives: one that is found unlocked is of a process that is gone.
+//! Invariant: a visible note is complete, and its file stays locked while the caller's process lives: an unlocked note
+//! belongs to a dead process.
 
 use super::failures::{OfStore, as_damage, corrupt, not_found, store_failed, wrong_kind};
 use super::session_record::{
@@ -26,10 +26,10 @@ const MAX_LABEL: usize = 100;
 
 /// Largest note that is read.
 const MAX_NOTE: u64 = 1 << 20;
-/// What is kept of a note that cannot be read.
+/// Most characters that are kept of an unreadable note.
 const LEFT: usize = 2_000;
 
-/// A call that is being made. Its file is locked as long as whoever makes it lives.
+/// A call in progress. Its note stays locked while this value lives.
 #[derive(Debug, Default)]
 pub struct InFlight {
     note: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub struct InFlight {
 impl Drop for InFlight {
     fn drop(&mut self) {
         if let Some(note) = &self.note {
-            // One that stays is found as interrupted, and says no more than that.
+            // A note that cannot be removed is later found as that of an interrupted call, which is harmless.
             let _ = std::fs::remove_file(note);
         }
     }
@@ -49,7 +49,7 @@ fn dir(root: &Path) -> PathBuf {
     root.join("inflight")
 }
 
-/// Notes a call.
+/// Writes the note of a call.
 fn note(root: &Path, name: Ref, what: &CallRecord) -> io::Result<InFlight> {
     let guard = guard(root)?;
     guard.lock_shared()?;
@@ -59,7 +59,7 @@ fn note(root: &Path, name: Ref, what: &CallRecord) -> io::Result<InFlight> {
         .prefix(".cook-")
         .suffix(".tmp")
         .tempfile_in(dir(root))?;
-    // Locked before it can be seen: whoever finds it unlocked knows that its process is gone.
+    // Locked before it is visible: anyone who finds it unlocked knows that its process is dead.
     file.as_file().lock()?;
     serde_json::to_writer(&mut file, what)?;
     file.as_file().sync_data()?;
@@ -71,7 +71,7 @@ fn note(root: &Path, name: Ref, what: &CallRecord) -> io::Result<InFlight> {
     })
 }
 
-/// The file that calls hold shared, and clearing holds alone.
+/// The file that calls lock shared and clearing locks exclusively.
 fn guard(root: &Path) -> io::Result<File> {
     make_dir(root)?;
     let mut options = OpenOptions::new();
@@ -79,7 +79,7 @@ fn guard(root: &Path) -> io::Result<File> {
     open_no_follow(&mut options, &root.join("guard"))
 }
 
-/// Makes a directory, readable by its owner only.
+/// Creates a directory that only its owner can access.
 fn make_dir(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -95,7 +95,7 @@ fn make_dir(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_dir)
 }
 
-/// The note of a call; else its beginning, or why there is none.
+/// The note of a call; otherwise its beginning, or why it cannot be read.
 fn read_note(path: &Path) -> Result<CallRecord, String> {
     let bytes = disk::read(path, MAX_NOTE, Links::Refuse).map_err(|error| error.to_string())?;
     let bytes = bytes.unwrap_or_default();
@@ -105,7 +105,7 @@ fn read_note(path: &Path) -> Result<CallRecord, String> {
     })
 }
 
-/// Names in a directory; none when it is not there.
+/// The names in a directory; empty if there is none.
 pub(super) fn list_names(dir: &Path) -> Result<Vec<String>, Failure> {
     let entries = match std::fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -124,13 +124,13 @@ fn find_name(file: &str) -> Option<Ref> {
     file.strip_suffix(".json")?.parse().ok()
 }
 
-/// Largest object that is kept.
+/// Largest object that is stored, in bytes.
 pub(super) const MAX_OBJECT: u64 = 64 << 20;
 
-/// How often a read is repeated: packing may have moved what it looks for.
+/// How many times a read is repeated, because packing may have moved an object.
 const RETRIES: usize = 3;
 
-/// What a store of the layout before this one holds in `sessions/`.
+/// Entries of `sessions/` that show an earlier layout.
 const EARLIER: [&str; 6] = ["objects", "refs", "naming", "sealed", "names", "log.jsonl"];
 
 /// Sessions in the log of a repository.
@@ -147,7 +147,7 @@ impl std::fmt::Debug for GitStore {
     }
 }
 
-/// What was read of the record, up to a commit.
+/// The content of the record up to a commit.
 struct Known {
     log: Log,
     tip: Option<Oid>,
@@ -155,7 +155,7 @@ struct Known {
 }
 
 impl Known {
-    /// Reads what came since.
+    /// Reads the events since then.
     fn follow(&mut self) -> Result<(), Failure> {
         let tip = self.log.find_ref(REF)?;
         if tip == self.tip {
@@ -175,10 +175,10 @@ impl Known {
 }
 
 impl GitStore {
-    /// The store of a repository; the log is made when the first value is kept.
+    /// The store of a repository; the log is created when the first value is stored.
     ///
     /// # Errors
-    /// Sessions that an earlier cook kept in another layout: they are not read.
+    /// If an earlier cook stored sessions in another layout, which is not read.
     pub fn open(place: Place) -> Result<Self, Failure> {
         let root = place.cook_dir().join("sessions");
         let earlier = |name: &&&str| std::fs::symlink_metadata(root.join(name)).is_ok();
@@ -196,7 +196,7 @@ impl GitStore {
         })
     }
 
-    /// Where what is no part of the log lies.
+    /// The directory of the files outside the log.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -205,12 +205,12 @@ impl GitStore {
         &self.place
     }
 
-    /// Where damaged files are moved to.
+    /// The directory to which damaged files are moved.
     pub(super) fn aside(&self) -> PathBuf {
         self.root.join("damaged")
     }
 
-    /// Looks into the record as it is now; the default where there is none.
+    /// Runs `work` on the current record; returns the default if there is none.
     fn look<T: Default>(
         &self,
         work: impl Fn(&Log, &Index) -> Result<T, Failure>,
@@ -240,7 +240,7 @@ impl GitStore {
         }
     }
 
-    /// Looks at what the record says.
+    /// Like [`GitStore::look`], for work that needs the index only.
     pub(super) fn index<T: Default>(&self, work: impl Fn(&Index) -> T) -> Result<T, Failure> {
         self.look(|_, index| Ok(work(index)))
     }
@@ -248,12 +248,12 @@ impl GitStore {
     /// The lines of the record of calls, oldest first.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn lines(&self) -> Result<Vec<CallRecord>, Failure> {
         self.index(|index| index.lines.clone())
     }
 
-    /// Hashes of all objects, in no order.
+    /// Hashes of all objects, in no particular order.
     ///
     /// # Errors
     /// When the record cannot be read.
@@ -261,7 +261,7 @@ impl GitStore {
         self.index(|index| index.objects.keys().cloned().collect())
     }
 
-    /// Whether a ref was let go of by clearing.
+    /// Whether a ref was removed by clearing.
     ///
     /// # Errors
     /// When the record of calls cannot be read.
@@ -269,7 +269,7 @@ impl GitStore {
         self.index(|index| index.is_expired(text))
     }
 
-    /// Writes exchanges that are damaged here again; where the damaged ones lie now.
+    /// Writes exchanges again that are damaged in the store; returns the new paths of the damaged files.
     pub(super) fn mend_exchanges(&self, objects: &[Object]) -> Result<Vec<PathBuf>, Failure> {
         let writer = Writer::lock(&self.place)?;
         let mut aside = Vec::new();
@@ -279,19 +279,19 @@ impl GitStore {
         Ok(aside)
     }
 
-    /// Puts the record that was taken away in front of what was written since.
+    /// Puts a lost record before the events written since then; returns whether anything was restored.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// If it cannot be read or written.
     pub fn join(&self, lost: &str) -> Result<bool, Failure> {
         let writer = Writer::lock(&self.place)?;
         writer.join(lost).map_err(as_damage)
     }
 
-    /// Keeps several things at once: all of them or none.
+    /// Stores the values of a batch atomically.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// If they cannot be written.
     pub fn keep(&self, batch: &Batch) -> Result<(), Failure> {
         let writer = Writer::lock(&self.place)?;
         let objects = batch.objects.iter().map(|object| {
@@ -311,10 +311,10 @@ impl GitStore {
         kept.map_err(as_damage)
     }
 
-    /// The object of a hash; what it holds is compared with the hash at each reading.
+    /// The object with this hash; every read verifies the hash.
     ///
     /// # Errors
-    /// `object_corrupt` when it is missing or is another.
+    /// `object_corrupt` if it is missing or has another hash.
     pub fn get(&self, hash: &ContentHash) -> Result<Object, Failure> {
         let object = self.look(|log, index| {
             let held = index.objects.get(hash);
@@ -331,7 +331,7 @@ impl GitStore {
         }
     }
 
-    /// What a ref names; none when there is no such ref.
+    /// The entry of a ref; `None` if there is no such ref.
     ///
     /// # Errors
     /// `object_corrupt`, or the store cannot be read.
@@ -339,7 +339,7 @@ impl GitStore {
         self.index(|index| index.entries.get(&name).cloned())
     }
 
-    /// Refs whose text begins so, oldest first.
+    /// Refs that begin with `prefix`, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -359,7 +359,7 @@ impl GitStore {
         })
     }
 
-    /// The chain that went on after this window was compacted.
+    /// The series that continues this episode after its compaction.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -367,7 +367,7 @@ impl GitStore {
         self.index(|index| index.sealed.get(&episode).copied())
     }
 
-    /// The ref that bears a name of the user's.
+    /// The ref with this name of the user's.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -375,8 +375,8 @@ impl GitStore {
         self.index(|index| index.labels.get(label).copied())
     }
 
-    /// Notes that a call is about to be made, before anything is started for it; the note
-    /// goes with the value that is returned, and stays when this process is killed.
+    /// Writes the note of a call before anything is started for it. The note is removed when the returned value is
+    /// dropped, and stays if this process is killed.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -384,10 +384,10 @@ impl GitStore {
         note(&self.root, name, what).of_store()
     }
 
-    /// Gives a ref a name of the user's, or moves one.
+    /// Gives a ref a name, or moves the name to it.
     ///
     /// # Errors
-    /// When it is no name, or cannot be written.
+    /// If it is not a valid name, or cannot be written.
     pub fn label(&self, label: &str, name: Ref) -> Result<(), Failure> {
         check_label(label)?;
         self.keep(&Batch {
@@ -396,7 +396,7 @@ impl GitStore {
         })
     }
 
-    /// Adds one line to the record of calls.
+    /// Appends a line to the record of calls.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -407,7 +407,7 @@ impl GitStore {
         })
     }
 
-    /// Keeps calls from being begun.
+    /// Prevents calls from starting.
     pub(super) fn alone(&self) -> Result<File, Failure> {
         let guard = guard(self.root()).of_store()?;
         match guard.try_lock() {
@@ -419,10 +419,10 @@ impl GitStore {
         }
     }
 
-    /// Calls that were begun and whose process is gone.
+    /// Calls whose process died.
     ///
     /// # Errors
-    /// When a directory cannot be read.
+    /// If a directory cannot be read.
     pub fn list_interrupted(&self) -> Result<Vec<Interrupted>, Failure> {
         let mut found = Vec::new();
         for file in list_names(&dir(self.root()))? {
@@ -448,8 +448,8 @@ impl GitStore {
         Ok(found)
     }
 
-    /// Writes an interrupted call into the record of calls, one whose note is damaged with
-    /// what is left of the note. One that was kept before its process ended is no such call.
+    /// Writes an interrupted call into the record of calls; if its note is damaged, with the rest of the note. A call
+    /// that was stored before its process died is not interrupted.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -457,7 +457,7 @@ impl GitStore {
         let path = dir(self.root()).join(format!("{}.json", call.name));
         if !matches!(self.entry(call.name), Ok(Some(_))) {
             match self.record(&record_interrupted(call.name, call.noted, at)) {
-                // The note stays until the record is put right, which needs this command.
+                // The note stays until the record is repaired, for which this command is needed.
                 Err(error) if error.code == Code::ObjectCorrupt => return Ok(()),
                 recorded => recorded?,
             }
@@ -467,8 +467,7 @@ impl GitStore {
         Ok(())
     }
 
-    /// Files beside the calls that are being made that are no notes of them, and notes that
-    /// cannot be read.
+    /// Files beside the notes of calls in progress that are not notes, and unreadable notes.
     pub(super) fn bad_notes(&self) -> Result<Vec<(String, &'static str)>, Failure> {
         let mut bad = Vec::new();
         for file in list_names(&dir(self.root()))? {
@@ -476,7 +475,7 @@ impl GitStore {
             let why = match find_name(&file) {
                 None if is_unfinished(&file) => continue,
                 None => "it is not part of the store; remove it",
-                // One that goes while it is looked at was that of a call that has ended.
+                // A file that has just disappeared was the note of a call that has ended.
                 Some(_) if read_note(&path).is_ok() || !path.exists() => continue,
                 Some(_) => {
                     "the note of a call cannot be read: nothing is known of the call but its name; remove the file"
@@ -488,7 +487,7 @@ impl GitStore {
     }
 }
 
-/// An object as it is kept.
+/// The bytes of an object as stored.
 pub(super) fn bytes(object: &Object) -> Result<Vec<u8>, Failure> {
     let bytes = serde_json::to_vec(object).of_store()?;
     match bytes.len() as u64 > MAX_OBJECT {
@@ -503,11 +502,11 @@ pub(super) fn bytes(object: &Object) -> Result<Vec<u8>, Failure> {
 /// A call whose process was killed.
 #[derive(Debug)]
 pub struct Interrupted {
-    /// The name its exchange would have had: the mark of its processes.
+    /// The ref that its exchange would have had; marks its processes.
     pub name: Ref,
-    /// What was noted of it; else the beginning of the note, or why it cannot be read.
+    /// Its note; otherwise the beginning of the note, or why it cannot be read.
     noted: Result<CallRecord, String>,
-    /// Held, so that nobody else takes it up at the same time.
+    /// Keeps the note locked, so that nobody else settles the call at the same time.
     file: File,
 }
 
@@ -531,7 +530,7 @@ fn record_interrupted(name: Ref, noted: Result<CallRecord, String>, at: &str) ->
         ..noted
     }
 }
-/// A name of the user's: letters, digits, `.`, `_`, `-`, not first a dot, and no ref.
+/// Checks a name of the user's: letters, digits, `.`, `_`, `-`; not starting with a dot, and not a ref.
 fn check_label(label: &str) -> Result<(), Failure> {
     let fits = !label.is_empty()
         && label.len() <= MAX_LABEL
@@ -554,7 +553,7 @@ fn report_misplaced(hash: &ContentHash, found: RefKind, wanted: RefKind) -> Fail
     corrupt(hash, why)
 }
 
-/// An exchange out of a store, under the supplier's own name for it.
+/// Reads an exchange and gives it the supplier's name for it.
 ///
 /// # Errors
 /// As [`GitStore::get`].
@@ -573,7 +572,7 @@ pub fn load_exchange(
     }
 }
 
-/// An episode out of a store, with all its exchanges: time grows with its length.
+/// Reads an episode with all its exchanges; takes time proportional to its length.
 ///
 /// # Errors
 /// As [`GitStore::get`]; a chain whose lengths do not count down is corrupt.
@@ -587,7 +586,7 @@ pub fn load_episode(
     Ok(Episode::of(exchanges.collect::<Result<_, _>>()?, exid))
 }
 
-/// A series out of a store, with all its episodes.
+/// Reads a series with all its episodes.
 ///
 /// # Errors
 /// As [`load_episode`].
@@ -597,8 +596,7 @@ pub fn load_series(store: &GitStore, hash: &ContentHash) -> Result<Series, Failu
     Ok(Series::of(episodes.collect::<Result<_, _>>()?))
 }
 
-/// What a chain consists of, oldest first. Lengths are outside the hash: along a chain they
-/// must count down to one.
+/// The parts of a chain, oldest first. The hash does not cover lengths, so they must count down to one along the chain.
 fn parts(store: &GitStore, hash: &ContentHash, kind: RefKind) -> Result<Vec<ContentHash>, Failure> {
     let mut newest_first = Vec::new();
     let mut at = Some(hash.clone());
@@ -622,21 +620,21 @@ fn parts(store: &GitStore, hash: &ContentHash, kind: RefKind) -> Result<Vec<Cont
     Ok(newest_first)
 }
 
-/// Shortest prefix that is looked for: the letters of a kind and four of the id.
+/// Shortest prefix that is resolved: the three characters of a kind and four of the id.
 const SHORTEST: usize = 7;
-/// How many refs an ambiguous prefix is answered with.
+/// Most refs that the answer to an ambiguous prefix lists.
 const CANDIDATES: usize = 10;
 
-/// What a text names.
+/// The result of resolving a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     /// The ref.
     pub name: Ref,
-    /// What was chosen, where several were meant.
+    /// Which ref was chosen, if several matched.
     pub note: Option<String>,
 }
 
-/// The ref of a kind that a text names; any kind when none is wanted.
+/// Resolves a text to a ref of the wanted kind, or of any kind if that is `None`.
 ///
 /// # Errors
 /// `episode_not_found`, `series_not_found`, `ref_ambiguous`, `ref_kind_mismatch`.
@@ -681,7 +679,7 @@ fn find(store: &GitStore, text: &str, wanted: Option<RefKind>) -> Result<Named, 
     }
 }
 
-/// Of several calls with the same content the newest that can be gone on from.
+/// Resolves a hash; of several calls with the same content, to the newest that can be continued.
 fn by_hash(
     store: &GitStore,
     text: &str,
@@ -707,7 +705,7 @@ fn by_hash(
     Ok(Named { name, note })
 }
 
-/// Whether a text is a ref but for the case of its letters: no name of the user's can be that.
+/// Whether a text is a ref, ignoring case. No name of the user's may be one.
 pub fn reads_as_ref(text: &str) -> bool {
     let Some((kind, id)) = text.split_once('_') else {
         return false;
@@ -716,7 +714,7 @@ pub fn reads_as_ref(text: &str) -> bool {
     format!("{kind}_{id}").parse::<Ref>().is_ok()
 }
 
-/// A beginning of a ref as refs are written; ids are upper case.
+/// A prefix of a ref in its canonical spelling, in which ids are upper case.
 fn prefix(text: &str) -> Option<String> {
     let (kind, id) = text.split_once('_')?;
     let kind = RefKind::ALL
@@ -732,7 +730,7 @@ fn report_missing(text: &str, kind: Option<RefKind>) -> Failure {
     not_found(kind.unwrap_or(RefKind::Episode), shorten(text))
 }
 
-/// What was given, harmless and short.
+/// The text in an error message: escaped and shortened.
 fn shorten(text: &str) -> String {
     text.chars()
         .take(100)

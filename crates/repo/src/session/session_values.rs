@@ -1,13 +1,14 @@
-//! What was said and answered, as immutable values, the names that refs give them, and how they lie in a store.
+//! Conversations as immutable values, their refs, and the form in which a store keeps them.
 //!
-//! Exchange = one request and its response; episode = one context window of exchanges; series = a chain of
-//! episodes bridged by compaction. Names are `ex_…`, `ep_…`, `sr_…`, each with a ULID of its own, because two calls that
-//! answer the same are still two. A store keeps an exchange once, an episode as its parent and its newest exchange, a series
-//! as its sealed part and its current episode: what a call adds is proportional to what was said in it.
+//! Exchange = one request and its response; episode = the exchanges of one context window; series = a chain of episodes
+//! bridged by compaction. Refs are `ex_…`, `ep_…`, `sr_…`, each with a ULID of its own, because two calls with the same
+//! answer are still two calls. A store keeps each exchange once, an episode as its parent and its newest exchange, a
+//! series as its sealed part and its current episode: what a call adds is proportional to the length of its own
+//! exchange.
 //!
-//! Invariants: every field is private and has a getter only; each operation makes a new value
-//! and leaves the old one as it was; a hash is always that of the content, also after reading
-//! one from JSON. `exid` is a supplier's own name for a call and stays outside the hash.
+//! Invariants: all fields are private, with getters only; each operation makes a new value and leaves the old one
+//! unchanged; a hash always matches the content, also after deserialization. `exid` is the supplier's own name for a
+//! call and is not part of the hash.
 //!
 //! ```compile_fail
 //! let mut exchange = crate::session::Exchange::new(crate::session::Kind::Say, "a", "b", None);
@@ -22,7 +23,7 @@
 //! series.episodes = Vec::new(); // private
 //! ```
 //!
-//! What a conversation asks of whoever answers: the seam between sessions and agents.
+//! Also the interface between sessions and agents: what a conversation needs from a supplier.
 
 use cook_protocol::diagnostic::PriorRefs;
 use cook_protocol::digest::hex;
@@ -36,7 +37,7 @@ use std::str::FromStr;
 use strum::IntoStaticStr;
 use ulid::Ulid;
 
-/// What a name stands for.
+/// The kind of value that a ref names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefKind {
@@ -49,10 +50,10 @@ pub enum RefKind {
 }
 
 impl RefKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Exchange, Self::Episode, Self::Series];
 
-    /// What its names begin with.
+    /// The prefix of its refs.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Exchange => "ex_",
@@ -81,7 +82,7 @@ pub struct Ref {
 }
 
 impl Ref {
-    /// A name that was never given before.
+    /// A new, unique ref.
     pub fn new(kind: RefKind) -> Self {
         Self {
             kind,
@@ -89,12 +90,12 @@ impl Ref {
         }
     }
 
-    /// What it names.
+    /// The kind of value that it names.
     pub fn kind(self) -> RefKind {
         self.kind
     }
 
-    /// Milliseconds since the epoch at which it was given.
+    /// Milliseconds between the epoch and its creation.
     pub fn time_given_ms(self) -> u64 {
         self.id.timestamp_ms()
     }
@@ -135,7 +136,7 @@ impl From<Ref> for String {
     }
 }
 
-/// What a call goes on from: exactly one of the two, or nothing at all.
+/// The value that a call continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum On {
@@ -145,12 +146,12 @@ pub enum On {
     Series(Ref),
 }
 
-/// The refs a caller still holds when a call fails.
+/// The refs that a caller still holds when a call fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prior {
-    /// The newest context window that is kept.
+    /// The newest stored episode.
     pub episode: Option<Ref>,
-    /// The newest chain that is kept; none for an atom.
+    /// The newest stored series; `None` for an atom.
     pub series: Option<Ref>,
 }
 
@@ -163,17 +164,17 @@ impl From<Prior> for Box<PriorRefs> {
     }
 }
 
-/// What a name of a hash begins with.
+/// Prefix of a hash in text form.
 const PREFIX: &str = "sha256:";
 
-/// The fingerprint of a value, SHA-256 over a tag and length-prefixed parts, so that no two different splits of the same
-/// bytes meet: `sha256:` and 64 lowercase hexadecimal digits. Published with vectors in `protocol/session-vectors.json`.
+/// SHA-256 of a value, over a tag and length-prefixed parts, so that different splits of the same bytes differ:
+/// `sha256:` and 64 lower-case hexadecimal digits. Test vectors: `protocol/session-vectors.json`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ContentHash(String);
 
 impl ContentHash {
-    /// SHA-256 over `tag`, then for each part its length as u64 little-endian and its bytes.
+    /// SHA-256 over `tag`, then for each part its length as little-endian u64 and its bytes.
     pub(super) fn of(tag: &str, parts: &[&[u8]]) -> Self {
         let mut digest = Sha256::new();
         digest.update(tag.as_bytes());
@@ -184,12 +185,12 @@ impl ContentHash {
         Self(format!("{PREFIX}{}", hex(&digest.finalize())))
     }
 
-    /// The whole name, with its prefix.
+    /// The text form, with its prefix.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The digits alone, as in file names.
+    /// The hexadecimal digits only, as in file names.
     pub fn digits(&self) -> &str {
         &self.0[PREFIX.len()..]
     }
@@ -224,20 +225,20 @@ impl std::fmt::Display for ContentHash {
     }
 }
 
-/// What an exchange was for.
+/// The purpose of an exchange.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
 )]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Something was asked.
+    /// A question.
     Say,
-    /// Something was ordered to be done.
+    /// An order to do something.
     Act,
-    /// What a new context window begins with: a summary of the one before.
+    /// The beginning of a new context window: a summary of the previous one.
     Recap,
-    /// An answer was asked for again, because it did not fit its schema.
+    /// A request to repeat an answer that did not satisfy its schema.
     Repair,
 }
 
@@ -271,7 +272,7 @@ struct RawExchange {
 }
 
 impl Exchange {
-    /// `input` exactly as it was sent, `output` the final text or data.
+    /// `input` is exactly the text that was sent, `output` the final text or data.
     pub fn new(
         kind: Kind,
         input: impl Into<String>,
@@ -290,7 +291,7 @@ impl Exchange {
         }
     }
 
-    /// What it was for.
+    /// Its purpose.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -310,7 +311,7 @@ impl Exchange {
         self.exid.as_deref()
     }
 
-    /// Fingerprint of kind, input and output.
+    /// Hash of kind, input and output.
     pub fn hash(&self) -> &ContentHash {
         &self.hash
     }
@@ -333,7 +334,7 @@ fn matching(what: &str, content: &ContentHash, named: &ContentHash) -> Result<()
     Err(format!("the {what} hashes to {content}, and names {named}"))
 }
 
-/// One context window: the exchanges a supplier had before it at that moment.
+/// One context window: the exchanges that a supplier had in view at that moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawEpisode")]
 pub struct Episode {
@@ -355,12 +356,12 @@ struct RawEpisode {
 const EPISODE: &str = "cook/episode/1";
 const SERIES: &str = "cook/series/1";
 
-/// The hash of an episode that goes on by one exchange; nothing = it is the first.
+/// The hash of an episode that extends `parent` by one exchange; `None` for the first.
 pub(super) fn episode_hash(parent: Option<&ContentHash>, exchange: &ContentHash) -> ContentHash {
     link_hash(EPISODE, parent, exchange)
 }
 
-/// The hash of a series that goes on by one episode; nothing = it is the first.
+/// The hash of a series that extends `parent` by one episode; `None` for the first.
 pub(super) fn series_hash(parent: Option<&ContentHash>, episode: &ContentHash) -> ContentHash {
     link_hash(SERIES, parent, episode)
 }
@@ -379,7 +380,7 @@ fn chain_hash<'a>(tag: &str, links: impl Iterator<Item = &'a ContentHash>) -> Co
 }
 
 impl Episode {
-    /// All at once, oldest first, under the supplier's name for the window.
+    /// An episode of these exchanges, oldest first, with the supplier's name for the window.
     pub fn of(exchanges: Vec<Exchange>, exid: Option<String>) -> Self {
         Self {
             hash: chain_hash(EPISODE, exchanges.iter().map(Exchange::hash)),
@@ -388,7 +389,7 @@ impl Episode {
         }
     }
 
-    /// In the order in which they were said.
+    /// The exchanges in their original order.
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
@@ -398,7 +399,7 @@ impl Episode {
         self.exid.as_deref()
     }
 
-    /// Fingerprint of the exchanges in their order.
+    /// Hash of the exchanges in their order.
     pub fn hash(&self) -> &ContentHash {
         &self.hash
     }
@@ -430,7 +431,7 @@ struct RawSeries {
 }
 
 impl Series {
-    /// All at once, oldest first.
+    /// A series of these episodes, oldest first.
     pub fn of(episodes: Vec<Episode>) -> Self {
         Self {
             hash: chain_hash(SERIES, episodes.iter().map(Episode::hash)),
@@ -438,12 +439,12 @@ impl Series {
         }
     }
 
-    /// Oldest first.
+    /// The episodes, oldest first.
     pub fn episodes(&self) -> &[Episode] {
         &self.episodes
     }
 
-    /// Fingerprint of the episodes in their order.
+    /// Hash of the episodes in their order.
     pub fn hash(&self) -> &ContentHash {
         &self.hash
     }
@@ -459,41 +460,41 @@ impl TryFrom<RawSeries> for Series {
     }
 }
 
-/// An object under its hash.
+/// An object as it is stored under its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Object {
     /// One request and its response.
     Exchange {
-        /// What it was for.
+        /// The purpose of the exchange.
         kind: Kind,
         /// The request.
         input: String,
         /// The response.
         output: String,
     },
-    /// A context window, from the one it goes on from.
+    /// An episode, as an extension of its parent.
     Episode {
-        /// The window one exchange earlier; none = this is its first.
+        /// The episode without its newest exchange; `None` if this one is its first.
         parent: Option<ContentHash>,
         /// The newest exchange.
         exchange: ContentHash,
         /// Number of exchanges.
         length: u64,
     },
-    /// A chain of windows, from the chain of sealed ones before the current.
+    /// A series, as an extension of the series of its sealed episodes.
     Series {
-        /// The chain without its current window; none = there is one window only.
+        /// The series without its current episode; `None` if there is only one episode.
         parent: Option<ContentHash>,
-        /// The current window.
+        /// The current episode.
         episode: ContentHash,
-        /// Number of windows.
+        /// Number of episodes.
         length: u64,
     },
 }
 
 impl Object {
-    /// An exchange as it is stored: without the supplier's own name, which its ref keeps.
+    /// An exchange as it is stored: without the supplier's name, which its ref keeps.
     pub fn of_exchange(exchange: &Exchange) -> Self {
         Self::Exchange {
             kind: exchange.kind(),
@@ -502,7 +503,7 @@ impl Object {
         }
     }
 
-    /// What the content hashes to.
+    /// The hash of the content.
     pub fn hash(&self) -> ContentHash {
         match self {
             Self::Exchange {
@@ -521,7 +522,7 @@ impl Object {
         }
     }
 
-    /// What it stands on: the chain it goes on from, and its newest part.
+    /// The objects it refers to: the parent chain, and its newest part.
     pub(super) fn stands_on(&self) -> [Option<&ContentHash>; 2] {
         match self {
             Self::Exchange { .. } => [None, None],
@@ -538,7 +539,7 @@ impl Object {
         }
     }
 
-    /// Its place in its chain, from 1.
+    /// Its position in its chain, from 1.
     pub(super) fn length(&self) -> u64 {
         match self {
             Self::Exchange { .. } => 1,
@@ -546,12 +547,12 @@ impl Object {
         }
     }
 
-    /// Whether it is an exchange: the only one that holds what was said.
+    /// Whether it is an exchange, the only kind that holds text.
     pub(super) fn is_exchange(&self) -> bool {
         matches!(self, Self::Exchange { .. })
     }
 
-    /// What kind of value it is.
+    /// The kind of the value.
     pub fn kind(&self) -> RefKind {
         match self {
             Self::Exchange { .. } => RefKind::Exchange,
@@ -561,20 +562,20 @@ impl Object {
     }
 }
 
-/// A supplier's own record of a conversation, for going on natively by a fork of it.
+/// A supplier's own record of a conversation, which can be forked to continue it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Native {
     /// The supplier's name for it.
     pub session: String,
-    /// SHA-256 of its transcript file right after the call, where the preset names one.
+    /// SHA-256 of its transcript file right after the call, if the preset names one.
     pub transcript_sha256: Option<String>,
-    /// What the supplier counted in this thread so far, where its counts go on.
+    /// The supplier's usage counts for this thread so far, if they are cumulative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totals: Option<serde_json::Value>,
 }
 
-/// What a ref says of the value it names. Written once, never changed.
+/// The data that a ref records about its value. Written once, never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -584,31 +585,31 @@ pub struct Entry {
     pub name: Ref,
     /// The object it names.
     pub hash: ContentHash,
-    /// The supplier's own name for the exchange or the window.
+    /// The supplier's own name for the exchange or the episode.
     pub exid: Option<String>,
-    /// Who answered last.
+    /// The supplier of the newest answer.
     pub supplier: String,
-    /// An episode's or exchange's chain; none for an atom's.
+    /// The series of an episode or exchange; `None` for an atom's.
     pub series: Option<Ref>,
-    /// A series' current window; an exchange's window.
+    /// The current episode of a series; the episode of an exchange.
     pub episode: Option<Ref>,
-    /// Number of exchanges or windows.
+    /// Number of exchanges or episodes.
     pub length: u64,
-    /// UTF-8 bytes of all that was said in the window, for the estimate of tokens.
+    /// UTF-8 bytes of all text in the episode, for the estimate of tokens.
     pub bytes: u64,
-    /// How the supplier itself can go on.
+    /// The supplier's own record, from which it can continue.
     pub native: Option<Native>,
-    /// HEAD after the call; none outside a repository or before its first commit.
+    /// HEAD after the call; `None` outside a repository or before its first commit.
     pub head: Option<String>,
-    /// A digest of what the worktree held beside HEAD after the call.
+    /// A digest of the worktree's differences from HEAD after the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
-    /// When, RFC 3339.
+    /// The time, RFC 3339.
     pub at: String,
 }
 
 impl Entry {
-    /// What is said of a name by itself.
+    /// An entry with only these values.
     pub(super) fn of(name: Ref, hash: ContentHash, at: &str) -> Self {
         Self {
             schema_version: 1,
@@ -628,7 +629,7 @@ impl Entry {
     }
 }
 
-/// What is wrong with a citation, if anything: not looked at is what its report says.
+/// The problem with a citation, if any. The content of its report is not checked.
 pub fn wrong_citation(event: &Event, cited: &CitedExchange) -> Option<String> {
     for said in &cited.said {
         let kind = serde_json::from_value::<Kind>(said.kind.clone().into()).ok();
@@ -656,31 +657,31 @@ pub fn wrong_citation(event: &Event, cited: &CitedExchange) -> Option<String> {
         .then(|| format!("{} says nothing", cited.exchange))
 }
 
-/// Tokens that a supplier can have before it.
+/// The size of a supplier's context window, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// All of them.
+    /// The whole window.
     pub tokens: u64,
-    /// Kept free for the answer.
+    /// The part that is kept free for the answer.
     pub reserve: u64,
 }
 
 impl Window {
-    /// Tokens that a prompt may take.
+    /// The tokens that a prompt may take.
     pub fn room(self) -> u64 {
         self.tokens.saturating_sub(self.reserve)
     }
 }
 
-/// Tokens of a text, estimated: a third of its UTF-8 bytes, rounded up.
+/// The estimated tokens of a text: a third of its UTF-8 bytes, rounded up.
 pub fn estimate(bytes: u64) -> u64 {
     bytes.div_ceil(3)
 }
 
-/// How deep a report of tokens may be nested.
+/// Deepest nesting of a usage report.
 const MAX_DEPTH: usize = 8;
 
-/// Two reports of tokens number by number; what is no number is the first's.
+/// Combines two usage reports number by number; other values come from the first.
 pub fn combine(one: &Value, two: &Value, with: fn(f64, f64) -> f64) -> Value {
     combine_at(one, two, 0, with)
 }
@@ -708,7 +709,7 @@ fn combine_at(one: &Value, two: &Value, depth: usize, with: fn(f64, f64) -> f64)
     }
 }
 
-/// A whole number where it is one.
+/// Converts to an integer if the value is whole.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         Value::from(value as i64)
@@ -717,7 +718,7 @@ fn number(value: f64) -> Value {
     }
 }
 
-/// Whether something is asked or ordered.
+/// Whether a call is a question or an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -727,75 +728,75 @@ pub enum Action {
     Act,
 }
 
-/// How what came before reached the supplier.
+/// How the earlier conversation reached the supplier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// Nothing came before.
+    /// There was none.
     Fresh,
-    /// Its own record, forked.
+    /// By a fork of the supplier's own record.
     Fork,
-    /// It was told.
+    /// By retelling it in the prompt.
     Replay,
 }
 
 /// One call of a supplier.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    /// The name that the exchange will have; unique to the call.
+    /// The ref that the exchange will have; unique to the call.
     pub name: Ref,
-    /// All that is sent.
+    /// The text that is sent.
     pub prompt: &'a str,
     /// Whether it may change anything.
     pub action: Action,
-    /// The supplier's own record to fork; none = a fresh session.
+    /// The supplier's own record to fork; `None` for a new session.
     pub fork: Option<&'a Native>,
-    /// The shape the answer must have, as a hint to the supplier.
+    /// The schema of the answer, as a hint to the supplier.
     pub schema: Option<&'a Value>,
 }
 
-/// What came back. All but what was said is written into the record of calls.
+/// The result of a call. Everything but the conversation itself goes into the record of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Answer {
     /// The final text.
     #[serde(skip)]
     pub output: String,
-    /// Structured data, where the supplier reports it beside the text.
+    /// Structured data, if the supplier reports it beside the text.
     #[serde(skip)]
     pub data: Option<Value>,
     /// The supplier's own name for the call.
     pub exid: Option<String>,
-    /// How it can be forked.
+    /// The supplier's own record, which can be forked.
     #[serde(skip)]
     pub native: Option<Native>,
-    /// A summary, when the supplier compacted on its own during the call.
+    /// The summary, if the supplier compacted on its own during the call.
     #[serde(skip)]
     pub compaction: Option<String>,
     /// Tokens, as the supplier reports them.
     pub usage: Option<Value>,
-    /// Cost in millionths of a US dollar; none = unknown, which is not 0.
+    /// Cost in millionths of a US dollar; `None` if unknown, which is not 0.
     pub cost_micro_usd: Option<u64>,
-    /// How long it took.
+    /// Duration of the call.
     pub duration_ms: u64,
-    /// What changed in the repository during the call.
+    /// Changes in the repository during the call.
     pub changed: Vec<String>,
-    /// HEAD before.
+    /// HEAD before the call.
     pub head_before: Option<String>,
-    /// HEAD after.
+    /// HEAD after the call.
     pub head_after: Option<String>,
-    /// Commits that came on HEAD, oldest first.
+    /// New commits on HEAD, oldest first.
     pub commits: Vec<String>,
-    /// A digest of what the worktree held beside HEAD after.
+    /// A digest of the worktree's differences from HEAD after the call.
     #[serde(skip)]
     pub tree_after: Option<String>,
-    /// Exit code of a program.
+    /// Exit code of the program.
     pub exit: Option<i32>,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: Option<String>,
-    /// The role that was played.
+    /// The role of the agent.
     pub role: Option<String>,
-    /// The workflow that it was played in: its log's id.
+    /// The workflow of the role: its log's id.
     pub workflow: Option<String>,
 }
 
@@ -806,23 +807,23 @@ pub enum SupplierErrorKind {
     Failed(String),
     /// It could not be started.
     Absent(String),
-    /// A clock ran out.
+    /// A timeout expired.
     TimedOut(String),
-    /// What it printed could not be read.
+    /// Its output could not be read.
     Unparseable(String),
 }
 
-/// A failure, and what is known beside it: time and money are spent, and a tree is
-/// changed, without an answer too.
+/// A failure and what is known nevertheless: a call without an answer also takes time and money, and may change the
+/// worktree.
 #[derive(Debug, Clone)]
 pub struct SupplierError {
     /// Why there is no answer.
     pub failure: SupplierErrorKind,
-    /// Whose fault it was, where the supplier can tell.
+    /// The class of the failure, if the supplier can tell.
     pub class: Option<&'static str>,
-    /// When a limit ends, RFC 3339.
+    /// When a rate limit ends, RFC 3339.
     pub reset_at: Option<String>,
-    /// Everything but the answer.
+    /// The answer's other fields, as far as they are known.
     pub known: Box<Answer>,
 }
 
@@ -837,27 +838,27 @@ impl From<SupplierErrorKind> for SupplierError {
     }
 }
 
-/// Whoever answers.
+/// An agent or a model that answers calls.
 pub trait Supplier {
     /// Its name in the settings.
     fn name(&self) -> &str;
 
-    /// What it is.
+    /// Whether it is a model that answers once or an agent with tools.
     fn capability(&self) -> Capability;
 
-    /// How it goes on.
+    /// How it can continue a conversation.
     fn continuation(&self) -> Continuation;
 
-    /// What fits before it, by what is known of it and what it said of itself `before`; none =
-    /// unknown, and nothing is compacted by estimate.
+    /// Its context window, from its settings and its report in `before`; `None` if unknown, and then nothing is
+    /// compacted by estimate.
     fn window(&self, before: Option<&Native>) -> Option<Window>;
 
-    /// Whether its own record is still what it was after the call that made it.
+    /// Whether its own record is unchanged since the call that made it.
     fn can_fork(&self, native: &Native) -> bool;
 
     /// Sends one turn and waits for the answer.
     ///
     /// # Errors
-    /// What the supplier did instead of answering.
+    /// Why the supplier gave no answer.
     fn call(&self, turn: &Turn) -> Result<Answer, SupplierError>;
 }

@@ -1,8 +1,8 @@
-//! The branches of the log and its other refs: whoever keeps something beside the workflows writes it under the same
-//! lock, below a ref of its own; whose a branch is; going on from a transition that came from elsewhere.
+//! Branches and other refs of the log: which worktree owns a branch, refs with which this clone remembers remotes, and
+//! moving a branch to a transition from elsewhere. All refs are written under the same lock.
 //!
-//! A worktree that lost its id, or a log that lost its branch, must not begin a new log beside the old one: what is left of the old
-//! one is named.
+//! A worktree that lost its id, or a log that lost its branch, must not start a new log beside the old one: an error
+//! names what is left of the old one.
 
 use super::Store;
 use super::error::{During, stale, unknown_name, unwritable};
@@ -19,22 +19,22 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Opens the log for reading. `None` = there is none.
+/// Opens the log for reading. `None` if there is none.
 pub(crate) fn open(place: &Place) -> Result<Option<Log>, Failure> {
     log_place::open_log(place)
 }
 
-/// Bytes of a worktree's document that are compared.
+/// Largest document of a worktree that is compared, in bytes.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
-/// A workflow of the log that no worktree has.
+/// A workflow of the log that belongs to no worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unclaimed {
-    /// The worktree's id: the branch of the log.
+    /// The id of its former worktree: the branch of the log.
     pub id: String,
-    /// Its newest transition, where that can be read.
+    /// Its newest transition; `None` if that cannot be read.
     pub tip: Option<Meta>,
-    /// `.agent/` shows it.
+    /// Whether `.agent/` shows it.
     pub is_shown: bool,
 }
 
@@ -51,9 +51,8 @@ impl std::fmt::Display for Unclaimed {
 }
 
 impl Store {
-    /// Opens the log of this worktree. `None` = it has none yet: no log, no
-    /// worktree id, or no transition under that id. Anything that merely cannot
-    /// be read, or was there, is an error, because "none" leads to a new log.
+    /// Opens the log of this worktree. `None` if there is none yet: no log, no worktree id, or no transition under that
+    /// id. Anything unreadable or lost is an error, because `None` leads to a new log.
     pub fn open(place: Place) -> Result<Option<Self>, Failure> {
         let id = log_place::read_id(&place)?;
         let found = match &id {
@@ -68,19 +67,19 @@ impl Store {
         Ok(found)
     }
 
-    /// Workflows that belong to no worktree, those that `.agent/` shows first.
+    /// Workflows that belong to no worktree; those that `.agent/` shows come first.
     ///
     /// # Errors
-    /// A log that cannot be opened.
+    /// If the log cannot be opened.
     pub fn list_unclaimed(place: &Place) -> Result<Vec<Unclaimed>, Failure> {
         let log = log_place::open_log(place)?;
         log.map_or(Ok(Vec::new()), |log| list_unclaimed(place, &log))
     }
 
-    /// Gives this worktree, which has no workflow, one that belongs to none.
+    /// Assigns an unclaimed workflow to this worktree, which must have none.
     ///
     /// # Errors
-    /// When there is no such workflow, or this worktree has one.
+    /// If there is no such workflow, or this worktree has one.
     pub fn claim(place: &Place, id: &str) -> Result<(), Failure> {
         let log = log_place::open_known_log(place)?;
         let known = list_unclaimed(place, &log)?;
@@ -90,21 +89,21 @@ impl Store {
         }
     }
 
-    /// Gives this worktree, which has no workflow, the id of a new one. What it showed is vouched
-    /// for by nothing then.
+    /// Assigns the id of a new workflow to this worktree, which must have none, and removes the stamp: nothing then
+    /// vouches for the files of its view.
     ///
     /// # Errors
-    /// When this worktree has a workflow.
+    /// If this worktree has a workflow.
     pub fn renounce(place: &Place) -> Result<(), Failure> {
         let log = log_place::open_known_log(place)?;
         write_id(place, &log, &log_place::fresh_id())?;
         remove(&place.stamp_file())
     }
 
-    /// Transitions that another log took the place of: the ref that keeps them, and the newest.
+    /// Transitions that another log replaced: the ref that keeps them, and the newest of them.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn set_aside(&self) -> Result<Vec<(String, String)>, Failure> {
         let found = self.read(|log| log.list_refs_under(SET_ASIDE))?;
         let mut kept: Vec<(String, String)> = found
@@ -115,11 +114,10 @@ impl Store {
         Ok(kept)
     }
 
-    /// Whether the chain of a transition leads over another one; false where the log does not
-    /// hold both.
+    /// Whether the chain of `later` contains `earlier`; false if the log does not hold both.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn leads_over(&self, later: &str, earlier: &str) -> Result<bool, Failure> {
         self.read(|log| {
             let (Some(later), Some(earlier)) = (log.oid(later), log.oid(earlier)) else {
@@ -132,10 +130,10 @@ impl Store {
         })
     }
 
-    /// The first transition of the workflow, by its commit.
+    /// The commit of the workflow's first transition.
     ///
     /// # Errors
-    /// A log that cannot be read, or holds none.
+    /// If the log cannot be read, or holds no transition.
     pub fn first(&self) -> Result<String, Failure> {
         self.read(|log| {
             let mut first = None;
@@ -147,10 +145,10 @@ impl Store {
         })
     }
 
-    /// The newest transition that this workflow and another one share.
+    /// The newest transition that both workflows share.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn last_shared(&self, other: &Self) -> Result<Option<Tip>, Failure> {
         let (Some(mine), Some(theirs)) = (self.tip()?, other.tip()?) else {
             return Ok(None);
@@ -174,11 +172,11 @@ impl Store {
         Ok(None)
     }
 
-    /// Copies this log to another place, up to a transition (full id), under an id of its own. What was said
-    /// to agents stays behind.
+    /// Copies this log up to a transition (full id) to another place, under a new id. Conversations with agents are not
+    /// copied.
     ///
     /// # Errors
-    /// A place that has a log, or cannot be written; a transition that is not known here.
+    /// If the place has a log or cannot be written, or the transition is unknown.
     pub fn copy_until(&self, commit: &str, place: Place) -> Result<Self, Failure> {
         let copy = Self::create(place)?;
         let objects = |place: &Place| place.log_dir().join("objects");
@@ -188,7 +186,7 @@ impl Store {
     }
 }
 
-/// What is wrong where this worktree has no workflow and had one.
+/// Fails if this worktree has no workflow now but had one.
 pub(super) fn report_lost(place: &Place, log: &Log, id: Option<&str>) -> Result<(), Failure> {
     let failed = |what: String, next: Vec<String>| {
         Err(Failure::state(Code::LogUnclaimed, what).replace_hints(next))
@@ -271,7 +269,7 @@ fn list_unclaimed(place: &Place, log: &Log) -> Result<Vec<Unclaimed>, Failure> {
     Ok(left)
 }
 
-/// Ids that worktrees have.
+/// The ids of all worktrees.
 fn list_claimed(place: &Place) -> Result<BTreeSet<String>, Failure> {
     let mut dirs = vec![place.common_dir.clone(), place.git_dir.clone()];
     if let Ok(linked) = std::fs::read_dir(place.common_dir.join("worktrees")) {
@@ -283,20 +281,20 @@ fn list_claimed(place: &Place) -> Result<BTreeSet<String>, Failure> {
             git_dir,
             ..place.clone()
         };
-        // One that holds something else claims nothing; its own worktree says so.
+        // A file with other content claims nothing; its own worktree reports that.
         ids.extend(log_place::read_id(&of).ok().flatten());
     }
     Ok(ids)
 }
 
-/// The transition that `.agent/` shows, where the log holds it.
+/// The transition that `.agent/` shows, if the log holds it.
 fn find_shown_commit(place: &Place, log: &Log) -> Result<Option<Oid>, Failure> {
     let stamp = super::view::read_stamp(place)?;
     let named = stamp.and_then(|found| log.oid(&found.stamp.commit));
     Ok(named.filter(|id| log.commit(*id).is_ok()))
 }
 
-/// An id whose branch the log does not have goes.
+/// Writes the worktree's id, replacing one whose branch the log does not have.
 fn write_id(place: &Place, log: &Log, id: &str) -> Result<(), Failure> {
     if let Some(old) = log_place::read_id(place)? {
         if log.find_ref(&format!("refs/heads/{old}"))?.is_some() {
@@ -311,31 +309,31 @@ fn write_id(place: &Place, log: &Log, id: &str) -> Result<(), Failure> {
         .writing("the worktree's id")
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 fn remove(path: &Path) -> Result<(), Failure> {
     disk::remove_file(path).writing(path.display().to_string())
 }
 
-/// Where transitions are kept that another log took the place of.
+/// Prefix of the refs that keep transitions which another log replaced.
 pub(super) const SET_ASIDE: &str = "refs/cook/rescue/";
 
-/// What going on from there did.
+/// The result of moving the branch to a transition from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// Where the branch stands now.
+    /// The new position of the branch.
     pub tip: Tip,
-    /// The ref that keeps the transitions which are not before it.
+    /// The ref that keeps the old transitions, if they are not part of the new chain.
     pub set_aside: Option<String>,
-    /// `checkout_pending` when the view lags behind, `displaced` when edits were set aside.
+    /// `checkout_pending` if the view lags behind, `displaced` if edits were set aside.
     pub findings: Vec<Finding>,
 }
 
 impl Recovered<'_> {
-    /// Moves the branch from where the caller saw it to a transition that the log holds. What it
-    /// leads to and the other does not is kept under a ref first.
+    /// Moves the branch from where the caller saw it to a transition that the log holds. Transitions that the new chain
+    /// does not contain are kept under a ref first.
     ///
     /// # Errors
-    /// `stale_facts` when it stands elsewhere now. Nothing changed then.
+    /// `stale_facts` if the branch is elsewhere by now; then nothing changed.
     pub fn go_on_from(self, seen: Option<&Tip>, to: &str) -> Result<Moved, Failure> {
         let writer = &self.writer;
         let here = writer.tip()?;
@@ -363,12 +361,12 @@ impl Recovered<'_> {
         Ok(moved)
     }
 
-    /// Leaves the worktree without a workflow, where the caller saw its tip: the transitions are kept
-    /// under a ref, which is returned, and what `.agent/` shows of them goes. Edits of what it shows are
-    /// kept first. A process that is killed here leaves the workflow, which is shown again, or none.
+    /// Detaches the worktree from its workflow, if its tip is still the one the caller saw: keeps the transitions under
+    /// a ref, which is returned, and removes the files of the view. Edits of these files are kept first. If the process
+    /// is killed, the worktree has either this workflow, which will be shown again, or none.
     ///
     /// # Errors
-    /// `stale_facts` when it stands elsewhere now. Nothing changed then.
+    /// `stale_facts` if the branch is elsewhere by now; then nothing changed.
     pub fn leave_workflow(self, seen: &Tip) -> Result<String, Failure> {
         let writer = &self.writer;
         let here = writer.tip()?.filter(|id| id.to_string() == seen.commit);
@@ -389,22 +387,21 @@ impl Recovered<'_> {
     }
 }
 
-/// Keeps the chain of a transition under a ref, which is returned.
+/// Keeps the chain of a transition under a ref, and returns the ref.
 fn set_aside_chain(log: &Log, tip: Oid) -> Result<String, Failure> {
     let name = format!("{SET_ASIDE}{}", log_place::fresh_id());
     log.create_ref(&name, tip).writing("a ref of the log")?;
     Ok(name)
 }
 
-/// Refs of the log that say what this clone has seen elsewhere: `remotes/<remote>/<branch>`, and
-/// the like.
+/// Refs of the log that record what this clone has seen elsewhere, such as `remotes/<remote>/<branch>`.
 pub struct Marks;
 
 impl Marks {
-    /// Where one points.
+    /// The target of such a ref.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn read(place: &Place, name: &str) -> Result<Option<String>, Failure> {
         let Some(log) = log_place::open_log(place)? else {
             return Ok(None);
@@ -413,10 +410,10 @@ impl Marks {
         Ok(found.map(|id| id.to_string()))
     }
 
-    /// Names under a prefix that ends in `/`, without it.
+    /// Names of such refs below a prefix that ends in `/`, without the prefix.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn list(place: &Place, prefix: &str) -> Result<Vec<String>, Failure> {
         let Some(log) = log_place::open_log(place)? else {
             return Ok(Vec::new());
@@ -425,10 +422,10 @@ impl Marks {
         Ok(found.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// Lets one point at a transition that the log holds.
+    /// Points such a ref at a transition that the log holds.
     ///
     /// # Errors
-    /// A held lock, a ref that cannot be written.
+    /// If the lock is held, or the ref cannot be written.
     pub fn set(place: &Place, name: &str, to: &str, wait: Duration) -> Result<(), Failure> {
         let name = format!("refs/{name}");
         let locked = LockedLog::take(place, wait)?;
@@ -440,10 +437,10 @@ impl Marks {
     }
 }
 
-/// How long the lock of a log that nobody else knows is waited for.
+/// How long to wait for the lock of a log that nobody else knows.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Copies files and directories; what is neither is none of cook's and stays behind.
+/// Copies files and directories; everything else is not cook's and is skipped.
 fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
@@ -452,7 +449,7 @@ fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
         if kind.is_dir() {
             copy_tree(&entry.path(), &target)?;
         } else if kind.is_file() {
-            // No link: whoever writes into the copy reaches nothing of the log.
+            // A copy rather than a hard link, so that writes to the copy cannot reach the log.
             std::fs::copy(entry.path(), &target)?;
         }
     }

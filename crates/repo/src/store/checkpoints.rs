@@ -1,10 +1,9 @@
-//! The checkpoint trail: single lines appended to `.agent/checkpoints.jsonl`
-//! outside transitions, taken into the log by the next one (`protocol/store.md#3-histories`).
+//! The checkpoint trail: lines appended to `.agent/checkpoints.jsonl` outside transitions; the next transition takes
+//! them into the log (`protocol/store.md#3-histories`).
 //!
-//! Invariants: a line is one `write` on a descriptor opened for appending, under
-//! a lock of its own; two lines with one id are one entry; a malformed line stays
-//! in the file, is never taken in, and is the finding `trail_torn`. Appending is
-//! not synced: the transition that takes a line in is what makes it durable.
+//! Invariants: a line is written by a single `write` to a descriptor opened for appending, under its own lock; two
+//! lines with the same id are one entry; a malformed line stays in the file, is never taken into the log, and is the
+//! finding `trail_torn`. Appending is not synced: a line is durable once a transition has taken it in.
 
 use super::Store;
 use super::error::{During, unreadable, unsafe_path, unwritable};
@@ -22,53 +21,52 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How much of the file's end is looked at before all of it is.
+/// Bytes at the end of the file that are read before the whole file is.
 const TAIL: u64 = 256 << 10;
-/// No more of a trail is read than this; what lies before it is in the log.
+/// Most bytes of a trail that are read; earlier lines are in the log.
 const MAX_TRAIL: u64 = 32 << 20;
-/// A line longer than this was not written here.
+/// Longest line; cook writes none that is longer.
 const MAX_LINE: usize = 8 * MAX_CHECKPOINT_TEXT;
 /// Longest id of an entry.
 const MAX_ID: usize = 100;
-/// How long an append waits for another one.
+/// How long an append waits for another one to finish.
 const WAIT: Duration = Duration::from_millis(500);
 
-/// The trail as it stands now.
+/// The current trail.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trail {
-    /// Entries, oldest first, one per id.
+    /// Entries, oldest first, one for each id.
     pub entries: Vec<Checkpoint>,
-    /// `trail_torn`, when lines of the file cannot be read.
+    /// The finding `trail_torn`, if some lines of the file cannot be read.
     pub torn: Option<Finding>,
 }
 
-/// What a transition takes in.
+/// The trail lines that a transition takes in.
 #[derive(Debug, Default)]
 pub(super) struct Intake {
     pub(super) lines: Lines,
-    /// Id of the last line of the trail that the log then holds.
+    /// Id of the last trail line in the log after that.
     pub(super) last: Option<String>,
     pub(super) torn: Option<Finding>,
 }
 
-/// Lines of the file, read.
+/// The parsed lines of the file.
 #[derive(Default)]
 struct Local {
-    /// Id and text of each good line.
+    /// Id and text of each valid line.
     good: Vec<(String, Vec<u8>)>,
-    /// Number of bad ones.
+    /// Number of invalid lines.
     bad: usize,
 }
 
 impl Store {
-    /// Length of the trail's file; 0 when there is none. Two equal lengths mean
-    /// that nothing was appended meanwhile.
+    /// Length of the trail's file; 0 if there is none. Equal lengths mean that nothing was appended in between.
     pub fn checkpoints_length(&self) -> Result<u64, Failure> {
         let found = disk::look(&self.place.agent_dir().join(TRAIL)).reading(TRAIL)?;
         Ok(found.map_or(0, |found| found.len()))
     }
 
-    /// Appends an entry. `false` when the file holds its id already.
+    /// Appends an entry. Returns `false` if the file already has its id.
     pub fn append_checkpoint(&self, entry: &Checkpoint) -> Result<bool, Failure> {
         let dir = agent_dir(&self.place)?.ok_or_else(|| unreadable(".agent", "it is not there"))?;
         let _lock = take_lock(&scratch(&dir)?.join("trail.lock"), WAIT)?;
@@ -83,15 +81,15 @@ impl Store {
         }
         let mut line = serde_json::to_string(entry).writing(TRAIL)?;
         if before.last().is_some_and(|byte| *byte != b'\n') {
-            // A writer died half way: its line must not swallow this one.
+            // A writer died in the middle of a line; that line must not swallow this one.
             line.insert(0, '\n');
         }
         disk::append_line(&mut file, &line).map_err(failed)?;
         Ok(true)
     }
 
-    /// The trail: what the log took in, when the file has lost it, and the file.
-    /// At least the newest `newest` entries, when there are so many.
+    /// The trail: lines of the log that the file has lost, then the file. Has at least the newest `newest` entries, if
+    /// there are as many.
     pub fn checkpoints(&self, newest: usize) -> Result<Trail, Failure> {
         let local = read_local(&self.place, MAX_TRAIL)?;
         let mut seen = BTreeSet::new();
@@ -107,8 +105,8 @@ impl Store {
         })
     }
 
-    /// Entries that were appended since the file was `length` long; the newest
-    /// `newest` of them. All of it when the file has become shorter.
+    /// The newest `newest` entries that were appended since the file was `length` bytes long. If the file has become
+    /// shorter, all of it counts.
     pub fn read_checkpoints_after(
         &self,
         length: u64,
@@ -116,7 +114,7 @@ impl Store {
     ) -> Result<Vec<Checkpoint>, Failure> {
         let grown = self.checkpoints_length()?;
         let cap = grown.checked_sub(length).unwrap_or(grown).min(MAX_TRAIL);
-        // One byte more, so that the cut falls on the line end before.
+        // One byte more, so that the tail starts at the preceding line feed.
         let local = read_local(&self.place, cap.saturating_add(1))?;
         let skipped = local.good.len().saturating_sub(newest);
         Ok(local.good[skipped..]
@@ -125,7 +123,7 @@ impl Store {
             .collect())
     }
 
-    /// Lines that the log holds and the file does not (`git clean`), newest last.
+    /// Lines that the log has and the file lacks (after `git clean`), newest last.
     fn find_lost_lines(
         &self,
         local: &Local,
@@ -145,13 +143,13 @@ impl Store {
         })
     }
 
-    /// What is wrong with the trail's file.
+    /// The finding about the trail's file, if any.
     pub fn trail_finding(&self) -> Result<Option<Finding>, Failure> {
         Ok(report_torn(read_local(&self.place, MAX_TRAIL)?.bad))
     }
 }
 
-/// Lines of the file that the log does not hold yet.
+/// Lines of the file that the log does not have yet.
 pub(super) fn intake(
     place: &Place,
     log: &Log,
@@ -198,7 +196,7 @@ pub(super) fn intake(
     Ok(intake)
 }
 
-/// Lines of the trail in the log, newest last; stops when it has `newest` of them.
+/// Trail lines in the log, newest last; stops once there are `newest` of them.
 fn read_lines_in_log(
     log: &Log,
     tip: Oid,
@@ -230,7 +228,7 @@ fn report_torn(bad: usize) -> Option<Finding> {
     })
 }
 
-/// What stands there is no file of cook's.
+/// Refuses a path that exists and is not a regular file.
 fn refuse_other_kind(path: &Path) -> Result<(), Failure> {
     match disk::look(path).reading(TRAIL)? {
         Some(found) if !found.is_file() => {
@@ -251,7 +249,7 @@ fn read_local(place: &Place, cap: u64) -> Result<Local, Failure> {
         return Ok(Local::default());
     };
     let bytes = disk::read_tail(&mut file, cap).reading(format!(".agent/{TRAIL}"))?;
-    // The first line of a tail is whatever the cut left of it.
+    // The first line of a tail may be incomplete.
     let whole = (bytes.len() as u64) < cap;
     let start = match whole {
         true => 0,
@@ -277,7 +275,7 @@ fn read_lines(bytes: &[u8]) -> Local {
     local
 }
 
-/// The id of a line that is an entry.
+/// The id of a line, if it is a valid entry.
 pub(super) fn line_id(line: &[u8]) -> Option<String> {
     if line.len() > MAX_LINE {
         return None;
@@ -287,12 +285,12 @@ pub(super) fn line_id(line: &[u8]) -> Option<String> {
     fits.then_some(entry.id)
 }
 
-/// Id of the last line of what a transition took in.
+/// The id of the last line that a transition took in.
 pub(super) fn last_id(bytes: &[u8]) -> Option<String> {
     read_lines(bytes).good.pop().map(|(id, _)| id)
 }
 
-/// Whether a line begins with that id, as [`Store::append_checkpoint`] writes it.
+/// Whether there is a line with that id, as [`Store::append_checkpoint`] writes it.
 fn holds(bytes: &[u8], id: &str) -> bool {
     let Ok(quoted) = serde_json::to_string(id) else {
         return false;

@@ -1,6 +1,5 @@
-//! Copies of what cook would otherwise have overwritten, and what a driven
-//! session left behind: refs in the log (`refs/displaced/*`, `refs/rescue/*`),
-//! never part of the chain.
+//! Kept copies of files that cook would have overwritten or that a driven session left behind: refs in the log
+//! (`refs/displaced/*`, `refs/rescue/*`) that are never part of the chain.
 
 use super::Store;
 use super::error::{
@@ -15,10 +14,10 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-/// Files of one kept copy that are listed.
+/// Most files of one kept copy that are listed.
 const MAX_LISTED: usize = 10_000;
 
-/// Nesting of directories in a kept copy.
+/// Most levels of directories in a kept copy.
 const MAX_DEPTH: usize = 64;
 
 /// Why a copy was kept.
@@ -31,10 +30,10 @@ pub enum KeptKind {
 }
 
 impl KeptKind {
-    /// Both.
+    /// All kinds.
     pub const ALL: [Self; 2] = [Self::Displaced, Self::Rescue];
 
-    /// What the names of its refs begin with.
+    /// The prefix of its refs.
     pub fn prefix(self) -> &'static str {
         match self {
             KeptKind::Displaced => "refs/displaced/",
@@ -43,10 +42,10 @@ impl KeptKind {
     }
 }
 
-/// A file larger than this is not set aside; the operation that needs it is refused.
+/// Largest file that is set aside; an operation that needs to set a larger one aside is refused.
 pub const MAX_KEPT: u64 = 64 << 20;
 
-/// A file that is about to be overwritten.
+/// A file to be set aside.
 pub(super) struct Aside {
     pub(super) name: String,
     pub(super) mode: u32,
@@ -54,12 +53,12 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    /// Reads a file of a directory, following nothing.
+    /// Reads a file in a directory without following symlinks.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Self, Failure> {
         Self::read_as(dir.join(name), name.to_owned())
     }
 
-    /// The same, kept under another name.
+    /// Like [`Aside::read`], with the name to keep it under.
     pub(super) fn read_as(path: PathBuf, name: String) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| unreadable(path.display().to_string(), error);
         let refused = |what: &str| unsafe_path(Code::AgentDirUnsafe, &path, what);
@@ -98,7 +97,7 @@ impl Aside {
 pub struct KeptFile {
     /// Path relative to the worktree's root, with `/`.
     pub path: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
@@ -109,18 +108,18 @@ pub struct KeptCopy {
     pub id: String,
     /// Why it was kept.
     pub kind: KeptKind,
-    /// Commit in the log that holds it.
+    /// The commit in the log that holds it.
     pub commit: String,
-    /// When: seconds since 1970, UTC.
+    /// Time in seconds since 1970, UTC.
     pub epoch_seconds: i64,
-    /// What it was kept from, one line.
+    /// The reason, in one line.
     pub why: String,
-    /// What it holds, sorted by path; at most 10,000.
+    /// Its files, sorted by path; at most 10,000.
     pub files: Vec<KeptFile>,
 }
 
-/// The name under which one component of a path is kept: as it is, with what could not be
-/// shown or written everywhere as `%XX`.
+/// The name under which a path component is kept: control characters, `\`, `:` and invalid UTF-8 become `%XX`; in a
+/// name that is still not safe, every byte does.
 fn make_kept_name(component: &[u8]) -> String {
     let escape = |byte: u8| format!("%{byte:02X}");
     let mut name = String::new();
@@ -140,13 +139,13 @@ fn make_kept_name(component: &[u8]) -> String {
     }
 }
 
-/// Keeps files of `.agent/` under a new `refs/displaced/<id>`; durable when it returns.
+/// Keeps files of `.agent/` under a new `refs/displaced/<id>`; durable on return.
 pub(super) fn keep(log: &Log, files: &[Aside], why: &str) -> Result<String, Failure> {
     let paths = files.iter().map(|file| (vec![".agent", &file.name], file));
     keep_as(log, KeptKind::Displaced, paths.collect(), why)
 }
 
-/// A file with the names that lead to it.
+/// A file with the components of its path.
 type Placed<'a> = (Vec<&'a str>, &'a Aside);
 
 fn keep_as(
@@ -168,7 +167,7 @@ fn keep_as(
     Ok(id)
 }
 
-/// The tree of files whose first names are in this folder.
+/// Writes the tree of these files.
 fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, Failure> {
     let mut below: BTreeMap<&str, Vec<Placed<'_>>> = BTreeMap::new();
     let mut entries = Vec::new();
@@ -200,7 +199,7 @@ impl Store {
         let mut copies = Vec::new();
         for kind in KeptKind::ALL {
             for (id, target) in log.list_refs_under(kind.prefix())? {
-                // One that is damaged keeps no other from being listed.
+                // A damaged copy must not keep the others from being listed.
                 let copy = describe_copy(&log, id.clone(), kind, target);
                 copies.push(copy.unwrap_or_else(|error| KeptCopy {
                     id,
@@ -216,7 +215,7 @@ impl Store {
         Ok(copies)
     }
 
-    /// The bytes of one file of a kept copy.
+    /// The content of one file of a kept copy.
     pub fn rescue_show(&self, id: &str, path: &str) -> Result<Vec<u8>, Failure> {
         let log = self.open_with_users_objects()?;
         let files = list_kept_files(&log, id)?;
@@ -224,11 +223,9 @@ impl Store {
         log.blob(found.ok_or_else(|| unknown_name(path))?.1)
     }
 
-    /// Writes files of a kept copy under `into`, a directory inside the
-    /// worktree (relative to its root, or absolute); missing directories are
-    /// made. `paths` empty = every file. Existing files are replaced only with
-    /// `overwrite`. Symlinks come back as plain files that hold their target.
-    /// Returns the paths written.
+    /// Writes files of a kept copy below `into`, a directory inside the worktree (relative to its root, or absolute);
+    /// missing directories are created. An empty `paths` means all files. Existing files are replaced only with
+    /// `overwrite`. Symlinks are restored as plain files that hold their target. Returns the written paths.
     pub fn rescue_restore(
         &self,
         id: &str,
@@ -260,14 +257,13 @@ impl Store {
         Ok(targets)
     }
 
-    /// The log with the user's objects beside it, for reading: a rescue copy may
-    /// share most of its files with them.
+    /// The log with the user's objects for reading: a rescue copy may share most of its files with them.
     fn open_with_users_objects(&self) -> Result<Log, Failure> {
         log_place::open_known_log(&self.place)?.with_objects(&self.place.common_dir.join("objects"))
     }
 }
 
-/// One copy with what it holds.
+/// The description of one copy.
 fn describe_copy(log: &Log, id: String, kind: KeptKind, target: Oid) -> Result<KeptCopy, Failure> {
     let commit = log.commit(target)?;
     let files = list_files(log, commit.tree, "", 0)?.into_iter();
@@ -301,8 +297,7 @@ fn list_kept_files(log: &Log, id: &str) -> Result<Vec<(String, Oid, u32)>, Failu
     Err(unknown_name(id))
 }
 
-/// Path, blob and mode of each file below a tree, in order. A name that could lead out of a directory is
-/// an error.
+/// Path, blob and mode of each file below a tree, in order. A name that could lead out of the directory is an error.
 fn list_files(
     log: &Log,
     tree: Oid,
@@ -328,7 +323,7 @@ fn list_files(
     Ok(files)
 }
 
-/// One path component that stays where it is put on every system.
+/// Whether a path component stays below its directory on every system.
 fn is_plain_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     !name.is_empty()
@@ -401,7 +396,7 @@ impl Target {
         new.write(bytes).map_err(failed)
     }
 
-    /// Makes the directories between the worktree and `dir`; a symlink on the way is refused.
+    /// Creates the directories between the worktree and `dir`; refuses a symlink on the way.
     fn make_dirs(&self, dir: &Path) -> Result<(), Failure> {
         let inside = dir
             .strip_prefix(&self.worktree)
@@ -419,19 +414,18 @@ impl Target {
     }
 }
 
-/// Sets copies of files aside, each as the path it gets in the copy (with `/` between its
-/// parts) and the file that is read; what is gone or no file is left out. The copy's id;
-/// none when nothing was there.
+/// Keeps copies of files, each given as its path in the copy (with `/` as separator) and the path to read. Absent files
+/// and non-files are skipped. Returns the id of the copy; `None` if no file was found.
 ///
 /// # Errors
-/// A file that cannot be read or is too large, a log that cannot be written: nothing is
-/// kept then, and the caller must not overwrite anything.
+/// If a file cannot be read or is too large, or the log cannot be written. Nothing is kept then, and the caller must
+/// not overwrite anything.
 pub fn rescue_keep(
     place: &Place,
     files: &[(Vec<u8>, PathBuf)],
     why: &str,
 ) -> Result<Option<String>, Failure> {
-    // Where no workflow runs there may be no log yet; one that is gone is not made anew.
+    // Without a workflow there may be no log yet; a log that has been lost is not created anew.
     if log_place::read_id(place)?.is_none() {
         log_place::create_log(place)?;
     }

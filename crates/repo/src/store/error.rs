@@ -1,5 +1,5 @@
-//! What can go wrong between cook and its log. None of it leaves a transition half taken: either the
-//! branch of the log moved, or nothing that counts changed.
+//! Failures of access to the log. None of them leaves a transition half done: either the branch of the log moved, or
+//! nothing that counts changed.
 
 use cook_protocol::diagnostic::{Code, Failure, FailureKind};
 use cook_protocol::refusal::Refusal;
@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;
 
-/// Something in the log cannot be read. Packing may have moved it: whoever reads looks again.
+/// Part of the log cannot be read. Packing may have moved it, so readers try again.
 pub(super) fn unreadable(
     what: impl Display,
     source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -15,7 +15,7 @@ pub(super) fn unreadable(
     Failure::state(Code::LogUnreadable, format!("cannot read {what}")).with_cause(&*source.into())
 }
 
-/// Something could not be written; the branch of the log did not move.
+/// A write failed; the branch of the log did not move.
 pub(super) fn unwritable(
     what: impl Display,
     source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -23,7 +23,7 @@ pub(super) fn unwritable(
     Failure::state(Code::WriteFailed, format!("cannot write {what}")).with_cause(&*source.into())
 }
 
-/// The log's directory, `.agent/` or the place of a restored file is not one that cook uses.
+/// A path is not safe to use: the log's directory, `.agent/`, or the target of a restored file.
 pub(super) fn unsafe_path(code: Code, path: &Path, what: impl Display) -> Failure {
     let kind = match code {
         Code::NotWritable => FailureKind::Usage,
@@ -32,7 +32,7 @@ pub(super) fn unsafe_path(code: Code, path: &Path, what: impl Display) -> Failur
     Failure::new(kind, code, format!("`{}` {what}", path.display()))
 }
 
-/// A name that is not a transition of this log.
+/// A name does not identify a transition of this log.
 pub(super) fn unknown_name(name: &str) -> Failure {
     let name: String = name.chars().take(200).collect();
     Failure::unknown(
@@ -41,12 +41,12 @@ pub(super) fn unknown_name(name: &str) -> Failure {
     )
 }
 
-/// The log or the view is not what the transition was computed from.
+/// The log or the view changed after the transition was computed.
 pub(super) fn stale(what: &str) -> Failure {
     Refusal::new(Code::StaleFacts, what).into()
 }
 
-/// A transition that does not follow its parent, or holds a value the format has no place for.
+/// A transition does not follow its parent, or has a value for which the format has no place.
 pub(super) fn refuse_malformed(what: impl Display) -> Failure {
     Failure::state(
         Code::WriteFailed,
@@ -54,7 +54,7 @@ pub(super) fn refuse_malformed(what: impl Display) -> Failure {
     )
 }
 
-/// A log that came from elsewhere and is not as cook writes one; nothing of it was taken.
+/// A log from elsewhere is not one that cook would write; none of it was accepted.
 pub(super) fn foreign(what: impl Display) -> Failure {
     Failure::state(
         Code::RemoteLogRefused,
@@ -62,7 +62,7 @@ pub(super) fn foreign(what: impl Display) -> Failure {
     )
 }
 
-/// A file that is larger than cook keeps.
+/// A file is too large to be kept.
 pub(super) fn too_large(path: &Path, bytes: u64, cap: u64) -> Failure {
     let what = format!(
         "`{}` holds {bytes} bytes; at most {cap} are kept",
@@ -72,7 +72,7 @@ pub(super) fn too_large(path: &Path, bytes: u64, cap: u64) -> Failure {
         .replace_hints(["move that file out of `.agent/`, then run the command again"])
 }
 
-/// Another process writes.
+/// Another process holds the writer lock.
 pub(super) fn lock_held() -> Failure {
     let what = "another cook holds the writer lock";
     Failure::new(FailureKind::Held, Code::LockHeld, what)
@@ -85,7 +85,7 @@ pub(crate) fn in_one_line(failure: &Failure) -> String {
     texts.join(": ")
 }
 
-/// Says what was being done when something failed.
+/// Adds to an error what was being read or written.
 pub(super) trait During<T> {
     fn reading(self, what: impl Display) -> Result<T, Failure>;
     fn writing(self, what: impl Display) -> Result<T, Failure>;

@@ -1,5 +1,5 @@
-//! `cook doctor fsck`: is everything that a ref of the log leads to there, is every object what its name says, whose is what
-//! is missed and what still works without it, is every chain whole, does the view show what the log holds.
+//! `cook doctor fsck`: whether everything reachable from the log's refs is there, every object matches its name, every
+//! chain is complete, and the view shows the log. For a lost object it says who misses it and what still works.
 
 use super::error::{During, in_one_line, unreadable, unsafe_path};
 use super::log_format::{
@@ -14,46 +14,46 @@ use cook_protocol::machine::quote_word;
 use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, HashSet};
 
-/// How often damage is looked at again: packing may have moved what could not be read.
+/// Attempts, if damage is found: packing may have moved an object that could not be read.
 const RETRIES: usize = 3;
-/// Findings that are listed; a broken disk would give millions.
+/// Most findings that are listed; a broken disk could cause millions.
 const MAX_FINDINGS: usize = 100;
-/// Largest file of `.agent/` that may stand in for a lost object.
+/// Largest file of `.agent/` that may replace a lost object.
 const MAX_DOCUMENT: u64 = 64 << 20;
-/// What is said of what the newest transition cannot be read or gone on from without.
+/// Note on an object without which the newest transition cannot be read or continued.
 const VITAL: &str = "the work cannot go on without it";
 
-/// What was looked at and what is wrong.
+/// The extent of the check and its findings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LogReport {
-    /// Objects that were read and hashed.
+    /// Number of objects that were read and hashed.
     pub objects: u64,
-    /// Their size, before compression.
+    /// Their total size before compression.
     pub bytes: u64,
-    /// Workflows whose chain was walked.
+    /// Number of workflows whose chain was walked.
     pub workflows: u64,
-    /// Transitions in them.
+    /// Number of transitions in them.
     pub transitions: u64,
-    /// What is wrong; of what is missing or damaged one finding for each object and each ref it is missed by.
+    /// All findings; for a missing or damaged object, one for each ref that needs it.
     pub findings: Vec<Finding>,
-    /// Where this worktree's work stands can be read, and gone on from.
+    /// Whether the current state of this worktree's work can be read and continued.
     pub stands: bool,
-    /// So can everything that led there.
+    /// Whether its whole history can be read, too.
     pub is_whole: bool,
 }
 
 impl Store {
-    /// Reads everything that the log's refs lead to; what this store is asked afterwards it reads no second time.
+    /// Reads everything that the log's refs lead to. The store caches small objects for later reads.
     ///
     /// # Errors
-    /// A log that cannot be opened. What cannot be read in it is a finding.
+    /// If the log cannot be opened. Anything unreadable in it is a finding.
     pub fn reach(&self) -> Result<LogReport, Failure> {
         self.log.remember();
         self.log.list_files();
         Ok(self.walk(&self.log)?.report)
     }
 
-    /// The same of an opened log, with the objects that were seen.
+    /// Walks from the refs of an opened log; repeats the walk on findings.
     fn walk(&self, log: &Log) -> Result<Walk<'_>, Failure> {
         let mut walk = Walk::of(&self.place, &self.id, log)?;
         for _ in 1..RETRIES {
@@ -69,11 +69,10 @@ impl Store {
         Ok(walk)
     }
 
-    /// Reads all that the refs lead to and all other objects, walks the chains of all worktrees,
-    /// reads the view.
+    /// Reads all objects, reachable or not, walks the chains of all worktrees, and compares the view.
     ///
     /// # Errors
-    /// A log that cannot be opened. What cannot be read in it is a finding.
+    /// If the log cannot be opened. Anything unreadable in it is a finding.
     pub fn fsck(&self) -> Result<LogReport, Failure> {
         let log = log_place::open_known_log(&self.place)?;
         let Walk {
@@ -87,7 +86,7 @@ impl Store {
             if sound.contains(&id) || lost.contains_key(&id) {
                 continue;
             }
-            // No ref leads to it. Reading it hashes it.
+            // The object is unreachable. Reading it verifies its hash.
             match log.read(id) {
                 Ok((_, bytes)) => {
                     report.objects += 1;
@@ -110,7 +109,7 @@ impl Store {
             }
             report.workflows += 1;
             match check_chain(&log, tip, &mut report.transitions) {
-                // What is missing is named already.
+                // Anything missing is reported already.
                 Err(error) if is_whole => {
                     let code = match error.code {
                         // A log of another format is not damaged.
@@ -129,7 +128,7 @@ impl Store {
         Ok(report)
     }
 
-    /// Where the view is not what the log holds.
+    /// Findings where the view differs from the log.
     fn view_findings(&self) -> Vec<Finding> {
         match self.find_differences_by_content() {
             Ok(differences) => differences.iter().map(|one| one.finding()).collect(),
@@ -148,18 +147,18 @@ impl LogReport {
     }
 }
 
-/// A walk from the refs.
+/// A walk from the refs of the log.
 struct Walk<'p> {
     place: &'p Place,
     own: &'p str,
     report: LogReport,
-    /// Objects that are what their names say, with all that they lead to.
+    /// Objects that match their names, with everything they lead to.
     sound: HashSet<Oid>,
-    /// Objects that are not, and how that shows.
+    /// Lost objects, and how each is lost.
     lost: BTreeMap<Oid, String>,
 }
 
-/// An object that is missed, and what it is there: a file, `its commit`, `its tree`.
+/// A lost object and its role: a file, `its commit` or `its tree`.
 type Missed = (Oid, String);
 
 impl<'p> Walk<'p> {
@@ -211,7 +210,7 @@ impl<'p> Walk<'p> {
         None
     }
 
-    /// What was read, decoded; lost where that fails.
+    /// Passes a decoded object on; marks it as lost if decoding failed.
     fn decode<T>(&mut self, id: Oid, decoded: Result<T, Failure>) -> Option<T> {
         if decoded.is_err() {
             self.lost.insert(id, "is malformed".to_owned());
@@ -231,7 +230,7 @@ impl<'p> Walk<'p> {
         self.decode(id, log.decode_tree(id, &bytes))
     }
 
-    /// What is missed below a tree, the tree itself included.
+    /// Collects the lost objects of a tree, including the tree itself.
     fn tree(&mut self, log: &Log, id: Oid, path: &str, missed: &mut Vec<Missed>) {
         if self.sound.contains(&id) {
             return;
@@ -267,18 +266,18 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// How it shows that an object is lost.
+    /// Describes how an object is lost.
     fn why(&self, id: Oid) -> &str {
         self.lost.get(&id).map_or("is missing", String::as_str)
     }
 
-    /// The chain of a worktree, newest first.
+    /// Walks the chain of a worktree, newest first.
     fn workflow(&mut self, log: &Log, id: &str, tip: Oid) {
         let of = match id == self.own {
             true => String::new(),
             false => format!(" of the worktree `{id}`"),
         };
-        // By object: what it is, and the first and the last transition that miss it.
+        // For each lost object and its role, the first and the last transition that need it.
         let mut gaps: BTreeMap<Missed, (u64, u64)> = BTreeMap::new();
         let mut newest = None;
         let mut number = u64::MAX;
@@ -322,7 +321,7 @@ impl<'p> Walk<'p> {
             let number = number.saturating_sub(1);
             let (what, still) = match newest {
                 None => ("the newest transition".to_owned(), VITAL.to_owned()),
-                // A look at where the work stands goes back over transitions that did not move it.
+                // Finding the state of the work means walking back over transitions that did not change it.
                 Some(newest) if newest.saturating_sub(number) <= count_aside(log, tip) => {
                     (format!("transition {number}"), VITAL.to_owned())
                 }
@@ -340,8 +339,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// What another ref leads to, newest first: the record of what was said to agents, copies that were set aside, which may
-    /// share objects with the user's repository, and chains that lead back to one that was walked, as a rule at once.
+    /// Walks the chain of another ref, newest first: the record of conversations with agents, kept copies, which may
+    /// share objects with the user's repository, or a chain that soon joins one already walked.
     fn other(&mut self, log: &Log, name: &str, tip: Oid) -> Result<(), Failure> {
         let shared;
         let log = match log.holds(tip) {
@@ -398,7 +397,7 @@ impl<'p> Walk<'p> {
         self.report.find(Code::LogDamaged, text, place);
     }
 
-    /// The file of `.agent/` that holds exactly what is lost, and the command that puts it back.
+    /// Names the file of `.agent/` that has exactly the content of a lost object, with the command that restores it.
     fn find_stand_in(&self, log: &Log, what: &str, object: Oid) -> String {
         let name = what.trim_matches('`');
         if !Document::is_file(name) {
@@ -425,7 +424,7 @@ fn count_aside(log: &Log, tip: Oid) -> u64 {
     snapshot.map_or(0, |snapshot| snapshot.ledger.aside.0)
 }
 
-/// Without it the newest transition cannot be read or gone on from.
+/// Whether the newest transition cannot be read or continued without it.
 fn is_vital(what: &str) -> bool {
     let name = what.trim_matches('`');
     Document::is_file(name) || [FORMAT_FILE, HISTORIES, "its tree"].contains(&name)
@@ -445,8 +444,8 @@ fn works_without(first: u64, last: u64) -> String {
     )
 }
 
-/// From the tip back: one parent each, numbers that follow, all files there, and
-/// the histories' digests chained.
+/// Checks a chain from the tip back: one parent each, consecutive numbers, all files present, the digests of the
+/// histories chained.
 fn check_chain(log: &Log, tip: Oid, transitions: &mut u64) -> Result<(), Failure> {
     let mut at = Some(tip);
     let mut expected: Option<u64> = None;

@@ -1,4 +1,4 @@
-//! One log commit (`protocol/store.md`): which file of its tree holds what, the exact text of each, its message, and the
+//! The format of a log commit (`protocol/store.md`): the files of its tree, their exact text, its message, and the
 //! chain of first parents.
 
 use super::error::{During, refuse_malformed, unreadable};
@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The format this build writes.
+/// The format that this build writes.
 pub const FORMAT: u32 = 4;
 
 pub(super) const FORMAT_FILE: &str = "format";
@@ -28,14 +28,14 @@ pub(super) const HISTORIES: &str = "histories.json";
 pub(super) const APPENDED: &str = "appended";
 pub(super) const RECEIPTS: &str = "receipts";
 pub(super) const EXCHANGES: &str = "exchanges";
-/// Tests that proofs of this transition show.
+/// Folder of the tests on which proofs of this transition rest.
 pub(super) const TESTS: &str = "tests";
 /// The checkpoint trail, in `.agent/` and under `appended/`.
 pub(super) const TRAIL: &str = "checkpoints.jsonl";
 
 macro_rules! documents {
     ($($document:ident $field:ident $file:literal),+) => {
-        /// Documents of a snapshot in the log's tree.
+        /// The documents of a snapshot in the log's tree.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Document {
             $($document),+
@@ -50,7 +50,7 @@ macro_rules! documents {
                 }
             }
 
-            /// The document's exact bytes; none for an optional one that is not there.
+            /// The document's exact bytes; `None` for an absent optional one.
             pub(super) fn text(self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, Failure> {
                 if self == Self::Mission {
                     return Ok(Some(snapshot.mission.clone().into_bytes()));
@@ -61,7 +61,7 @@ macro_rules! documents {
                 }
             }
 
-            /// Whether two snapshots hold the same in it; cheaper than comparing texts.
+            /// Whether the document is the same in two snapshots; cheaper than comparing texts.
             pub(super) fn same(self, a: &Snapshot, b: &Snapshot) -> bool {
                 match self {
                     $(Self::$document => a.$field == b.$field),+
@@ -85,8 +85,7 @@ documents! {
 }
 
 impl Document {
-    /// Those that `.agent/` shows, in the order in which they are written: the
-    /// file that outside readers poll comes last.
+    /// The documents that `.agent/` shows, in writing order: the file that external readers poll comes last.
     pub(super) const SHOWN: [Self; 5] = [
         Self::Brief,
         Self::Plan,
@@ -95,12 +94,12 @@ impl Document {
         Self::State,
     ];
 
-    /// Documents that a workflow may do without.
+    /// Whether a workflow may lack this document.
     pub(super) fn is_optional(self) -> bool {
         self == Self::Brief
     }
 
-    /// Whether it is the file of one.
+    /// Whether a name is the file of a document.
     pub(super) fn is_file(name: &str) -> bool {
         Self::ALL.iter().any(|document| document.file() == name)
     }
@@ -113,20 +112,20 @@ pub enum History {
     Slice,
     /// `stop-check-history.jsonl`.
     Stop,
-    /// `brief-history.jsonl`; there from its first line on.
+    /// `brief-history.jsonl`; exists from its first line on.
     Brief,
 }
 
 impl History {
-    /// All of them.
+    /// All histories.
     pub const ALL: [History; 3] = [History::Slice, History::Stop, History::Brief];
 
-    /// Something of each, in the order of [`History::ALL`].
+    /// Calls `get` for each history, in the order of [`History::ALL`].
     pub(super) fn each<T>(get: impl Fn(Self) -> Result<T, Failure>) -> Result<[T; 3], Failure> {
         Ok([get(Self::Slice)?, get(Self::Stop)?, get(Self::Brief)?])
     }
 
-    /// The file's name, in `.agent/` and under `appended/`.
+    /// The name of its file, in `.agent/` and under `appended/`.
     pub fn file(self) -> &'static str {
         match self {
             History::Slice => "slice-history.jsonl",
@@ -135,8 +134,7 @@ impl History {
         }
     }
 
-    /// The lines that a transition adds to it: what its event imports as it stands, then
-    /// the records it produces.
+    /// The lines that a transition adds to it: those that its event imports, then the records that it produces.
     pub(super) fn list_added(self, event: &Event, records: &Records) -> Result<Lines, Failure> {
         let import = match event {
             Event::Bootstrapped { import, .. } => import.as_deref(),
@@ -156,7 +154,7 @@ impl History {
     }
 }
 
-/// Records as they stand in a history.
+/// Lines of a history.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) count: u64,
@@ -172,7 +170,7 @@ impl From<Vec<u8>> for Lines {
     }
 }
 
-/// One line for each record.
+/// Writes one line for each record.
 fn write_lines<'r, T: Serialize + 'r>(
     records: impl Iterator<Item = &'r T>,
 ) -> Result<Lines, Failure> {
@@ -184,7 +182,7 @@ fn write_lines<'r, T: Serialize + 'r>(
     Ok(bytes.into())
 }
 
-/// Reads a history's lines back.
+/// Parses the lines of the histories.
 pub(super) fn records(appended: [Vec<u8>; 3]) -> Result<Records, Failure> {
     let [slice, stop, brief] = appended;
     Ok(Records {
@@ -202,18 +200,17 @@ fn parse_lines<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, Failure> {
         .collect()
 }
 
-/// How much of a history the log holds up to one commit.
+/// The extent of a history in the log up to one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryDigest {
-    /// Lines.
+    /// Number of lines.
     pub records: u64,
     /// Bytes of the concatenation.
     pub bytes: u64,
-    /// The chain: SHA-256 of the link before it (32 bytes) and what was
-    /// appended; 64 zeros before anything was.
+    /// The digest chain: SHA-256 of the previous link (32 bytes) and the appended bytes; 64 zeros at the beginning.
     pub sha256: String,
-    /// Of the trail: id of the last line that was taken in.
+    /// Only for the trail: the id of the last line that was taken in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
 }
@@ -230,12 +227,12 @@ impl Default for HistoryDigest {
 }
 
 impl HistoryDigest {
-    /// Nothing was ever appended.
+    /// Whether nothing was ever appended.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// The next link. Nothing appended = the same link.
+    /// The next link; the same link if nothing is appended.
     pub(super) fn extend(&self, added: &Lines, last: Option<&str>) -> Result<Self, Failure> {
         if added.bytes.is_empty() {
             return Ok(self.clone());
@@ -268,7 +265,7 @@ pub(super) struct Histories {
         skip_serializing_if = "HistoryDigest::is_empty"
     )]
     pub(super) brief: HistoryDigest,
-    /// How much of the checkpoint trail the log holds.
+    /// The extent of the checkpoint trail in the log.
     #[serde(default, skip_serializing_if = "HistoryDigest::is_empty")]
     pub(super) checkpoints: HistoryDigest,
 }
@@ -282,8 +279,8 @@ impl Histories {
         }
     }
 
-    /// With what one commit added to each history, and what it took in of the trail: its
-    /// lines, and the id of the last one.
+    /// The extents after a commit that added these lines to the histories and took `taken` in from the trail; `last` is
+    /// the id of the last of them.
     pub(super) fn extend(
         &self,
         added: &[Lines; 3],
@@ -309,8 +306,7 @@ pub(super) struct EventFile {
     pub(super) subject: String,
     pub(super) lease_epoch: u64,
     pub(super) version: String,
-    /// Names the process that wrote it: two that decide the same in the same second write two
-    /// commits.
+    /// Identifies the process that wrote it, so that two equal decisions in the same second are two commits.
     pub(super) writer: String,
     pub(super) facts: Facts,
     #[serde(serialize_with = "without_imported_histories")]
@@ -332,8 +328,7 @@ impl EventFile {
     }
 }
 
-/// Imported histories are what the commit appends, so `event.json` does not repeat
-/// them; [`Stand::event`] puts them back.
+/// Omits imported histories, because they are the lines that the commit appends; [`Stand::event`] restores them.
 fn without_imported_histories<S: serde::Serializer>(
     event: &Event,
     serializer: S,
@@ -350,15 +345,15 @@ fn without_imported_histories<S: serde::Serializer>(
     event.serialize(serializer)
 }
 
-/// Pretty-printed, keys in the order of the types, one final line feed.
+/// Pretty-printed JSON with keys in the order of the types and a final line feed.
 pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
     let mut bytes = serde_json::to_vec_pretty(value).writing("a document")?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-/// Writes the documents of one snapshot after another as [`Document::text`] does; of a slice or a remark that stays as it
-/// was, in the plan or the ledger, the text is not made again.
+/// Writes the documents of successive snapshots as [`Document::text`] does, but reuses the text of slices and remarks
+/// in plan and ledger that did not change.
 #[derive(Default)]
 pub(super) struct Writer {
     planned: Known<Shared<Slice>>,
@@ -366,7 +361,7 @@ pub(super) struct Writer {
     remarks: Known<Remark>,
 }
 
-/// Entries as they were written last, by slice or place, with their lines.
+/// The last written entries with their lines, by slice or position.
 type Known<T> = BTreeMap<String, (T, Vec<u8>)>;
 
 impl Writer {
@@ -405,7 +400,7 @@ impl Writer {
     fn ledger(&mut self, ledger: &Ledger) -> Result<Vec<u8>, Failure> {
         let mut bare = ledger.clone();
         let slices = std::mem::take(&mut bare.slices);
-        // One stands for all of them: without any, the ledger does not name them.
+        // One remark is enough to have the key written; the ledger omits an empty list.
         bare.remarks.truncate(1);
         let mut text = pretty(&bare)?;
         if !bare.remarks.is_empty() {
@@ -425,8 +420,8 @@ impl Writer {
     }
 }
 
-/// A document with these entries in a place at its top, whatever stands there: no text holds a line feed, so there is no
-/// other place like it. `write` makes the lines of one that is not as it was.
+/// Replaces the entries of a top-level list or map of a document. The place is unambiguous, because no JSON string
+/// contains a line feed. `write` makes the lines of an entry that changed.
 fn weave<'d, T: Clone + PartialEq + 'd>(
     mut text: Vec<u8>,
     [begin, end]: [&str; 2],
@@ -460,7 +455,7 @@ fn weave<'d, T: Clone + PartialEq + 'd>(
     Ok(text)
 }
 
-/// The lines of a slice of which nothing but its evidence is another: each re-ground stamps that of every done slice.
+/// The lines of a slice if only its evidence changed: each re-ground stamps that of every done slice.
 fn prove_anew(known: &Slice, lines: &[u8], slice: &Slice) -> Option<Vec<u8>> {
     let place = b"\n      \"evidence\": [";
     let proved = Slice {
@@ -474,7 +469,7 @@ fn prove_anew(known: &Slice, lines: &[u8], slice: &Slice) -> Option<Vec<u8>> {
     Some([&lines[..at], &evidence, &lines[end..]].concat())
 }
 
-/// The lines of what stands in a list or a map, as they stand in one that begins on such a line.
+/// The lines of a list's or map's entries, indented for a place whose lines begin with `line_begin`.
 fn indent(of: &impl Serialize, line_begin: &str) -> Result<Vec<u8>, Failure> {
     let text = serde_json::to_vec_pretty(of).writing("a document")?;
     let inside = text.strip_suffix(b"\n]").or(text.strip_suffix(b"\n}"));
@@ -486,7 +481,7 @@ fn indent(of: &impl Serialize, line_begin: &str) -> Result<Vec<u8>, Failure> {
     Ok(lines)
 }
 
-/// Reads one JSON file of the log.
+/// Parses one JSON file of the log.
 pub(super) fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(bytes).reading(name)
 }
@@ -502,57 +497,57 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// One commit of the log, by name and place in the chain.
+/// A commit of the log and its position in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tip {
     /// Full id of the log commit.
     pub commit: String,
-    /// Log sequence: transitions up to and with this one.
+    /// Its sequence number: the number of transitions up to and including this one.
     pub seq: u64,
 }
 
-/// What a log commit's message says.
+/// The data in the message of a log commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Full id of the log commit.
     pub commit: String,
-    /// Log sequence.
+    /// Its sequence number.
     pub seq: u64,
     /// Name of the event.
     pub event: String,
-    /// The rule it was taken under.
+    /// The rule under which it was accepted.
     pub rule: String,
-    /// Who caused it: `user`, `script`, `role`, `runner`.
+    /// Who caused it: `user`, `script`, `role`, `runner`, `cook`.
     pub actor: String,
-    /// The slice or mission it is about.
+    /// The slice or mission that it concerns.
     pub subject: String,
-    /// When: seconds since 1970, UTC.
+    /// Time in seconds since 1970, UTC.
     pub epoch_seconds: i64,
 }
 
-/// The name of a blob with that content.
+/// The id of a blob with that content.
 pub(super) fn blob_id(log: &Log, bytes: &[u8]) -> Result<Oid, Failure> {
     log.name(ObjectType::Blob, bytes)
 }
 
-/// A commit by name and place in the chain.
+/// A commit and its position in the chain.
 pub(super) fn tip(log: &Log, id: Oid) -> Result<Tip, Failure> {
     let Meta { commit, seq, .. } = meta(log, id)?;
     Ok(Tip { commit, seq })
 }
 
-/// The message of one commit.
+/// The data in the message of a commit.
 pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, Failure> {
     require_meta(id, &log.commit(id)?)
 }
 
-/// The same of a commit that was read.
+/// Like [`meta`], for a commit that is read already.
 pub(super) fn require_meta(id: Oid, commit: &Commit) -> Result<Meta, Failure> {
     read_meta(id, commit)
         .ok_or_else(|| unreadable(format!("log commit {id}"), "it has no trailers"))
 }
 
-/// The message of a commit that was read; none when it is not one of cook's.
+/// Like [`require_meta`], but `None` if the commit is not one of cook's.
 pub(super) fn read_meta(id: Oid, commit: &Commit) -> Option<Meta> {
     parse_message(id.to_string(), commit.epoch_seconds, &commit.message)
 }
@@ -581,7 +576,7 @@ fn parse_message(commit: String, epoch_seconds: i64, message: &str) -> Option<Me
     })
 }
 
-/// The message that [`meta`] reads back.
+/// The message that [`meta`] parses.
 pub(super) fn message(meta: &Meta) -> String {
     format!(
         "{event}: {subject}\n\nCook-Event: {event}\nCook-Rule: {rule}\nCook-Actor: {actor}\nCook-Seq: {seq}\n",
@@ -593,12 +588,11 @@ pub(super) fn message(meta: &Meta) -> String {
     )
 }
 
-/// The first parent.
 pub(super) fn parent(log: &Log, id: Oid) -> Result<Option<Oid>, Failure> {
     Ok(log.commit(id)?.parents.first().copied())
 }
 
-/// A commit and those before it, newest first. Ends after an error.
+/// A commit and its ancestors, newest first. Ends after an error.
 pub(super) fn ancestry(log: &Log, tip: Option<Oid>) -> impl Iterator<Item = Result<Oid, Failure>> {
     let mut next = tip;
     std::iter::from_fn(move || {
@@ -610,7 +604,7 @@ pub(super) fn ancestry(log: &Log, tip: Option<Oid>) -> impl Iterator<Item = Resu
     })
 }
 
-/// The commit that many before another one.
+/// The commit that is `steps` before another one.
 pub(super) fn back(log: &Log, tip: Option<Oid>, steps: u64) -> Result<Option<Oid>, Failure> {
     let mut found = None;
     let steps = usize::try_from(steps).unwrap_or(usize::MAX);
@@ -620,7 +614,7 @@ pub(super) fn back(log: &Log, tip: Option<Oid>, steps: u64) -> Result<Option<Oid
     Ok(found)
 }
 
-/// Whether the chain of a transition leads over another one.
+/// Whether the chain of `later` contains `earlier` before it.
 pub(super) fn comes_before(log: &Log, earlier: Oid, later: Oid) -> Result<bool, Failure> {
     let steps = meta(log, later)?
         .seq
@@ -628,7 +622,7 @@ pub(super) fn comes_before(log: &Log, earlier: Oid, later: Oid) -> Result<bool, 
     Ok(steps > 0 && back(log, Some(later), steps)? == Some(earlier))
 }
 
-/// One commit's tree.
+/// The tree of one commit.
 pub(super) struct Stand<'r> {
     log: &'r Log,
     pub(super) entries: Vec<TreeEntry>,
@@ -639,13 +633,13 @@ impl<'r> Stand<'r> {
         Self::of(log, &log.commit(commit)?)
     }
 
-    /// The tree of a commit that was read already.
+    /// The tree of a commit that is read already.
     pub(super) fn of(log: &'r Log, commit: &Commit) -> Result<Self, Failure> {
         let entries = log.tree(commit.tree)?;
         Ok(Self { log, entries })
     }
 
-    /// An error when this commit's format is not this build's.
+    /// Fails if the format of this commit is not that of this build.
     pub(super) fn check_format(&self) -> Result<(), Failure> {
         let (found, ours) = (self.format()?, FORMAT);
         match found.cmp(&ours) {
@@ -684,20 +678,20 @@ impl<'r> Stand<'r> {
         self.log.blob(id)
     }
 
-    /// A folder's entries; none when there is no such folder.
+    /// The entries of a folder; empty if there is no such folder.
     pub(super) fn folder(&self, name: &str) -> Result<Vec<TreeEntry>, Failure> {
         self.blob(name)
             .map_or(Ok(Vec::new()), |id| self.log.tree(id))
     }
 
-    /// The receipts that its transition brought.
+    /// The receipts that the transition added.
     pub(super) fn receipts(&self) -> Result<Vec<Receipt>, Failure> {
         let kept = self.folder(RECEIPTS)?.into_iter();
         kept.map(|kept| parse(RECEIPTS, &self.log.blob(kept.id)?))
             .collect()
     }
 
-    /// The blob that holds what this commit added to a history.
+    /// The blob with the lines that this commit added to a history.
     pub(super) fn find_appended(&self, history: History) -> Result<Option<Oid>, Failure> {
         Ok(find(&self.folder(APPENDED)?, history.file()))
     }
@@ -706,7 +700,7 @@ impl<'r> Stand<'r> {
         parse(HISTORIES, &self.file(HISTORIES)?)
     }
 
-    /// What this commit added to a history or the trail.
+    /// The lines that this commit added to a history or the trail.
     pub(super) fn lines_added(&self, file: &str) -> Result<Vec<u8>, Failure> {
         find(&self.folder(APPENDED)?, file).map_or(Ok(Vec::new()), |blob| self.log.blob(blob))
     }
@@ -733,7 +727,7 @@ impl<'r> Stand<'r> {
         })
     }
 
-    /// The documents. An older format is refused, a newer one that cannot be read says so.
+    /// The documents. An older format is refused; for a newer one that cannot be read, the error says that it is newer.
     pub(super) fn snapshot(&self) -> Result<Snapshot, Failure> {
         let format = match self.check_format() {
             Err(older) if older.code == Code::LogTooOld => return Err(older),
@@ -760,7 +754,7 @@ impl<'r> Stand<'r> {
         })
     }
 
-    /// One document.
+    /// One document of the commit.
     pub(super) fn document<T: DeserializeOwned>(&self, document: Document) -> Result<T, Failure> {
         parse(document.file(), &self.file(document.file())?)
     }
@@ -773,9 +767,8 @@ pub(super) fn find(entries: &[TreeEntry], name: &str) -> Option<Oid> {
         .map(|entry| entry.id)
 }
 
-/// Blobs of a history from byte `from` on, oldest first: walks back from `tip`
-/// until the history was that short. The number is the offset of `from` in the
-/// first of them.
+/// The blobs of a history from byte `from` on, oldest first, found by walking back from `tip`. The number is the offset
+/// of `from` in the first of them.
 pub(super) fn segments(
     log: &Log,
     tip: Oid,
@@ -810,19 +803,19 @@ pub(super) fn segments(
     Ok((blobs, skip))
 }
 
-/// Files of tests that transitions keep, found on one way back through the log.
+/// The tests that transitions keep, collected in one walk back through the log.
 #[derive(Default)]
 pub(super) struct KeptTests {
-    /// Where the way began.
+    /// The commit at which the walk began.
     tip: Option<Oid>,
-    /// Where it goes on.
+    /// The commit at which it continues.
     next: Option<Oid>,
-    /// By name; another transition may hold a damaged one of it.
+    /// Blobs by name; several transitions may hold the name, one of them damaged.
     blobs: BTreeMap<String, Vec<Oid>>,
 }
 
 impl KeptTests {
-    /// Begins anew where the log has moved.
+    /// Starts again if the tip has moved.
     pub(super) fn begin_at(&mut self, tip: Option<Oid>) {
         if self.tip != tip {
             *self = Self {
@@ -833,12 +826,12 @@ impl KeptTests {
         }
     }
 
-    /// The files of that name, as far as the log was looked through.
+    /// The blobs of that name found so far.
     pub(super) fn list(&self, name: &str) -> &[Oid] {
         self.blobs.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Looks through one more transition; false at the first.
+    /// Examines one more transition; false if there are no more.
     pub(super) fn go_on(&mut self, log: &Log) -> Result<bool, Failure> {
         let Some(commit) = self.next else {
             return Ok(false);

@@ -1,14 +1,12 @@
-//! Where the log lives and whether it may be used: paths, safety checks,
-//! creation under a temporary name, the worktree's id.
+//! Where the log is and whether it may be used: paths, safety checks, creation under a temporary name, the worktree's
+//! id. Nothing is searched for: the paths come from the caller.
 //!
-//! Nothing here discovers anything: the paths come from the caller.
+//! Locks: the operating system's locks on files beside the log (the writer lock, and the lease of a workflow's only
+//! driver), which end with the process that holds them; and git's lock files, which do not. A lease counts as held if
+//! the OS lock is; the text of its file only names the holder.
 //!
-//! Locks of the operating system on files beside the log, git's own lock files, which do not end with the process that
-//! holds them, and the lease: one driver per workflow. Alive = the OS lock on its file is held; what the file says only names the
-//! holder.
-//!
-//! Packs of the log: `git gc` under the writer lock, when loose objects pile up, and packs of
-//! what came from elsewhere.
+//! Packs of the log: `git gc` under the writer lock once there are many loose objects, and packs of objects from
+//! elsewhere.
 
 use super::error::{During, lock_held, stale, unreadable, unsafe_path, unwritable};
 use super::odb::Log;
@@ -25,19 +23,19 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The three directories cook works with. `repo` finds them.
+/// The three directories that cook works with; `repo` finds them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The repository's common git dir; the log lies in it.
+    /// The repository's common git dir, which contains the log.
     pub common_dir: PathBuf,
     /// This worktree's git dir; equal to `common_dir` in the main worktree.
     pub git_dir: PathBuf,
-    /// The worktree's root; `.agent/` lies in it.
+    /// The worktree's root, which contains `.agent/`.
     pub worktree: PathBuf,
 }
 
-/// The log's configuration, byte for byte. A log with any other is refused: an
-/// agent could otherwise bring in hooks, filters or includes.
+/// The log's configuration, byte for byte. A log with any other is refused, because an agent could add hooks, filters
+/// or includes to it.
 fn config(format: ObjectFormat) -> String {
     let (version, extensions) = match format {
         ObjectFormat::Sha256 => (1, "[extensions]\n\tobjectformat = sha256\n"),
@@ -76,12 +74,12 @@ impl Place {
         self.git_dir.join("cook-id")
     }
 
-    /// `<git dir>/cook-checkout.json`: what `.agent/` shows.
+    /// `<git dir>/cook-checkout.json`: records what `.agent/` shows.
     pub fn stamp_file(&self) -> PathBuf {
         self.git_dir.join("cook-checkout.json")
     }
 
-    /// `<worktree>/.agent`; of a goal, which writes nothing there, a directory in the git dir.
+    /// `<worktree>/.agent`; for a goal, which writes nothing there, a directory in the git dir.
     pub fn agent_dir(&self) -> PathBuf {
         let of_goal = self.git_dir.join(GOAL_VIEW);
         match disk::is_directory(&of_goal) {
@@ -91,11 +89,11 @@ impl Place {
     }
 }
 
-/// Makes libgit2 sync objects and refs; process-wide, once.
+/// Makes libgit2 sync objects and refs, for the whole process.
 fn durable_writes() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Initialises libgit2; git2 keeps that call private.
+        // Initializes libgit2; git2 does not export a function for that.
         let _ = git2::Version::get();
         // SAFETY: the option takes one int, and sets one flag of the initialised library.
         unsafe {
@@ -108,13 +106,12 @@ fn durable_writes() {
     });
 }
 
-/// The log, which must be there.
+/// Opens the log, which must exist.
 pub(super) fn open_known_log(place: &Place) -> Result<Log, Failure> {
     open_log(place)?.ok_or_else(|| unreadable("the log", "it is gone"))
 }
 
-/// Opens the log at its exact path after the safety checks. `None` = there is
-/// none; every other difficulty is an error.
+/// Opens the log at its exact path after the safety checks. `None` if there is none; every other problem is an error.
 pub(super) fn open_log(place: &Place) -> Result<Option<Log>, Failure> {
     if !is_safe(place)? {
         return Ok(None);
@@ -123,7 +120,7 @@ pub(super) fn open_log(place: &Place) -> Result<Option<Log>, Failure> {
     Log::open(&place.log_dir()).map(Some)
 }
 
-/// False when there is no log.
+/// Checks that the log is safe to open; false if there is no log.
 fn is_safe(place: &Place) -> Result<bool, Failure> {
     let cook = place.cook_dir();
     let log = place.log_dir();
@@ -178,12 +175,12 @@ fn check_config(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// What stands at a path, and not what a link there leads to.
+/// The metadata of a path itself, not of a symlink's target.
 pub(super) fn look(path: &Path) -> Result<Option<std::fs::Metadata>, Failure> {
     disk::look(path).reading(path.display().to_string())
 }
 
-/// True for a real directory, false when absent; a symlink or a file is refused with this code.
+/// Whether a path is a real directory; false if absent. A symlink or a file is refused with this code.
 pub(super) fn is_directory(path: &Path, code: Code) -> Result<bool, Failure> {
     match look(path)? {
         None => Ok(false),
@@ -193,7 +190,7 @@ pub(super) fn is_directory(path: &Path, code: Code) -> Result<bool, Failure> {
     }
 }
 
-/// Makes a directory unless it is there; true when it was made.
+/// Creates a directory unless it exists; true if it was created.
 pub(super) fn make_directory(path: &Path, code: Code) -> Result<bool, Failure> {
     if is_directory(path, code)? {
         return Ok(false);
@@ -224,14 +221,14 @@ fn same_owner(reference: &Path, paths: &[&Path]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ownership has no portable meaning here.
+/// File ownership is not checked on this system.
 #[cfg(not(unix))]
 fn same_owner(_reference: &Path, _paths: &[&Path]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes `<common dir>/cook/log.git` unless it is there. Of two creators one
-/// renames its copy into place and the other finds it there.
+/// Creates `<common dir>/cook/log.git` unless it exists. Of two concurrent creators one renames its copy into place,
+/// and the other uses that one.
 pub(super) fn create_log(place: &Place) -> Result<(), Failure> {
     let cook = place.cook_dir();
     let failed = |error: io::Error| unwritable("the log's directory", error);
@@ -247,7 +244,7 @@ pub(super) fn create_log(place: &Place) -> Result<(), Failure> {
     fill(&fresh, object_format(place)).map_err(failed)?;
     match std::fs::rename(&fresh, place.log_dir()) {
         Ok(()) => disk::sync_dir(&cook).map_err(failed),
-        // Somebody else was faster; their log is looked at like any other.
+        // Another process was faster; its log is checked like any other.
         Err(error) => match is_safe(place) {
             Ok(true) => Ok(()),
             Ok(false) => Err(failed(error)),
@@ -256,8 +253,7 @@ pub(super) fn create_log(place: &Place) -> Result<(), Failure> {
     }
 }
 
-/// Objects of the log are named as the repository names its own, so that one
-/// can be pushed with the other as alternates.
+/// The log uses the hash algorithm of the repository, so that a push can use the other's objects as alternates.
 fn object_format(place: &Place) -> ObjectFormat {
     let named = git2::Config::open(&place.common_dir.join("config"))
         .and_then(|config| config.get_string("extensions.objectformat"));
@@ -269,7 +265,7 @@ fn object_format(place: &Place) -> ObjectFormat {
 
 const NO_BRANCH: &str = "ref: refs/heads/none\n";
 
-/// Makes a log for a while: nothing of it is synced.
+/// Creates a temporary log; nothing in it is synced.
 pub(super) fn fill_passing(place: &Place, like: &Place) -> io::Result<()> {
     lay_out(&place.log_dir(), object_format(like))
 }
@@ -297,8 +293,7 @@ fn lay_out(dir: &Path, format: ObjectFormat) -> io::Result<()> {
     for part in ["objects/info", "objects/pack"] {
         std::fs::create_dir_all(dir.join(part))?;
     }
-    // The directories of kept copies are there from the start, so that making
-    // the first ref in one needs no sync of its parent.
+    // The directories of kept copies exist from the start, so that the first ref in one needs no sync of its parent.
     for part in ["heads", "displaced", "rescue", "sessions"] {
         std::fs::create_dir_all(dir.join("refs").join(part))?;
     }
@@ -308,7 +303,7 @@ fn lay_out(dir: &Path, format: ObjectFormat) -> io::Result<()> {
     std::fs::write(dir.join("description"), about)
 }
 
-/// The worktree's id: 26 characters, lower case.
+/// The worktree's id: 26 lower-case letters and digits.
 pub(super) fn read_id(place: &Place) -> Result<Option<String>, Failure> {
     let path = place.id_file();
     let Some(bytes) = disk::read(&path, 4096, Links::Refuse).reading("the worktree's id")? else {
@@ -323,7 +318,7 @@ pub(super) fn read_id(place: &Place) -> Result<Option<String>, Failure> {
     }
 }
 
-/// True for what [`create_id`] writes.
+/// Whether a text has the form that [`create_id`] writes.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 26
         && text
@@ -331,7 +326,7 @@ pub(super) fn is_id(text: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-/// Gives the worktree an id unless it has one; never replaces one.
+/// Gives the worktree an id unless it has one; never replaces an id.
 pub(super) fn create_id(place: &Place) -> Result<String, Failure> {
     let failed = |error: io::Error| unwritable("the worktree's id", error);
     if let Some(id) = read_id(place)? {
@@ -348,16 +343,16 @@ pub(super) fn create_id(place: &Place) -> Result<String, Failure> {
     }
 }
 
-/// A random, time-ordered name in lower case.
+/// A random name in lower case that sorts by time.
 pub fn fresh_id() -> String {
     ulid::Ulid::generate().to_string().to_lowercase()
 }
 
-/// A ref's lock file that has not changed for this long is a dead writer's.
+/// A ref's lock file that has not changed for this long belongs to a dead writer.
 const DEAD_LOCK: Duration = Duration::from_secs(2);
 
-/// Takes the lock of a file within `wait`, making the file when it is absent, never through a
-/// symlink; the lock is held until the file is closed.
+/// Takes the lock on a file within `wait`, creating the file if necessary, never through a symlink. The lock is held
+/// until the file is closed.
 pub(super) fn take_lock(path: &Path, wait: Duration) -> Result<File, Failure> {
     let file = disk::open_lock(path).writing(path.display().to_string())?;
     match disk::take_lock(&file, wait).writing("the lock")? {
@@ -366,10 +361,9 @@ pub(super) fn take_lock(path: &Path, wait: Duration) -> Result<File, Failure> {
     }
 }
 
-/// Removes a ref's lock file when its writer is dead. We hold the writer lock,
-/// so a living one is only somebody's git: it is waited for. A file is dead when
-/// it is older than two seconds, or has stood unchanged for as long before our
-/// eyes (its clock may run ahead of ours).
+/// Removes a ref's lock file if its writer is dead. We hold the writer lock, so a living writer can only be another git
+/// process, which is waited for. A lock file is dead if it is older than two seconds, or did not change while we
+/// watched it for two seconds (its clock may be ahead of ours).
 pub(super) fn clear_ref_lock(reference: &Path) -> Result<(), Failure> {
     let mut name = reference.as_os_str().to_owned();
     name.push(".lock");
@@ -397,8 +391,8 @@ pub(super) fn clear_ref_lock(reference: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The log, opened after the lock was taken (another process may have packed it in the meantime), and the writer lock until
-/// this is dropped.
+/// The writer lock, and the log opened after it was taken, because another process may have packed the log before. Both
+/// are held until this is dropped.
 pub(crate) struct LockedLog {
     pub(crate) log: Log,
     place: Place,
@@ -406,13 +400,13 @@ pub(crate) struct LockedLog {
 }
 
 impl LockedLog {
-    /// Waits for the writer lock. Makes the log where there is none.
+    /// Waits for the writer lock. Creates the log if there is none.
     pub(crate) fn take(place: &Place, wait: Duration) -> Result<Self, Failure> {
         create_log(place)?;
         Self::take_known(place, wait)
     }
 
-    /// The same of a log that must be there.
+    /// Like [`LockedLog::take`], for a log that must exist.
     pub(super) fn take_known(place: &Place, wait: Duration) -> Result<Self, Failure> {
         let lock = take_lock(&place.cook_dir().join("lock"), wait)?;
         Ok(Self {
@@ -422,8 +416,8 @@ impl LockedLog {
         })
     }
 
-    /// Moves a ref that stood at `from`, once what a dead writer left of a lock on it is gone; durable when it returns.
-    /// When the update reports an error the ref is read again, and what it says decides: an error means that it did not move.
+    /// Moves a ref from `from` to `to`, after removing a dead writer's lock file; durable on return. If the update
+    /// reports an error, the ref is read again and decides: this returns an error only if it did not move.
     pub(crate) fn advance(&self, name: &str, from: Option<Oid>, to: Oid) -> Result<(), Failure> {
         self.log.sync_fan_out()?;
         clear_ref_lock(&self.place.log_dir().join(name))?;
@@ -441,7 +435,7 @@ impl LockedLog {
         }
     }
 
-    /// Packs the log when it is due; whether it was. A failure changes nothing.
+    /// Packs the log if that is due; returns whether it did. A failure changes nothing.
     pub(crate) fn pack_when_due(&self, number: u64) -> bool {
         let for_tests = value_for_tests(ABOVE_VARIABLE).and_then(|value| value.parse().ok());
         let (every, above) = for_tests.map_or((EVERY, MAX_LOOSE), |above| (1, above));
@@ -449,15 +443,14 @@ impl LockedLog {
         is_due && run(&self.place, &self.lock, &[]).is_ok()
     }
 
-    /// Packs the log, and removes what nothing leads to and is no longer new. A failure
-    /// changes nothing.
+    /// Packs the log and removes unreachable objects that are no longer new. A failure changes nothing.
     pub(crate) fn sweep(&self) {
-        // A reader may still look at what was written lately.
+        // A reader may still use objects that were written recently.
         let _ = run(&self.place, &self.lock, &["--prune=1.hour.ago"]);
     }
 }
 
-/// Moves a damaged file to a directory, over nothing; where it lies then, if it was there.
+/// Moves a damaged file to a directory, over nothing; returns its new path, `None` if it is absent.
 pub(crate) fn set_aside(file: &Path, dir: &Path, name: &str) -> Result<Option<PathBuf>, Failure> {
     if disk::look(file).writing("a damaged file's copy")?.is_none() {
         return Ok(None);
@@ -473,21 +466,20 @@ pub(crate) fn set_aside(file: &Path, dir: &Path, name: &str) -> Result<Option<Pa
     Ok(Some(to))
 }
 
-/// Above this many loose objects the log is packed.
+/// Most loose objects that are not packed yet.
 const MAX_LOOSE: usize = 2_000;
 
-/// Loose objects are counted at every transition whose number this divides.
+/// Loose objects are counted at each transition whose number is a multiple of this.
 const EVERY: u64 = 32;
 
-/// A packing that takes longer is ended; the log stays as it was.
+/// Time limit of packing; if it is exceeded, git is killed and the log stays as it was.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// A lower threshold for tests, counted at every transition. Honoured only
-/// while `COOK_TEST=1` is set too.
+/// A lower limit for tests, checked at every transition. Effective only if `COOK_TEST=1` is set too.
 const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
 
-/// Loose objects of the log. Unreadable directories count as empty: packing is
-/// an optimisation, and whoever reads those objects will say what is wrong.
+/// The number of loose objects of the log. Unreadable directories count as empty: packing is an optimization, and
+/// readers of those objects will report the problem.
 fn loose_objects(place: &Place) -> usize {
     let objects = place.log_dir().join("objects");
     (0..=0xff_u8)
@@ -497,8 +489,8 @@ fn loose_objects(place: &Place) -> usize {
 }
 
 fn run(place: &Place, lock: &File, how: &[&str]) -> Result<(), String> {
-    // git shares the lock's open file: when cook dies, the lock is held until git
-    // has ended too, and nobody writes beside it.
+    // git inherits the lock's file descriptor: if cook dies, the lock is held until git has ended too, and nobody else
+    // writes meanwhile.
     let shared = lock
         .try_clone()
         .map_err(|error| format!("cannot share the lock: {error}"))?;
@@ -513,7 +505,7 @@ fn run(place: &Place, lock: &File, how: &[&str]) -> Result<(), String> {
     wait(child, "git gc")
 }
 
-/// Writes a pack with these objects, which lie in other directories; durable when it returns.
+/// Writes a pack of these objects, which are read from other directories; durable on return.
 pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<(), Failure> {
     let failed = |why: String| unwritable("a pack of the log", why);
     let packs = place.log_dir().join("objects").join("pack");
@@ -529,7 +521,7 @@ pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<
     let mut child = child.map_err(|error| failed(format!("cannot run git: {error}")))?;
     if let Some(stdin) = child.stdin.take() {
         let mut stdin = std::io::BufWriter::new(stdin);
-        // A git that ends early says so by its status.
+        // If git ends early, its exit status says so.
         let _ = objects.iter().try_for_each(|id| writeln!(stdin, "{id}"));
         let _ = stdin.flush();
     }
@@ -537,7 +529,7 @@ pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<
     disk::sync_dir(&packs).map_err(|error| failed(error.to_string()))
 }
 
-/// git on the log, with no settings but the log's own.
+/// A git command on the log, with no settings but the log's own.
 fn log_git(place: &Place) -> Command {
     let mut git = Command::new("git");
     for (name, _) in std::env::vars_os() {

@@ -1,11 +1,9 @@
-//! The log, its view in `.agent/`, the lock, the lease, the histories and the
-//! copies that were set aside.
+//! The log, its view in `.agent/`, the lock, the lease, the histories and the kept copies.
 //!
-//! Truth is a chain of commits in a bare repository inside the git dir; `.agent/`
-//! is its checkout. Decisions read the tip. The format is specified in
-//! `protocol/store.md`. Invariants: a transition counts from the moment the
-//! branch moved and not before; a reader never writes; nothing that the log does
-//! not hold is overwritten without a kept copy; the user's objects are never written.
+//! The source of truth is a chain of commits in a bare repository inside the git dir; `.agent/` is its checkout.
+//! Decisions read the tip. The format is specified in `protocol/store.md`. Invariants: a transition counts from the
+//! moment the branch moves, and not before; a reader never writes; nothing that the log does not hold is overwritten
+//! without a kept copy; the user's objects are never written.
 
 pub(crate) mod branches;
 mod checkpoints;
@@ -45,16 +43,16 @@ pub use transitions::{ReplayReport, Replayed, Sign, Signed, Transition};
 pub use view::{Difference, DifferenceKind, ViewStatus};
 pub use writing::{Committed, Locked, Recovered, Recovery, Staged};
 
-/// The log of one worktree. Cheap to open; one per thread.
+/// The log of one worktree. Cheap to open; use one per thread.
 pub struct Store {
     place: Place,
     log: Log,
     id: String,
-    /// Opened for looking at another worktree's workflow.
+    /// Whether it was opened to read another worktree's workflow.
     foreign: bool,
-    /// Where transitions keep tests, as far as the log was looked through for them.
+    /// Index of the tests that transitions keep, as far as the log was searched for them.
     kept_tests: RefCell<KeptTests>,
-    /// The directory of a log that came from elsewhere goes with the last that reads it.
+    /// Keeps the temporary directory of a log from elsewhere until its last reader is dropped.
     _keeps: Option<Arc<TemporaryDir>>,
 }
 
@@ -68,7 +66,7 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens another worktree's workflow by its id, for reading only.
+    /// Opens another worktree's workflow by its id, read-only.
     pub fn open_other(place: Place, id: &str) -> Result<Option<Self>, Failure> {
         if !log_place::is_id(id) {
             return Err(unknown_name(id));
@@ -95,9 +93,8 @@ impl Store {
             .then_some(store))
     }
 
-    /// Makes what is missing of log and worktree id, and opens it. Safe to call
-    /// on an existing log and from several processes at once; the first
-    /// transition is committed like any other.
+    /// Creates log and worktree id if they are missing, and opens the log. Safe on an existing log and from several
+    /// processes at once. The first transition is committed like any other.
     pub fn create(place: Place) -> Result<Self, Failure> {
         log_place::create_log(&place)?;
         let id = log_place::create_id(&place)?;
@@ -112,12 +109,12 @@ impl Store {
         })
     }
 
-    /// The id of the worktree's workflow, also where its log cannot be opened.
+    /// The id of the worktree's workflow; also works if its log cannot be opened.
     pub fn find_id(place: &Place) -> Result<Option<String>, Failure> {
         log_place::read_id(place)
     }
 
-    /// The paths this store was opened with.
+    /// The paths with which this store was opened.
     pub fn place(&self) -> &Place {
         &self.place
     }
@@ -127,19 +124,19 @@ impl Store {
         &self.id
     }
 
-    /// The branch of the log that this worktree owns.
+    /// The branch of the log that belongs to this worktree.
     pub fn branch(&self) -> String {
         format!("refs/heads/{}", self.id)
     }
 
-    /// Takes the lease of this worktree's workflow, or says who has it.
+    /// Takes the lease of this worktree's workflow; the failure names its current holder.
     pub fn lease(&self, owner: &str) -> Result<Lease, Failure> {
         let path = find_lease(&self.place, &self.id);
         log_place::make_directory(&self.place.cook_dir().join("leases"), Code::LogUnsafe)?;
         loop {
             let mut file = take_lease(&path)?;
             if !disk::is_at(&file, &path) {
-                // It was deleted between opening and locking it.
+                // The file was deleted between opening and locking.
                 continue;
             }
             write_holder(&mut file, owner)?;
@@ -147,17 +144,17 @@ impl Store {
         }
     }
 
-    /// Whether a lease is still the one of this workflow: its file may have been deleted.
+    /// Whether a lease is still that of this workflow; its file may have been deleted.
     pub fn holds(&self, lease: &Lease) -> bool {
         disk::is_at(&lease.file, &find_lease(&self.place, &self.id))
     }
 
-    /// Who holds the lease now. A text that a dead holder left says nothing.
+    /// The current holder of the lease. The text that a dead holder left is ignored.
     pub fn lease_holder(&self) -> Result<Option<LeaseHolder>, Failure> {
         Self::find_driver(&self.place, &self.id)
     }
 
-    /// Holds everything that somebody at work here holds, of each workflow: nobody is until it is dropped.
+    /// Takes the leases of all workflows and the writer lock, so that nobody works here until they are dropped.
     ///
     /// # Errors
     /// `lease_held`, `lock_held`.
@@ -174,13 +171,13 @@ impl Store {
         Ok(held)
     }
 
-    /// The same of a workflow whose log cannot be opened.
+    /// Like [`Store::lease_holder`], for a workflow whose log cannot be opened.
     pub fn find_driver(place: &Place, id: &str) -> Result<Option<LeaseHolder>, Failure> {
         let path = find_lease(place, id);
         if disk::look(&path).reading("the lease")?.is_none() {
             return Ok(None);
         }
-        // Whoever only looks may have no right to write.
+        // A reader may not have write permission.
         let file =
             disk::open_no_follow(OpenOptions::new().read(true), &path).reading("the lease")?;
         match file.try_lock_shared() {
@@ -191,23 +188,23 @@ impl Store {
     }
 }
 
-/// What a holder writes about itself.
+/// The lease file's text about its holder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseHolder {
-    /// The process.
+    /// The process id.
     pub pid: u32,
-    /// What it is doing, one line.
+    /// Its activity, in one line.
     pub owner: String,
 }
 
-/// A held lease; it ends when this is dropped, or with the process.
+/// A held lease; released when this is dropped, or when the process ends.
 #[derive(Debug)]
 pub struct Lease {
-    /// Open for as long as it is held.
+    /// Open for as long as the lease is held.
     file: File,
 }
 
-/// A probe holds the lock for an instant; an acquirer looks again for this long.
+/// How long to retry a lock: a reader that only checks for a holder keeps it for an instant.
 const PROBE: Duration = Duration::from_millis(60);
 
 fn find_lease(place: &Place, id: &str) -> PathBuf {

@@ -1,10 +1,9 @@
-//! The log's objects, read and written.
+//! Reading and writing the log's objects.
 //!
-//! Objects that are files of their own are read here and not by libgit2: its reader never returns
-//! from an object that was cut short, and believes the size an object claims.
-//! Every object read is hashed: what has the wrong content for its name does
-//! not exist for cook. Those in packs are unpacked by libgit2 and hashed here too: its own digest also looks for
-//! SHA-1 collisions, at several times the cost.
+//! Loose objects are read here rather than by libgit2, whose reader never returns from a truncated object and trusts
+//! the size that an object claims. Every object is hashed when it is read: one whose content does not match its name
+//! does not exist for cook. libgit2 unpacks objects in packs, and they are hashed here too: its own digest also
+//! searches for SHA-1 collisions, which takes several times as long.
 
 use super::error::{During, unreadable};
 use crate::disk::{self, Durable, Mode, NewFile};
@@ -22,8 +21,8 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
-/// Objects from this size on are written here, as those are that replace damaged ones: libgit2's
-/// deflate and its search for SHA-1 collisions take several times as long.
+/// Objects of at least this size are written here, as are replacements of damaged ones: libgit2's compression and
+/// search for SHA-1 collisions take several times as long.
 const LARGE: usize = 1 << 20;
 
 /// Modes of tree entries.
@@ -33,34 +32,34 @@ pub(super) const LINK: u32 = 0o120_000;
 pub(crate) const FOLDER: u32 = 0o040_000;
 pub(super) const SUBMODULE: u32 = 0o160_000;
 
-/// An opened log.
+/// An open log.
 pub(crate) struct Log {
     repo: Repository,
     /// The directory of the log's own objects.
     objects: PathBuf,
-    /// Others that are read from.
+    /// Further object directories that are read.
     others: Vec<PathBuf>,
-    /// The objects of all of them that are files of their own, where these were listed once.
+    /// All loose objects in these directories, if they were listed.
     listed: OnceCell<HashSet<Oid>>,
-    /// Objects that were looked for as files of their own and are none.
+    /// Number of objects that were looked up as loose objects in vain.
     misses: Cell<usize>,
-    /// The log's own packs, once an object is looked for in them.
+    /// The log's own packs, opened at the first lookup in them.
     packs: OnceCell<Option<Packs>>,
-    /// Small objects that were read and hashed, where several questions go over the same transitions.
+    /// Cache of small objects that were read and hashed, for callers that read the same transitions several times.
     known: OnceCell<RefCell<Known>>,
 }
 
-/// Objects by name, and their bytes together.
+/// Objects by name, and their total size in bytes.
 type Known = (HashMap<Oid, (ObjectType, Vec<u8>)>, usize);
 
-/// Bytes of an object that is kept, and of all.
+/// Largest object in the cache, and largest total, in bytes.
 const MAX_KNOWN: usize = 32 << 10;
 const MAX_KNOWN_TOGETHER: usize = 16 << 20;
 
-/// After so many objects that are in packs, those that are not are listed once: a list costs as much as this many looks.
+/// After so many lookups of packed objects, the loose ones are listed: listing costs about as much as so many lookups.
 const MANY: usize = 2048;
 
-/// Bytes of a ref's file, and of the log's other files, at most: libgit2 reads them whole.
+/// Largest file of a ref, and of the other files that libgit2 reads whole, in bytes.
 const MAX_REF: u64 = 4 << 10;
 const MAX_FILE: u64 = 256 << 20;
 
@@ -74,7 +73,7 @@ fn check_size(file: &Path, limit: u64) -> Result<(), Failure> {
     }
 }
 
-/// A commit, parsed.
+/// A parsed commit.
 pub(crate) struct Commit {
     pub(crate) tree: Oid,
     pub(crate) parents: Vec<Oid>,
@@ -82,7 +81,7 @@ pub(crate) struct Commit {
     pub(crate) message: String,
 }
 
-/// A commit under cook's one identity.
+/// The text of a commit with cook's fixed identity.
 pub(super) fn commit_text(
     tree: Oid,
     parent: Option<Oid>,
@@ -94,7 +93,6 @@ pub(super) fn commit_text(
     format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}")
 }
 
-/// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreeEntry {
     pub(crate) mode: u32,
@@ -123,8 +121,8 @@ impl Log {
         })
     }
 
-    /// The same for reading much of it: what is a file of its own is listed once, and not looked for
-    /// object by object. What comes later is found all the same, by libgit2.
+    /// The log with its loose objects listed, for reading many of them without a lookup for each. libgit2 still finds
+    /// those that are added later.
     pub(super) fn at_rest(self) -> Self {
         self.list_files();
         self
@@ -137,7 +135,7 @@ impl Log {
         });
     }
 
-    /// The same with another object directory to read from.
+    /// The log with another object directory to read from.
     pub(super) fn with_objects(mut self, dir: &Path) -> Result<Self, Failure> {
         self.repo
             .odb()
@@ -147,7 +145,7 @@ impl Log {
         Ok(self)
     }
 
-    /// Where a ref points; `None` only when it does not exist.
+    /// The target of a ref; `None` only if the ref does not exist.
     pub(crate) fn find_ref(&self, name: &str) -> Result<Option<Oid>, Failure> {
         check_size(&self.repo.path().join(name), MAX_REF)?;
         match self.repo.refname_to_id(name) {
@@ -157,7 +155,7 @@ impl Log {
         }
     }
 
-    /// Refs under a prefix that ends in `/`: the rest of the name, and the target.
+    /// Refs below a prefix that ends in `/`: the rest of the name, and the target.
     pub(super) fn list_refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>, Failure> {
         for file in disk::list_files_below(&self.repo.path().join(prefix)) {
             check_size(&file, MAX_REF)?;
@@ -178,19 +176,19 @@ impl Log {
         Ok(found)
     }
 
-    /// Makes a ref that must not exist yet; durable when it returns.
+    /// Creates a ref that must not exist yet; durable on return.
     pub(super) fn create_ref(&self, name: &str, target: Oid) -> Result<(), git2::Error> {
         self.repo.reference(name, target, false, "").map(drop)
     }
 
-    /// Moves a ref that must still point where it pointed; durable when it returns.
+    /// Moves a ref that must still point at `from`; durable on return.
     pub(super) fn move_ref(&self, name: &str, from: Oid, to: Oid) -> Result<(), git2::Error> {
         self.repo
             .reference_matching(name, to, true, from, "")
             .map(drop)
     }
 
-    /// Removes a ref that must still point where it pointed.
+    /// Removes a ref that must still point at `from`.
     pub(super) fn remove_ref(&self, name: &str, from: Oid) -> Result<(), git2::Error> {
         let mut found = self.repo.find_reference(name)?;
         match found.target() == Some(from) {
@@ -199,7 +197,7 @@ impl Log {
         }
     }
 
-    /// The commit that an abbreviated name means, if exactly one does.
+    /// The commit with an abbreviated id, if there is exactly one.
     pub(super) fn find_commit_by_prefix(&self, prefix: &str) -> Option<Oid> {
         let short = Oid::from_str_ext(prefix, self.format()).ok()?;
         let id = self.odb().ok()?.exists_prefix(short, prefix.len()).ok()?;
@@ -210,11 +208,11 @@ impl Log {
         self.repo.object_format()
     }
 
-    /// The name of an object with that content.
+    /// The id of an object with that content.
     pub(crate) fn name(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, Failure> {
         let head = format!("{} {}\0", kind.str(), bytes.len());
-        // libgit2's own digest also looks for SHA-1 collisions, at several times the cost.
-        // Whoever could write one into the log could as well rewrite the log.
+        // libgit2's own digest also searches for SHA-1 collisions, which takes several times as long. Anyone who could
+        // write a collision to the log could as well rewrite the log.
         let id = match self.format() {
             ObjectFormat::Sha1 => Oid::from_bytes(&digest::<Sha1>(&head, bytes)),
             _ => Oid::from_bytes(&digest::<Sha256>(&head, bytes)),
@@ -222,19 +220,19 @@ impl Log {
         id.reading("a digest")
     }
 
-    /// The object a full name means, whether it exists or not.
+    /// The object id that a full name stands for, whether the object exists or not.
     pub(crate) fn oid(&self, hex: &str) -> Option<Oid> {
         Oid::from_str_ext(hex, self.format())
             .ok()
             .filter(|id| id.to_string() == hex)
     }
 
-    /// Where loose objects are read from.
+    /// The directories from which loose objects are read.
     fn directories(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.objects].into_iter().chain(&self.others)
     }
 
-    /// Those of them that an object may be a file of its own in.
+    /// Those of them in which this object may be a loose one.
     fn directories_of(&self, id: Oid) -> impl Iterator<Item = &PathBuf> {
         let listed = self.listed.get();
         let is_loose = listed.is_none_or(|listed| listed.contains(&id));
@@ -245,7 +243,7 @@ impl Log {
         self.repo.odb().reading("the log's objects")
     }
 
-    /// All objects by name.
+    /// The ids of all objects.
     pub(crate) fn all(&self) -> Result<Vec<Oid>, Failure> {
         let mut ids = Vec::new();
         self.odb()?
@@ -259,8 +257,8 @@ impl Log {
         Ok(ids)
     }
 
-    /// Writes an object; durable when it returns. A damaged one of that name is
-    /// replaced: libgit2 would take it for written.
+    /// Writes an object; durable on return. Replaces a damaged object of that name, which libgit2 would take for
+    /// already written.
     pub(crate) fn write(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, Failure> {
         let id = self.name(kind, bytes)?;
         let sound = match read_loose(&self.objects, id) {
@@ -278,31 +276,29 @@ impl Log {
             .writing("an object of the log")
     }
 
-    /// Writes an object as a file of its own, also where a pack holds a damaged one: the file
-    /// is what is read.
+    /// Writes an object as a loose one, even if a pack holds a damaged copy: the loose one takes precedence.
     pub(crate) fn write_anew(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, Failure> {
         let id = self.name(kind, bytes)?;
         write_loose(&self.objects, id, kind, bytes).writing("an object of the log")?;
         Ok(id)
     }
 
-    /// Where the file of an object of the log's own is, if it has one.
+    /// The path of an object's loose file, whether it exists or not.
     pub(crate) fn loose_file(&self, id: Oid) -> PathBuf {
         loose_path(&self.objects, id)
     }
 
-    /// Makes the directories of new objects durable: libgit2 syncs each object
-    /// and the directory it lies in, not the entry of a directory it had to make.
+    /// Makes the directories of new objects durable: libgit2 syncs an object and its directory, but not the parent's
+    /// entry of a new directory.
     pub(super) fn sync_fan_out(&self) -> Result<(), Failure> {
         disk::sync_dir(&self.objects).writing("the objects of the log")
     }
 
-    /// Writes a tree.
     pub(crate) fn write_tree(&self, entries: Vec<TreeEntry>) -> Result<Oid, Failure> {
         self.write(ObjectType::Tree, &tree_bytes(entries))
     }
 
-    /// Writes a commit under cook's one identity. No ref moves.
+    /// Writes a commit with cook's fixed identity. No ref moves.
     pub(crate) fn write_commit(
         &self,
         tree: Oid,
@@ -314,12 +310,12 @@ impl Log {
         self.write(ObjectType::Commit, text.as_bytes())
     }
 
-    /// Keeps small objects from now on: they are asked for again.
+    /// Turns the cache of small objects on.
     pub(super) fn remember(&self) {
         self.known.get_or_init(RefCell::default);
     }
 
-    /// An object's content, checked against its name, now or where it is remembered.
+    /// The content of an object, checked against its name; from the cache if it is there.
     pub(crate) fn read(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), Failure> {
         let Some(known) = self.known.get() else {
             return self.read_file(id);
@@ -359,20 +355,20 @@ impl Log {
         {
             return Ok((kind, bytes));
         }
-        // It is in none of them as they were, or damaged: libgit2 looks again, and hashes what it reads.
+        // The packs may have changed, or the object is damaged: libgit2 looks again, and verifies the hash.
         let odb = self.odb()?;
         let object = odb.read(id).map_err(|error| failed(error.into()))?;
         Ok((object.kind(), object.data().to_vec()))
     }
 
-    /// Whether there is an object of that name, sound or not.
+    /// Whether an object of that name exists, intact or not.
     pub(super) fn holds(&self, id: Oid) -> bool {
         let is_loose =
             |dir: &PathBuf| disk::look(&loose_path(dir, id)).is_ok_and(|at| at.is_some());
         self.directories_of(id).any(is_loose) || self.odb().is_ok_and(|odb| odb.exists(id))
     }
 
-    /// What an object is, and its size before compression.
+    /// The type of an object, and its size before compression.
     pub(super) fn header(&self, id: Oid) -> Result<(ObjectType, u64), Failure> {
         let failed = |error| unreadable_object(id, error);
         for dir in self.directories_of(id) {
@@ -386,7 +382,7 @@ impl Log {
             .map_err(|error| failed(error.into()))
     }
 
-    /// An object's size, before compression.
+    /// The size of an object before compression.
     pub(super) fn size(&self, id: Oid) -> Result<u64, Failure> {
         self.header(id).map(|(_, size)| size)
     }
@@ -409,7 +405,7 @@ impl Log {
         self.decode_commit(id, &self.read_as(id, ObjectType::Commit)?)
     }
 
-    /// A commit from its content.
+    /// Parses the content of a commit.
     pub(crate) fn decode_commit(&self, id: Oid, bytes: &[u8]) -> Result<Commit, Failure> {
         self.parse_commit(&String::from_utf8_lossy(bytes))
             .ok_or_else(|| unreadable(format!("log commit {id}"), "it is malformed"))
@@ -440,7 +436,7 @@ impl Log {
         self.decode_tree(id, &self.read_as(id, ObjectType::Tree)?)
     }
 
-    /// A tree's entries from its content.
+    /// Parses the content of a tree.
     pub(crate) fn decode_tree(&self, id: Oid, bytes: &[u8]) -> Result<Vec<TreeEntry>, Failure> {
         let width = id.as_bytes().len();
         parse_tree(bytes, width)
@@ -448,10 +444,10 @@ impl Log {
     }
 }
 
-/// The packs of an object directory, which libgit2 reads without a digest of what it reads.
+/// The packs of an object directory, read through libgit2 without hashing.
 struct Packs(NonNull<raw::git_odb_backend>);
 
-// SAFETY: it is used by one thread at a time, and what libgit2 shares between backends it locks.
+// SAFETY: one thread at a time uses it, and libgit2 locks what backends share.
 unsafe impl Send for Packs {}
 
 impl Packs {
@@ -470,7 +466,7 @@ impl Packs {
         NonNull::new(backend).filter(|_| code == 0).map(Self)
     }
 
-    /// An object as a pack holds it, whatever its name says; none where no pack does, or it cannot be unpacked.
+    /// The object as a pack holds it, without a check of its name; `None` if no pack has it, or it cannot be unpacked.
     fn read(&self, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
         let mut name = raw::git_oid {
             kind: match id.as_bytes().len() {
@@ -482,7 +478,7 @@ impl Packs {
         name.id[..id.as_bytes().len()].copy_from_slice(id.as_bytes());
         let backend = self.0.as_ptr();
         let (mut data, mut length, mut kind) = (std::ptr::null_mut(), 0, raw::GIT_OBJECT_INVALID);
-        // SAFETY: the backend lives as long as this value, and what it reads is ours until it is freed.
+        // SAFETY: the backend lives as long as this value, and the data read is ours until it is freed.
         unsafe {
             let read = (*backend).read?;
             if read(&mut data, &mut length, &mut kind, backend, &name) != 0 || data.is_null() {
@@ -497,7 +493,7 @@ impl Packs {
 
 impl Drop for Packs {
     fn drop(&mut self) {
-        // SAFETY: nobody else has it.
+        // SAFETY: this value is the only owner.
         unsafe {
             if let Some(free) = (*self.0.as_ptr()).free {
                 free(self.0.as_ptr());
@@ -510,9 +506,9 @@ fn unreadable_object(id: Oid, error: Box<dyn std::error::Error + Send + Sync>) -
     unreadable(format!("object {id} of the log"), error)
 }
 
-/// A tree as git writes it.
+/// Encodes a tree as git does.
 pub(super) fn tree_bytes(mut entries: Vec<TreeEntry>) -> Vec<u8> {
-    // Git orders a directory as if its name ended in a slash.
+    // git sorts a directory as if its name ended with a slash.
     let key = |entry: &TreeEntry| {
         let mut key = entry.name.clone();
         if entry.mode == FOLDER {
@@ -545,10 +541,10 @@ fn parse_tree(bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
     entries.collect()
 }
 
-/// No object of a log is larger, before compression.
+/// Largest object of a log before compression.
 const MAX_OBJECT: u64 = 1 << 30;
 
-/// Names of the objects below a directory, as its files are called.
+/// Names of the loose objects in an object directory, from the names of its files.
 pub(super) fn list_loose(objects: &Path) -> Vec<String> {
     let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
     let fan_outs = entries(objects).filter(|entry| entry.file_name().len() == 2);
@@ -560,13 +556,12 @@ pub(super) fn list_loose(objects: &Path) -> Vec<String> {
     names.collect()
 }
 
-/// A loose object; `None` when there is no such file.
+/// Reads a loose object; `None` if there is no such file.
 pub(super) fn read_loose(objects: &Path, id: Oid) -> io::Result<Option<(ObjectType, Vec<u8>)>> {
     open_loose(objects, id)?.map(inflate).transpose()
 }
 
-/// Writes a loose object as git does: under a temporary name, synced, then renamed, and
-/// the directory it lies in synced.
+/// Writes a loose object as git does: under a temporary name, synced, renamed, and its directory synced.
 pub(super) fn write_loose(
     objects: &Path,
     id: Oid,
@@ -581,7 +576,7 @@ pub(super) fn write_loose(
     }
     let new = NewFile::at(&path, Durable::ContentAndName)
         .mode(Mode::Masked(0o444))
-        // The name that git's own cleaning knows.
+        // A prefix that git's own cleanup recognizes.
         .prefix("tmp_obj_");
     let mut stream = flate2::write::ZlibEncoder::new(new.begin()?, flate2::Compression::fast());
     write!(stream, "{} {}\0", kind.str(), bytes.len())?;
@@ -612,7 +607,7 @@ fn make_malformed(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
-/// Type and size, as the object itself says.
+/// Type and size according to the object's own header.
 pub(super) fn read_header(stream: &mut impl BufRead) -> io::Result<(ObjectType, u64)> {
     let mut head = Vec::new();
     stream.take(64).read_until(0, &mut head)?;

@@ -1,5 +1,5 @@
-//! A log that came from elsewhere, in a temporary directory: looked through there, read there, and
-//! taken into the log when all of it holds.
+//! A log from elsewhere in a temporary directory, where it is checked and read; it is copied into the log if all of it
+//! is valid.
 
 use super::Store;
 use super::error::{During, foreign, in_one_line};
@@ -17,35 +17,34 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Entries of one tree, and bytes of a tree with as many.
+/// Most entries of a tree, and most bytes of a tree.
 const MAX_ENTRIES: usize = 4_096;
 const MAX_TREE: u64 = 1 << 20;
-/// Bytes of a commit; a signature is one or two thousand.
+/// Most bytes of a commit; a signature takes one or two thousand.
 const MAX_COMMIT: u64 = 64 << 10;
-/// From this many objects on they become a pack; fewer are files of their own, as a
-/// transition's are.
+/// From this many objects on they are written as a pack; fewer become loose objects, like those of a transition.
 const PACKED_FROM: usize = 500;
 
-/// A directory for objects of another repository, with the shape of a log.
+/// A directory for objects of another repository, laid out like a log.
 #[derive(Debug)]
 pub struct Quarantine {
     dir: Arc<TemporaryDir>,
-    /// Of the log in it.
+    /// The place of the log in it.
     inside: Place,
-    /// Of the worktree that asked.
+    /// The place of the worktree for which it was fetched.
     here: Place,
-    /// Object directories that are read beside it.
+    /// Object directories that are read as well.
     lent: Vec<PathBuf>,
-    /// What the worktree's log holds counts as known.
+    /// Whether the content of the worktree's own log counts as known.
     knows_own: bool,
 }
 
 impl Quarantine {
-    /// Makes one. With `knows_own` a chain is followed to what the worktree's log holds, else to
-    /// its beginning.
+    /// Creates a quarantine. With `knows_own` a chain is followed back to transitions that the worktree's log holds,
+    /// otherwise to its beginning.
     ///
     /// # Errors
-    /// A directory that cannot be made, a log that cannot be used.
+    /// If a directory cannot be created, or the log cannot be used.
     pub fn make(here: &Place, knows_own: bool) -> Result<Self, Failure> {
         let what = "a directory for a log from elsewhere";
         let dir = TemporaryDir::make().writing(what)?;
@@ -53,7 +52,7 @@ impl Quarantine {
         let inside = Place {
             common_dir: root.clone(),
             git_dir: root.clone(),
-            // It shows nothing.
+            // It has no view.
             worktree: root.join("none"),
         };
         log_place::fill_passing(&inside, here).writing(what)?;
@@ -71,12 +70,12 @@ impl Quarantine {
         })
     }
 
-    /// Where git is to put what it fetches.
+    /// The directory into which git is to fetch.
     pub fn objects(&self) -> PathBuf {
         self.inside.log_dir().join("objects")
     }
 
-    /// Where git may look for what is here already.
+    /// The directories in which git may look for existing objects.
     pub fn lent(&self) -> &[PathBuf] {
         &self.lent
     }
@@ -100,7 +99,7 @@ impl Quarantine {
         }
     }
 
-    /// Looks at the size of everything that came along.
+    /// Checks the number and size of all fetched objects.
     ///
     /// # Errors
     /// `remote_log_refused`.
@@ -113,7 +112,7 @@ impl Quarantine {
                 "{came} objects came along, and {most} are read"
             )));
         }
-        // Wanted or not: what something wanted is made from is inflated with it.
+        // Even unneeded ones: a needed object may be a delta against one, which is inflated with it.
         for id in all {
             limits.check_time()?;
             let header = log.header(id);
@@ -125,30 +124,29 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Looks a chain through, from that commit back.
+    /// Checks a chain from that commit back.
     ///
     /// # Errors
-    /// `remote_log_refused`, or a format that this cook does not know.
+    /// `remote_log_refused`, or the error that this cook does not know the format.
     pub fn admit(&self, tip: &str, limits: &Limits) -> Result<Admitted, Failure> {
         let log = self.open_all()?.at_rest();
         let tip = commit_name(&log, tip)?;
         admit(&log, self.own()?.as_ref(), tip, limits)
     }
 
-    /// What a commit of it says about itself.
+    /// The data in the message of one of its commits.
     ///
     /// # Errors
-    /// When it is not here, or not a transition.
+    /// If the commit is not here, or not a transition.
     pub fn meta(&self, commit: &str) -> Result<Meta, Failure> {
         let log = self.open_all()?;
         log_format::meta(&log, commit_name(&log, commit)?)
     }
 
-    /// Opens an admitted chain as a log of its own, for reading. The directory stays for as long
-    /// as the store does.
+    /// Opens an admitted chain as a log of its own, for reading. The directory exists for as long as the store does.
     ///
     /// # Errors
-    /// When it cannot be written down there.
+    /// If the chain cannot be written there.
     pub fn open(&self, admitted: &Admitted) -> Result<Store, Failure> {
         let all = self.open_all()?;
         let alone = self.open_alone()?;
@@ -157,12 +155,12 @@ impl Quarantine {
         let lacking: Vec<Oid> = needed.filter(|id| !came.contains(id)).collect();
         bring(&all, &alone, &self.lent, &self.inside, &lacking)?;
         let id = log_place::fresh_id();
-        // The tip may be among what is here already.
+        // The tip may be in a lent directory.
         all.create_ref(&format!("refs/heads/{id}"), admitted.tip)
             .writing("a ref of the fetched log")?;
         let mut log = self.open_alone()?;
         if self.knows_own {
-            // What it follows stays where it is.
+            // The preceding transitions stay in the worktree's log.
             for dir in &self.lent {
                 log = log.with_objects(dir)?;
             }
@@ -177,11 +175,10 @@ impl Quarantine {
         })
     }
 
-    /// Writes an admitted chain into the log of the worktree, which is made where there is none.
-    /// No ref leads there yet.
+    /// Writes an admitted chain into the worktree's log, creating the log if necessary. No ref leads to it yet.
     ///
     /// # Errors
-    /// A held lock, an object that cannot be read or written.
+    /// If the lock is held, or an object cannot be read or written.
     pub fn take_in(&self, admitted: &Admitted, wait: Duration) -> Result<(), Failure> {
         let all = self.open_all()?;
         let locked = LockedLog::take(&self.here, wait)?;
@@ -203,7 +200,7 @@ fn commit_name(log: &Log, name: &str) -> Result<Oid, Failure> {
         .ok_or_else(|| foreign(format!("`{}` is not an object's name", name.escape_debug())))
 }
 
-/// Copies objects into a log, in their order.
+/// Copies objects into a log, in this order.
 fn bring(
     from: &Log,
     to: &Log,
@@ -221,18 +218,18 @@ fn bring(
     Ok(())
 }
 
-/// How much of a log from elsewhere is read.
+/// Limits for reading a log from elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Transitions that are new here.
+    /// Most transitions that are new here.
     pub transitions: u64,
-    /// Objects that came along.
+    /// Most fetched objects.
     pub objects: u64,
-    /// Bytes of a document.
+    /// Most bytes of a document.
     pub document: u64,
-    /// Bytes of any other file.
+    /// Most bytes of any other file.
     pub file: u64,
-    /// When it must be done.
+    /// The deadline.
     pub until: Instant,
 }
 
@@ -245,18 +242,18 @@ impl Limits {
     }
 }
 
-/// A chain that was looked through.
+/// A chain that passed the checks.
 #[derive(Debug, Clone)]
 pub struct Admitted {
     tip: Oid,
-    /// The transition it follows, which the log holds already; none = it begins here.
+    /// The transition before the chain, which the log already holds; `None` if the chain starts the log.
     known: Option<Oid>,
-    /// All that it needs and the log may lack. Files come first, then trees, then commits, the
-    /// oldest first: a log that was filled in part holds no commit without what it leads to.
+    /// All objects that it needs and the log may lack: files first, then trees, then commits, oldest first, so that a
+    /// partly filled log never holds a commit without everything it leads to.
     objects: Vec<Oid>,
-    /// New transitions.
+    /// Number of new transitions.
     pub transitions: u64,
-    /// Bytes of what it needs, before compression.
+    /// Total size of these objects before compression.
     pub bytes: u64,
 }
 
@@ -266,16 +263,16 @@ impl Admitted {
         self.tip.to_string()
     }
 
-    /// The transition it follows, which the log holds already.
+    /// The transition before the chain, if the log already holds one.
     pub fn find_known(&self) -> Option<String> {
         self.known.map(|id| id.to_string())
     }
 }
 
-/// Walks from a tip to its first transition, or to one that `own` holds. git has looked at the form of what came
-/// (`fetch.fsckObjects`), and replay compares each commit to the one that cook would write; git refuses neither names that
-/// differ in case alone, symlinks, submodules and odd modes, nor merge commits. Every size is asked for before an object
-/// is inflated.
+/// Walks from a tip to its first transition, or to one that `own` holds. git has checked the form of the fetched
+/// objects (`fetch.fsckObjects`), and replay compares each commit with the one that cook would write. But git accepts
+/// names that differ only in case, symlinks, submodules, odd modes and merge commits; these are refused here. Every
+/// object's size is read from its header before the object is inflated.
 fn admit(log: &Log, own: Option<&Log>, tip: Oid, limits: &Limits) -> Result<Admitted, Failure> {
     let mut walk = Walk {
         log,
@@ -338,15 +335,15 @@ struct Walk<'l> {
     limits: &'l Limits,
     seen: HashSet<Oid>,
     files: Vec<Oid>,
-    /// A tree before those in it.
+    /// Each tree precedes the trees in it.
     trees: Vec<Oid>,
-    /// The newest first.
+    /// Newest first.
     commits: Vec<Oid>,
     bytes: u64,
 }
 
 impl Walk<'_> {
-    /// Number and parent of a transition whose form is right.
+    /// Checks the form of a transition; returns its number and parent.
     fn transition(&mut self, id: Oid, is_tip: bool) -> Result<(u64, Option<Oid>), Failure> {
         let bytes = self.read(id, ObjectType::Commit, MAX_COMMIT)?;
         self.commits.push(id);
@@ -366,13 +363,13 @@ impl Walk<'_> {
             log_format::read_meta(id, &commit).ok_or_else(|| wrong("is not a transition"))?;
         self.tree(commit.tree, None, &format!("transition {}", meta.seq))?;
         if is_tip {
-            // What another cook wrote is not malformed.
+            // A commit in another cook's format is not malformed.
             Stand::at(self.log, id)?.check_format()?;
         }
         Ok((meta.seq, commit.parents.first().copied()))
     }
 
-    /// An object of that kind whose header says that it is no longer than `limit`; its size.
+    /// Checks from an object's header that it has this type and at most `limit` bytes; returns its size.
     fn check(&self, id: Oid, wanted: ObjectType, at: &str, limit: u64) -> Result<u64, Failure> {
         let header = self.log.header(id);
         let (kind, bytes) = header.map_err(|error| foreign(in_one_line(&error)))?;
@@ -393,12 +390,12 @@ impl Walk<'_> {
             .map_err(|error| foreign(in_one_line(&error)))
     }
 
-    /// Whether the log may lack it, asked once.
+    /// Whether the log may lack the object; true only for the first call.
     fn is_new(&mut self, id: Oid) -> bool {
         self.seen.insert(id) && !self.own.is_some_and(|own| own.holds(id))
     }
 
-    /// The tree of a transition, or a folder in it.
+    /// Checks the tree of a transition, or a folder in it.
     fn tree(&mut self, id: Oid, folder: Option<&str>, at: &str) -> Result<(), Failure> {
         if !self.is_new(id) {
             return Ok(());
@@ -447,7 +444,7 @@ fn too_long(at: &str, bytes: u64, limit: u64) -> Failure {
     foreign(format!("{at} holds {bytes} bytes, and {limit} are read"))
 }
 
-/// Whether the format has a file of that name there.
+/// Whether the format has a file of that name in that folder.
 fn has_place(folder: Option<&str>, name: &str) -> bool {
     let is_json = |is_stem: fn(u8) -> bool| {
         let stem = name.strip_suffix(".json").unwrap_or_default();

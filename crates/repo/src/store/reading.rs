@@ -1,7 +1,6 @@
-//! Reading without a lock: tip, snapshot, entries, histories, what transitions keep of sessions, and what somebody who has a part of the log can read in it.
+//! Reading without a lock: tip, snapshot, entries, histories, cited exchanges, and the contents of a part of the log.
 //!
-//! A reader never writes. When packing moves objects under it, it opens the log
-//! again and repeats the read.
+//! A reader never writes. If packing moves objects during a read, the reader opens the log again and repeats the read.
 
 use super::Store;
 use super::error::{During, unknown_name};
@@ -18,53 +17,53 @@ use cook_protocol::model::{
 use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// One transition as the log holds it.
+/// A transition as the log holds it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// Full id of the log commit.
     pub commit: String,
-    /// Log sequence.
+    /// Its sequence number.
     pub seq: u64,
-    /// The log commit before it; none for the first.
+    /// The log commit before it; `None` for the first.
     pub parent: Option<String>,
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// What it was judged by.
+    /// The facts by which the event was judged.
     pub facts: Facts,
     /// Who caused it.
     pub actor: Actor,
-    /// The rule it was taken under.
+    /// The rule under which it was accepted.
     pub rule: String,
-    /// When, as the facts say it (RFC 3339 UTC).
+    /// The time in the facts (RFC 3339, UTC).
     pub time: String,
-    /// The slice or mission it is about.
+    /// The slice or mission that it concerns.
     pub subject: String,
     /// Epoch of the writer's lease.
     pub lease_epoch: u64,
-    /// The documents after it.
+    /// The documents after the transition.
     pub snapshot: Snapshot,
-    /// What it appended to the histories.
+    /// The records that it appended to the histories.
     pub records: Records,
-    /// The receipts it brought.
+    /// The receipts that it added.
     pub receipts: Vec<Receipt>,
 }
 
-/// A workflow of this repository, by worktree.
+/// The workflow of one worktree of this repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeLog {
     /// The worktree's id: the branch of the log.
     pub id: String,
     /// Its newest transition.
     pub tip: Meta,
-    /// It belongs to the worktree of the caller's [`Place`].
+    /// Whether it belongs to the worktree of the caller's [`Place`].
     pub here: bool,
 }
 
-/// How often a read is repeated on a freshly opened log.
+/// Most repetitions of a read, each on a freshly opened log.
 const RETRIES: usize = 4;
 
 impl Store {
-    /// Runs a read; when it fails, runs it again on the log as it is now.
+    /// Runs a read; if it fails, repeats it on the log opened anew.
     pub(super) fn read<T>(&self, work: impl Fn(&Log) -> Result<T, Failure>) -> Result<T, Failure> {
         let mut outcome = work(&self.log);
         for _ in 0..RETRIES {
@@ -95,10 +94,10 @@ impl Store {
         })
     }
 
-    /// A transition's commit as it was signed; `None` where it bears no signature.
+    /// The signature of a transition's commit, with the signed text; `None` if it has no signature.
     ///
     /// # Errors
-    /// A log that cannot be read, or does not hold it.
+    /// If the log cannot be read, or does not hold the transition.
     pub fn read_signed(&self, commit: &str) -> Result<Option<Signed>, Failure> {
         let bytes = self.read(|log| {
             let id = log.oid(commit).ok_or_else(|| unknown_name(commit))?;
@@ -107,12 +106,12 @@ impl Store {
         Ok(take_signature(&bytes))
     }
 
-    /// The documents at the tip. An error when there is no transition yet.
+    /// The documents at the tip. Fails if there is no transition yet.
     pub fn snapshot(&self) -> Result<Snapshot, Failure> {
         self.read(|log| Stand::at(log, self.some_tip(log)?)?.snapshot())
     }
 
-    /// Tip and documents from one look at the branch.
+    /// Tip and documents, from a single read of the branch.
     pub fn current(&self) -> Result<Option<(Tip, Snapshot)>, Failure> {
         self.read(|log| {
             let Some(id) = self.tip_id(log)? else {
@@ -127,7 +126,7 @@ impl Store {
         })
     }
 
-    /// Format of the tip, and whether this build may write after it.
+    /// The format of the tip; this build's format if there is no transition yet.
     pub fn format(&self) -> Result<u32, Failure> {
         self.read(|log| match self.tip_id(log)? {
             Some(id) => Stand::at(log, id)?.format(),
@@ -135,9 +134,9 @@ impl Store {
         })
     }
 
-    /// The commit that `name` means: `@` the newest, `@-` the one before (more
-    /// dashes go further back, `@-12` goes twelve), a sequence number, or a full
-    /// or abbreviated id of at least four digits.
+    /// Resolves the name of a transition: `@` is the newest, `@-` the one before it (more dashes go further back,
+    /// `@-12` goes back twelve); other names are a sequence number, or a full or abbreviated id of at least four
+    /// digits.
     pub fn resolve(&self, name: &str) -> Result<Meta, Failure> {
         self.read(|log| {
             let unknown = || unknown_name(name);
@@ -165,7 +164,7 @@ impl Store {
         }
     }
 
-    /// One transition with everything the log holds of it; names as in [`Store::resolve`].
+    /// One transition with all its data; for names see [`Store::resolve`].
     pub fn entry(&self, name: &str) -> Result<Entry, Failure> {
         let meta = self.resolve(name)?;
         self.read(|log| {
@@ -176,17 +175,17 @@ impl Store {
         })
     }
 
-    /// What happened in the transition of that full id, without the documents after it.
+    /// The event of the transition with this full id.
     pub fn event(&self, commit: &str) -> Result<Event, Failure> {
         Ok(self.event_and_facts(commit)?.0)
     }
 
-    /// Keeps small objects that are read from now on: several questions go over the same transitions.
+    /// Turns the cache of small objects on, for callers that read the same transitions several times.
     pub fn remember(&self) {
         self.log.remember();
     }
 
-    /// The same with what it was judged by.
+    /// The event of a transition and the facts by which it was judged.
     pub fn event_and_facts(&self, commit: &str) -> Result<(Event, Facts), Failure> {
         self.read(|log| {
             let id = log.oid(commit).ok_or_else(|| unknown_name(commit))?;
@@ -195,7 +194,7 @@ impl Store {
         })
     }
 
-    /// Transitions, newest first, one commit read per step. Stops after an error.
+    /// Transitions, newest first; each step reads one commit. Ends after an error.
     pub fn entries(&self) -> Result<impl Iterator<Item = Result<Meta, Failure>>, Failure> {
         let mut next = self.read(|log| self.tip_id(log))?;
         Ok(std::iter::from_fn(move || {
@@ -212,7 +211,7 @@ impl Store {
         }))
     }
 
-    /// A history from its first line on: the concatenation along the chain.
+    /// All lines of a history: the concatenation along the chain.
     pub fn history_lines(
         &self,
         history: History,
@@ -230,10 +229,10 @@ impl Store {
         }))
     }
 
-    /// What the transition of that full id added to a history.
+    /// The lines that the transition with this full id added to a history.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn lines_added(&self, commit: &str, history: History) -> Result<String, Failure> {
         self.read(|log| {
             let id = log.oid(commit).ok_or_else(|| unknown_name(commit))?;
@@ -242,8 +241,7 @@ impl Store {
         })
     }
 
-    /// Every workflow of the repository's log, those of removed worktrees
-    /// included, by id. Empty when there is no log.
+    /// Every workflow of the repository's log by id, including those of removed worktrees. Empty if there is no log.
     pub fn all_worktrees(place: &Place) -> Result<Vec<WorktreeLog>, Failure> {
         let Some(log) = log_place::open_log(place)? else {
             return Ok(Vec::new());
@@ -262,11 +260,11 @@ impl Store {
             .collect()
     }
 
-    /// Looks into every file that the transitions after one bring, up to another one, newest first:
-    /// the transition, the file's name, its content.
+    /// Calls `look` for every file that the transitions after `known` add, up to `newest`, newest transition first,
+    /// with the transition, the file's name and its content.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn look_into_contents_after(
         &self,
         known: Option<&str>,
@@ -319,11 +317,11 @@ impl Store {
         Ok(contents)
     }
 
-    /// Every transition that keeps what was said in the session behind its report, oldest
-    /// first: the documents before it when asked for, sequence, event, and what was said.
+    /// Calls `each` for every exchange that the transitions after `known` keep, oldest first, with a function for the
+    /// documents before the transition, its sequence number, its event, and the exchange or why it cannot be read.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn each_cited_exchange(
         &self,
         known: Option<&str>,
@@ -363,7 +361,7 @@ impl Store {
     }
 }
 
-/// What a name of a transition asks for.
+/// The parsed name of a transition.
 enum Operation {
     Back(u64),
     Seq(u64),
@@ -417,16 +415,16 @@ fn entry(log: &Log, id: Oid) -> Result<Entry, Failure> {
     })
 }
 
-/// What a part of the log holds.
+/// The totals of a part of the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Transitions.
+    /// Number of transitions.
     pub transitions: u64,
-    /// Bytes of their files, each counted once.
+    /// Bytes of their files, each file counted once.
     pub bytes: u64,
-    /// Exchanges with agents.
+    /// Number of exchanges with agents.
     pub exchanges: u64,
-    /// Messages of the user.
+    /// Number of messages of the user.
     pub messages: u64,
 }
 
@@ -438,7 +436,7 @@ fn prompts(lines: &[u8]) -> u64 {
     lines.split(|byte| *byte == b'\n').filter(is_prompt).count() as u64
 }
 
-/// Files of a transition, those in its folders included.
+/// The files of a transition, including those in its folders.
 fn files(log: &Log, commit: &Commit) -> Result<Vec<(String, Oid)>, Failure> {
     let mut found = Vec::new();
     for entry in Stand::of(log, commit)?.entries {
@@ -452,10 +450,10 @@ fn files(log: &Log, commit: &Commit) -> Result<Vec<(String, Oid)>, Failure> {
     Ok(found)
 }
 
-/// The documents before a transition; none before the first.
+/// Reads the documents before a transition; `None` before the first.
 pub type Before<'a> = &'a dyn Fn() -> Result<Option<Snapshot>, Failure>;
 
-/// The citations of a folder, or why one is none; what none of them names is none either.
+/// The cited exchanges of a folder, or why one is invalid. A file that nothing cites is invalid too.
 fn read_cited(
     log: &Log,
     folder: &[TreeEntry],

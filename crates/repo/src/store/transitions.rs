@@ -1,12 +1,11 @@
-//! What a writer commits: a transition, what can be told of it by itself, the tree and the text of its commit, and a signature
-//! in the header of that, where git has its own.
+//! Transitions: the checks that need no other transition, the tree and commit text that a writer writes, and signatures
+//! in the commit header, where git puts its own.
 //!
-//! Each transition names the process that wrote it. The rest of a commit may be equal to what another machine decides in the
-//! same second, and git would tell both that they were the first to push it.
+//! Each transition names the process that wrote it. Otherwise two machines that take the same decision in the same
+//! second would write the same commit, and git would tell both that their push was the first.
 //!
-//! Replay: runs the recorded events again and compares what comes out with what
-//! the log holds, oldest first. A tree that its event does not produce is the
-//! finding `log_not_derivable`.
+//! Replay runs the recorded events again, oldest first, and compares the results with the log. A tree that its event
+//! does not produce is the finding `log_not_derivable`.
 
 use super::Store;
 use super::checkpoints::{self, Intake};
@@ -31,39 +30,39 @@ use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// What one commit holds, as `apply` returned it.
+/// The content of one log commit, as `apply` returned it.
 #[derive(Debug, Clone)]
 pub struct Transition {
-    /// The tip that `snapshot` follows; none for the first transition.
+    /// The tip that `snapshot` follows; `None` for the first transition.
     pub parent: Option<Tip>,
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// What it was judged by; `facts.now` is the commit's time.
+    /// The facts by which it was judged; `facts.now` is the commit's time.
     pub facts: Facts,
     /// Who caused it.
     pub actor: Actor,
-    /// The rule it was taken under: one short word.
+    /// The rule under which it was accepted: one short word.
     pub rule: String,
-    /// The slice or mission it is about, for the message.
+    /// The slice or mission that it concerns, for the message.
     pub subject: String,
-    /// The documents after it, sequence and revisions set.
+    /// The documents after it, with sequence number and revisions set.
     pub snapshot: Snapshot,
-    /// What it appends to the histories.
+    /// The records that it appends to the histories.
     pub records: Records,
-    /// The receipts it brings.
+    /// The receipts that it adds.
     pub receipts: Vec<Receipt>,
-    /// What was said in the session that its report was taken from.
+    /// The exchanges of the session from which its report was taken.
     pub exchanges: Vec<CitedExchange>,
-    /// Tests that proofs show for the first time, by their digest.
+    /// Tests on which proofs rest for the first time, by their digest.
     pub tests: Vec<(String, Vec<u8>)>,
     /// Epoch of the writer's lease.
     pub lease_epoch: u64,
-    /// True: files edited outside cook are set aside and the log's version is
-    /// put back (re-ground, adopt, restore, repair). False: they stay as they are.
+    /// Whether files edited outside cook are set aside and the log's version is restored (re-ground, adopt, restore,
+    /// repair). Otherwise they stay as they are.
     pub displace: bool,
 }
 
-/// What can be told of a transition by itself. Returns its time.
+/// Checks of a transition that need nothing else. Returns its time.
 pub(super) fn check_transition(transition: &Transition) -> Result<i64, Failure> {
     let seq = transition.parent.as_ref().map_or(0, |tip| tip.seq) + 1;
     let snapshot = &transition.snapshot;
@@ -109,8 +108,7 @@ pub(super) fn check_transition(transition: &Transition) -> Result<i64, Failure> 
         .map_err(|_| refuse_malformed("`facts.now` is not an RFC 3339 time"))
 }
 
-/// Writes the tree of one transition, in which files that did not change keep their blob; with the message of its
-/// commit.
+/// Writes the tree of one transition, reusing the blobs of unchanged files. Returns it with the message of its commit.
 pub(super) fn write_transition(
     log: &Log,
     before: Option<&Stand<'_>>,
@@ -156,11 +154,11 @@ pub(super) fn write_transition(
     Ok((tree, event.message()))
 }
 
-/// A file or a folder of a transition's tree, by their names.
+/// Files and folders of a transition's tree, by name.
 type Nodes = BTreeMap<String, Node>;
 
 enum Node {
-    /// Shared with whoever checked it.
+    /// Shared with the code that checked it.
     Text(Arc<Vec<u8>>),
     Blob(Oid),
     Folder(Nodes),
@@ -170,7 +168,7 @@ fn text(bytes: Vec<u8>) -> Node {
     Node::Text(Arc::new(bytes))
 }
 
-/// What is told of every transition in one way: the format, the histories with what it appends, its receipts.
+/// The files that every transition has in the same form: format, histories with the appended lines, receipts.
 fn frame<'r>(
     histories: &Histories,
     added: &[Lines; 3],
@@ -197,7 +195,7 @@ fn frame<'r>(
     ]))
 }
 
-/// The entries of a tree; `put` names what they hold.
+/// The entries of a tree; `put` returns the id of each object.
 fn name_entries(
     nodes: Nodes,
     put: &impl Fn(ObjectType, &[u8]) -> Result<Oid, Failure>,
@@ -218,7 +216,7 @@ fn name_entries(
     Ok(entries)
 }
 
-/// One file a citation, and one an exchange: what several cite is kept once.
+/// One file for each citation, and one for each exchange, so that an exchange cited several times is kept once.
 fn exchanges(cited: &[CitedExchange]) -> Result<Nodes, Failure> {
     let mut folder = Nodes::new();
     for one in cited {
@@ -235,7 +233,7 @@ fn exchanges(cited: &[CitedExchange]) -> Result<Nodes, Failure> {
     Ok(folder)
 }
 
-/// A message's subject: one line without control or direction characters.
+/// Reduces a message's subject to one line without control or direction characters.
 fn one_line(text: &str) -> String {
     let line: String = text
         .chars()
@@ -250,22 +248,22 @@ fn is_direction(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
 }
 
-/// Makes a signature of the text of a commit, in its armor.
+/// Signs the text of a commit; returns the armored signature.
 pub type Sign<'a> = dyn Fn(&[u8]) -> Result<String, Failure> + 'a;
 
-/// What stands signed.
+/// A signature and the text it signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
-    /// The commit without its signature.
+    /// The commit's text without the signature.
     pub payload: Vec<u8>,
-    /// The signature, in its armor.
+    /// The armored signature.
     pub signature: String,
 }
 
-/// Characters of a commit's first line where names are SHA-256: `tree ` and 64 digits.
+/// Length of a commit's first line with SHA-256 names: `tree ` and 64 digits.
 const LONG_FIRST_LINE: usize = 69;
 
-/// The text of a commit with a signature of it, as git writes one.
+/// Adds a signature to the text of a commit, as git does.
 pub(super) fn add_signature(commit: &str, signature: &str) -> Result<String, Failure> {
     let armor = signature.trim_end();
     let (Some((head, message)), false) = (commit.split_once("\n\n"), armor.contains('\0')) else {
@@ -279,7 +277,7 @@ pub(super) fn add_signature(commit: &str, signature: &str) -> Result<String, Fai
     Ok(format!("{head}\n{name} {indented}\n\n{message}"))
 }
 
-/// A commit's signature, as git writes it into the header: `gpgsig`, its further lines indented.
+/// Extracts a commit's signature from the header: `gpgsig` with indented continuation lines, as git writes it.
 pub(super) fn take_signature(commit: &[u8]) -> Option<Signed> {
     let mut payload = Vec::new();
     let mut signature = String::new();
@@ -302,13 +300,13 @@ pub(super) fn take_signature(commit: &[u8]) -> Option<Signed> {
     (!signature.is_empty()).then_some(Signed { payload, signature })
 }
 
-/// Random bytes of a name.
+/// Number of random bytes in a writer's name.
 const BYTES: usize = 16;
 
-/// A name for tests that compare commits. Honoured only while `COOK_TEST=1` is set too.
+/// The writer's name in tests that compare commits. Effective only if `COOK_TEST=1` is set too.
 const NAME_VARIABLE: &str = "COOK_WRITER";
 
-/// 32 hexadecimal digits, the same for as long as the process lives.
+/// The writer's name: 32 hexadecimal digits, the same for the life of the process.
 fn writer_name() -> Result<&'static str, Failure> {
     static NAME: OnceLock<String> = OnceLock::new();
     if let Some(name) = NAME.get() {
@@ -325,40 +323,38 @@ fn writer_name() -> Result<&'static str, Failure> {
     Ok(NAME.get_or_init(|| name))
 }
 
-/// Whether another process can have been called so.
+/// Whether a text has the form of a writer's name.
 pub(super) fn is_writer_name(text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     text.len() == 2 * BYTES && text.bytes().all(is_digit)
 }
 
-/// What an event produced when it was run again.
+/// The result of running an event again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
-    /// The documents after it.
+    /// The documents after the event.
     pub snapshot: Snapshot,
-    /// What it appends.
+    /// The records that it appends.
     pub records: Records,
-    /// The rule it is taken under.
+    /// The rule under which it is accepted.
     pub rule: String,
 }
 
-/// What replay found.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReplayReport {
-    /// Transitions that were run again and are as the log has them.
+    /// Number of transitions that were run again and match the log.
     pub transitions: u64,
-    /// Records they produced.
+    /// Number of records that they produced.
     pub records: u64,
-    /// `log_not_derivable` for the first transition that differs (nothing after
-    /// it is looked at); `history_forged` or `history_torn` for a history file
-    /// in `.agent/` that is not the log's.
+    /// `log_not_derivable` for the first transition that differs (later ones are not checked); `history_forged` or
+    /// `history_torn` for a history file in `.agent/` that differs from the log.
     pub findings: Vec<Finding>,
 }
 
 impl Store {
-    /// Runs `apply` over the chain. It gets the documents before (none at
-    /// first), the event, its facts and who caused it, and says why when the event
-    /// is not accepted.
+    /// Runs `apply` for each transition of the chain. It receives the documents before (`None` for the first), the
+    /// event, its facts and its actor, and returns a reason if the event is not accepted.
     pub fn replay(
         &self,
         apply: impl FnMut(Option<&Snapshot>, &Event, &Facts, Actor) -> Result<Replayed, String>,
@@ -372,10 +368,10 @@ impl Store {
         Ok(report)
     }
 
-    /// The same without the view, of the transitions after one that is known to hold.
+    /// Like [`Store::replay`] without the view, for the transitions after one that is known to be valid.
     ///
     /// # Errors
-    /// A log that cannot be read, or does not hold that transition.
+    /// If the log cannot be read, or does not hold that transition.
     pub fn replay_after(
         &self,
         known: Option<&str>,
@@ -443,10 +439,10 @@ impl Store {
         Ok(report)
     }
 
-    /// Every receipt that transitions brought, by its id.
+    /// All receipts that transitions added, by id.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn receipts(&self) -> Result<BTreeMap<String, Receipt>, Failure> {
         let mut receipts = BTreeMap::new();
         for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
@@ -456,10 +452,10 @@ impl Store {
         Ok(receipts)
     }
 
-    /// Tests that a transition brought, by their digest; none where no transition did.
+    /// The tests with this digest that a transition added; `None` if none did.
     ///
     /// # Errors
-    /// A log that cannot be read.
+    /// If the log cannot be read.
     pub fn read_kept_tests(&self, id: &str) -> Result<Option<Vec<u8>>, Failure> {
         let name = format!("{id}.json");
         self.read(|log| {
@@ -483,12 +479,12 @@ impl Store {
     }
 }
 
-/// Commits of the chain, oldest first.
+/// The commits of the chain, oldest first.
 pub(super) fn chain(log: &Log, tip: Option<Oid>) -> Result<Vec<Oid>, Failure> {
     list_chain_after(log, tip, None)
 }
 
-/// The same after one of them, which must be there.
+/// The commits of the chain after `known`, which must be in it.
 fn list_chain_after(log: &Log, tip: Option<Oid>, known: Option<Oid>) -> Result<Vec<Oid>, Failure> {
     let mut commits = Vec::new();
     let mut is_known = known.is_none();
@@ -512,9 +508,9 @@ struct Step {
     file: EventFile,
     tree: Oid,
     entries: Vec<TreeEntry>,
-    /// Its text, without a signature.
+    /// The commit's text without a signature.
     text: Vec<u8>,
-    /// Checkpoints it took in: given, not derived.
+    /// The checkpoints that it took in. They are input, not derived.
     trail: Lines,
 }
 
@@ -538,7 +534,7 @@ impl Step {
     }
 }
 
-/// What replay has so far.
+/// The state of a replay.
 #[derive(Default)]
 struct Replay {
     seq: u64,
@@ -550,7 +546,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Where a transition left off.
+    /// The state after a transition.
     fn at(log: &Log, commit: Oid) -> Result<Self, Failure> {
         let stand = Stand::at(log, commit)?;
         Ok(Self {
@@ -563,7 +559,7 @@ impl Replay {
         })
     }
 
-    /// Says what differs from the commit that cook would write, if anything.
+    /// Describes the first difference from the commit that cook would write, if any.
     fn compare(
         &self,
         log: &Log,
@@ -609,7 +605,7 @@ impl Replay {
             .then(|| "its author, committer or message is not what its event produces".to_owned()))
     }
 
-    /// The entries of the tree that cook would write. What an event is and what was said in its session are given.
+    /// The entries of the tree that cook would write. The event and the exchanges are input, not derived.
     fn expect(
         &self,
         log: &Log,

@@ -1,13 +1,9 @@
-//! The view `.agent/` against the log: what cook showed, what an interrupted
-//! write left, and what somebody else wrote there.
+//! The view `.agent/` compared with the log: which files are as cook wrote them, which an interrupted write left
+//! behind, and which others wrote; and bringing the view to the tip without losing anything that others wrote.
 //!
-//! Stamp = tip: a file that differs was edited outside cook. Stamp ≠ tip: a
-//! write was interrupted and will be rolled forward.
-//!
-//! The stamp `<git dir>/cook-checkout.json` says which commit `.agent/` shows, and what each file looked like right after
-//! cook wrote it.
-//!
-//! Bringing `.agent/` up to the tip without losing a byte that somebody else wrote.
+//! The stamp `<git dir>/cook-checkout.json` names the commit that `.agent/` shows, and the metadata of each file right
+//! after cook wrote it. If the stamp names the tip, a file that differs was edited outside cook; otherwise a write was
+//! interrupted and will be rolled forward.
 
 use super::Store;
 use super::displaced::{self, Aside};
@@ -27,40 +23,40 @@ use std::fs::{Metadata, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A document in `.agent/` larger than this is not read, only reported.
+/// Largest document in `.agent/` that is read; a larger one is only reported.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
-/// How often a reader looks again when a writer was at work meanwhile.
+/// Most comparisons with the log, if a writer moves the branch meanwhile.
 const LOOKS: usize = 16;
 
-/// Transitions whose documents count as cook's own when the stamp is lost.
+/// Number of recent transitions whose documents count as cook's own if there is no stamp.
 const RECENT: usize = 100;
 
-/// How `.agent/` stands to the log.
+/// The state of `.agent/` relative to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewStatus {
-    /// It shows the tip (edits outside cook apart).
+    /// It shows the tip, except for edits outside cook.
     Current,
-    /// The log is ahead: a write was interrupted, or never reached the view.
+    /// The log is ahead: a write was interrupted before it updated the view.
     Pending,
-    /// None of the files is there.
+    /// None of the files exists.
     Absent,
 }
 
-/// `Some` when `.agent` is there; a symlink or a file in its place is refused.
+/// The path of `.agent` if it exists; a symlink or a file in its place is refused.
 pub(super) fn agent_dir(place: &Place) -> Result<Option<PathBuf>, Failure> {
     let dir = place.agent_dir();
     Ok(log_place::is_directory(&dir, Code::AgentDirUnsafe)?.then_some(dir))
 }
 
-/// `.agent/tmp`, made when it is missing.
+/// Returns `.agent/tmp`, creating it if necessary.
 pub(super) fn scratch(dir: &Path) -> Result<PathBuf, Failure> {
     let scratch = dir.join("tmp");
     log_place::make_directory(&scratch, Code::AgentDirUnsafe)?;
     Ok(scratch)
 }
 
-/// The view of one worktree against one commit of the log.
+/// The view of one worktree, compared with one commit of the log.
 pub(super) struct View<'r> {
     pub(super) log: &'r Log,
     pub(super) place: &'r Place,
@@ -68,34 +64,34 @@ pub(super) struct View<'r> {
     pub(super) stand: Stand<'r>,
     pub(super) histories: log_format::Histories,
     pub(super) stamp: Option<FoundStamp>,
-    /// The commit that the stamp names, when it is another one the log holds.
+    /// The commit named by the stamp, if it is not the tip and the log holds it.
     pub(super) before: Option<Before<'r>>,
-    /// False: look inside every file.
+    /// Whether a file with the stamp's metadata counts as unchanged; if not, all files are read.
     trust_stat: bool,
 }
 
 pub(super) struct Before<'r> {
     pub(super) stand: Stand<'r>,
     pub(super) histories: log_format::Histories,
-    /// The tip comes after it, so that its histories begin the tip's.
+    /// Whether it is an ancestor of the tip, so that its histories are prefixes of the tip's.
     pub(super) leads_here: bool,
 }
 
-/// What is to be done with a file so that it shows the tip.
+/// The action that makes a file show the tip.
 pub(super) enum Step {
     Keep,
     Write,
     Remove,
-    /// The file is right up to this length.
+    /// The file is correct up to this length.
     Append(u64),
 }
 
-/// A file of the view as it stands.
+/// The state of a file of the view.
 pub(super) struct Judged {
     pub(super) step: Step,
-    /// Where it is neither what the tip says nor what an interrupted write left.
+    /// Set if the file is neither that of the tip nor left by an interrupted write.
     difference: Option<Difference>,
-    /// The log does not hold what stands there.
+    /// Whether the log does not hold the content of the file.
     pub(super) is_foreign: bool,
 }
 
@@ -110,11 +106,11 @@ impl Judged {
     }
 }
 
-/// What a file's stat and the stamp say without looking inside.
+/// The result of comparing a file's metadata with the stamp.
 enum Glance {
-    /// It is what the stamp says.
+    /// The file is as the stamp says.
     Known,
-    /// Look inside.
+    /// The content must be compared.
     Unknown(Metadata),
     Missing,
     NotAFile,
@@ -139,7 +135,7 @@ impl<'r> View<'r> {
             })
         });
         if named != Some(tip) && before.is_none() {
-            // A stamp that names what the log does not hold vouches for nothing.
+            // A stamp that names a commit the log does not hold proves nothing.
             stamp = None;
         }
         Ok(Self {
@@ -184,7 +180,7 @@ impl<'r> View<'r> {
         let known = self.trust_stat
             && self.stamp.as_ref().is_some_and(|stamp| {
                 let shown = stamp.stamp.files.get(name).and_then(|shown| shown.stat);
-                // Histories are exempt from the tick rule: comparing one means reading all of it.
+                // Histories are exempt from the tick rule, because comparing one means reading all of it.
                 shown.is_some_and(|stat| {
                     stat == Stat::of(&found)
                         && (stat.ctime_ns < stamp.written_ns || is_history(name))
@@ -197,8 +193,8 @@ impl<'r> View<'r> {
         })
     }
 
-    /// The stamp is written after the branch has moved, so it never runs ahead of it: a stamp
-    /// that names a descendant of the tip shows that somebody moved the branch back.
+    /// Fails if the stamp names a descendant of the tip: the stamp is written after the branch moves, so somebody must
+    /// have moved the branch back.
     pub(super) fn refuse_rewind(&self, branch: &str) -> Result<(), Failure> {
         let Some(shown) = self
             .stamp
@@ -226,7 +222,7 @@ impl<'r> View<'r> {
         ]))
     }
 
-    /// Files that are neither what the tip says nor what an interrupted write left.
+    /// Files that are neither those of the tip nor left by an interrupted write.
     pub(super) fn differences(&self) -> Result<Vec<Difference>, Failure> {
         let dir = agent_dir(self.place)?.unwrap_or_else(|| self.place.agent_dir());
         let mut differences = Vec::new();
@@ -237,7 +233,7 @@ impl<'r> View<'r> {
         Ok(differences)
     }
 
-    /// What stands there, and what is to be done so that the tip is shown.
+    /// Determines the state of a file, and what makes it show the tip.
     pub(super) fn judge(&self, dir: &Path, name: &str) -> Result<Judged, Failure> {
         let history = find_history(name);
         let is_shown = self.is_shown(name);
@@ -255,14 +251,14 @@ impl<'r> View<'r> {
             Glance::Known if is_shown => {
                 return Ok(Judged::own(match (history, &self.before) {
                     _ if self.find_stamp(name) == self.current(name).as_deref() => Step::Keep,
-                    // The file is what the stamp's commit says: append the rest.
+                    // The file is as in the stamp's commit, so only the rest is appended.
                     (Some(history), Some(before)) if before.leads_here => {
                         Step::Append(before.histories.of(history).bytes)
                     }
                     _ => Step::Write,
                 }));
             }
-            // What the tip does not show goes, and is kept.
+            // A file that the tip does not show is removed, after it was set aside.
             Glance::Known => {
                 return Ok(Judged {
                     difference: None,
@@ -322,7 +318,7 @@ impl<'r> View<'r> {
         let before = self.before.as_ref();
         let shown = before.map_or(0, |before| before.histories.of(history).bytes);
         let mut judged = Judged::own(Step::Append(length));
-        // Less than was shown before: somebody shortened it.
+        // The file is shorter than before, so somebody truncated it.
         if self.shows_tip() || length < shown {
             judged.difference = Some(plain(
                 name,
@@ -335,7 +331,7 @@ impl<'r> View<'r> {
         Ok(judged)
     }
 
-    /// Compares a history's file with the log's, as far as that goes.
+    /// Compares a history's file with the log.
     fn compare(&self, dir: &Path, history: History) -> Result<Comparison, Failure> {
         let name = history.file();
         let total = self.histories.of(history).bytes;
@@ -364,7 +360,7 @@ impl<'r> View<'r> {
         })
     }
 
-    /// A file that somebody else wrote: it is kept before it is overwritten.
+    /// The state of a file that somebody else wrote: it is kept before it is overwritten.
     fn foreign(&self, name: &str, kind: DifferenceKind) -> Judged {
         Judged {
             step: match self.is_shown(name) {
@@ -376,7 +372,7 @@ impl<'r> View<'r> {
         }
     }
 
-    /// How the stamp names what the tip shows: a document's blob, a history's digest.
+    /// The stamp's name for the tip's version of a file: a document's blob id, or a history's digest.
     fn current(&self, name: &str) -> Option<String> {
         match find_history(name).filter(|_| self.is_shown(name)) {
             Some(history) => Some(self.histories.of(history).sha256.clone()),
@@ -389,9 +385,8 @@ impl<'r> View<'r> {
         Some(shown.oid.as_str())
     }
 
-    /// Whether these bytes are a version of the document that cook itself wrote:
-    /// the tip's; while the view is behind, also the stamp's, or with no stamp
-    /// to go by one of the last transitions'. Equal JSON in another layout is the same version.
+    /// Whether these bytes are a version of the document that cook wrote: the tip's; if the view is behind, also the
+    /// stamp's; and without a stamp, that of a recent transition. Equal JSON in another layout is the same version.
     fn is_own(&self, name: &str, bytes: &[u8]) -> Result<bool, Failure> {
         let id = log_format::blob_id(self.log, bytes)?;
         let mut versions = vec![self.stand.file(name)?];
@@ -404,7 +399,7 @@ impl<'r> View<'r> {
                 None => {}
             }
         }
-        // A key that stands twice can be read in two ways, so it is not a version of ours.
+        // Duplicate keys are ambiguous, so such JSON is not a version that cook wrote.
         let Ok(theirs) = cook_protocol::schema::value(bytes) else {
             return Ok(false);
         };
@@ -422,8 +417,7 @@ impl<'r> View<'r> {
         Ok(false)
     }
 
-    /// Whether the tip shows that file at all: the brief and its history are there from
-    /// the first time somebody adds to them.
+    /// Whether the tip shows this file at all: the brief and its history exist only from the first entry on.
     pub(super) fn is_shown(&self, name: &str) -> bool {
         if name == History::Brief.file() {
             return !self.histories.of(History::Brief).is_empty();
@@ -431,7 +425,7 @@ impl<'r> View<'r> {
         is_history(name) || self.stand.blob(name).is_some()
     }
 
-    /// Whether a file that is not there should be: it was shown when the stamp was written.
+    /// Whether a file is missing although it was shown when the stamp was written.
     fn is_missed(&self, name: &str) -> bool {
         let shown_before = self
             .before
@@ -444,19 +438,19 @@ impl<'r> View<'r> {
     }
 }
 
-/// The files that show the log, in the order in which they are written.
+/// The files that show the log, in writing order.
 pub(super) fn list_documents() -> impl Iterator<Item = &'static str> {
     let histories = History::ALL.into_iter().map(History::file);
     histories.chain(Document::SHOWN.map(Document::file))
 }
 
 impl Store {
-    /// Files of `.agent/` that cook writes: those that show the log, and the trail.
+    /// The files of `.agent/` that cook writes: those that show the log, and the trail.
     pub fn list_shown_files() -> impl Iterator<Item = &'static str> {
         list_documents().chain([log_format::TRAIL])
     }
 
-    /// How `.agent/` stands to the log; `Absent` before the first transition.
+    /// The state of `.agent/` relative to the log; `Absent` before the first transition.
     pub fn view_status(&self) -> Result<ViewStatus, Failure> {
         self.read(|log| match self.tip_id(log)? {
             Some(tip) => View::open(log, &self.place, tip)?.status(),
@@ -464,16 +458,14 @@ impl Store {
         })
     }
 
-    /// Files of `.agent/` that are not what cook wrote there, by name. Costs a
-    /// few stat calls when nothing was touched. A write that was interrupted is
-    /// not a difference: the next writer rolls it forward.
+    /// Files of `.agent/` that are not as cook wrote them, by name. Costs a few stat calls if nothing changed. Files
+    /// left by an interrupted write are not differences: the next writer rolls them forward.
     pub fn differences(&self) -> Result<Vec<Difference>, Failure> {
         self.find_differences(true)
     }
 
-    /// What a writer shows between a look at the branch and a look at the files
-    /// would pass for an edit or for a branch that was moved back, so either counts
-    /// only when the branch stands where it stood before the look.
+    /// If a writer updates the view between the reads of the branch and of the files, this could look like an edit or a
+    /// branch that was moved back. So such results count only if the branch did not move meanwhile.
     fn find_differences(&self, trust_stat: bool) -> Result<Vec<Difference>, Failure> {
         let mut found = Ok(Vec::new());
         for _ in 0..LOOKS {
@@ -495,7 +487,7 @@ impl Store {
         found
     }
 
-    /// [`Store::differences`] as the fact that decisions are judged by.
+    /// [`Store::differences`] in the form of the fact that decisions use.
     pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, Failure> {
         Ok(self
             .differences()?
@@ -504,19 +496,19 @@ impl Store {
             .collect())
     }
 
-    /// The same with every file read, whatever its stat says (`fsck`, `verify`).
+    /// Like [`Store::differences`], but reads every file regardless of its metadata (`fsck`, `verify`).
     pub fn find_differences_by_content(&self) -> Result<Vec<Difference>, Failure> {
         self.find_differences(false)
     }
 }
 
-/// What a file looked like right after cook wrote it.
+/// The metadata of a file right after cook wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stat {
     pub(super) bytes: u64,
     pub(super) mtime_ns: i128,
-    /// Change time and inode; 0 where the system has none.
+    /// Change time (the modification time if not on Unix) and inode (0 if not on Unix).
     pub(super) ctime_ns: i128,
     pub(super) inode: u64,
 }
@@ -551,13 +543,13 @@ impl Stat {
     }
 }
 
-/// One file in the stamp.
+/// The entry of one file in the stamp.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shown {
-    /// Blob id of a document, digest chain of a history.
+    /// Blob id of a document, or digest of a history.
     pub(super) oid: String,
-    /// Null for a file that was left as somebody else wrote it.
+    /// `None` for a file that was left as somebody else wrote it.
     pub(super) stat: Option<Stat>,
 }
 
@@ -570,14 +562,14 @@ pub(super) struct Stamp {
     pub(super) files: BTreeMap<String, Shown>,
 }
 
-/// The stamp as it was found, with its own change time: a file changed in the
-/// same tick of the file system's clock cannot be told by its stat.
+/// The stamp with its own change time: a file that changed in the same tick of the file system's clock cannot be
+/// recognized by its metadata.
 pub(super) struct FoundStamp {
     pub(super) stamp: Stamp,
     pub(super) written_ns: i128,
 }
 
-/// An unreadable or foreign stamp is not a stamp: contents are compared instead.
+/// Reads the stamp. An invalid one counts as none, so that contents are compared instead.
 pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, Failure> {
     let path = place.stamp_file();
     let Some(found) = disk::look(&path).reading("the checkout's stamp")? else {
@@ -599,12 +591,12 @@ pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, Failure> {
     }))
 }
 
-/// How a history file compares with the log, as far as it goes.
+/// The result of comparing a history's file with the log.
 enum Comparison {
     Equal,
-    /// The file is a proper prefix of the log's, this many bytes long, and ends within a line.
+    /// The file is a proper prefix of the log's history, with its length in bytes, and whether it ends within a line.
     Prefix(u64, bool),
-    /// It differs in this line (from 1).
+    /// The first line that differs, counted from 1.
     Differs(usize),
 }
 
@@ -619,25 +611,25 @@ pub enum DifferenceKind {
     TooLarge,
     /// It is not valid JSON.
     NotJson,
-    /// A history whose last line is incomplete, otherwise as in the log.
+    /// A history that is as in the log, except that its last line is incomplete.
     Torn,
-    /// It says something else.
+    /// Its content differs.
     Edited,
 }
 
-/// One file of the view that is not what cook showed there.
+/// A file of the view that is not as cook wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// File name under `.agent/`.
+    /// Its name in `.agent/`.
     pub file: String,
     /// How it differs.
     pub kind: DifferenceKind,
-    /// Top-level fields that differ; slice ids for a plan; `line N` for a history.
+    /// Top-level fields that differ; ids of slices for a plan; `line N` for a history.
     pub fields: Vec<String>,
 }
 
 impl Difference {
-    /// As `verify` and `fsck` report it.
+    /// The finding that `verify` and `fsck` report.
     pub fn finding(&self) -> Finding {
         let history = is_history(&self.file);
         let (code, what) = match self.kind {
@@ -687,7 +679,7 @@ fn plain(name: &str, kind: DifferenceKind) -> Difference {
     }
 }
 
-/// Names of the top-level fields that differ; in a plan, ids of the slices that do.
+/// Names of the top-level fields that differ; for the slices of a plan, the ids of those that differ.
 fn list_changed_fields(ours: &Value, theirs: &Value) -> Vec<String> {
     let (Value::Object(ours), Value::Object(theirs)) = (ours, theirs) else {
         return Vec::new();
@@ -734,7 +726,7 @@ fn list_changed_slices(ours: &[Value], theirs: &[Value]) -> Vec<String> {
 }
 
 impl View<'_> {
-    /// A goal is shown in the git dir, a mission in the worktree.
+    /// Creates the directory of a goal's view in the git dir, or removes it for a mission.
     fn choose_dir(&self) -> Result<(), Failure> {
         let ledger: Ledger = self.stand.document(Document::Ledger)?;
         let of_goal = self.place.git_dir.join(GOAL_VIEW);
@@ -746,9 +738,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Brings `.agent/` to the tip, leaving the files named in `leave` as they
-    /// are. What would be overwritten and the log does not hold is set aside
-    /// first, in one kept copy whose id is returned.
+    /// Brings `.agent/` to the tip, except for the files in `leave`. Content that would be overwritten and that the log
+    /// does not hold is set aside first, in one kept copy whose id is returned.
     pub(super) fn show(&self, leave: &BTreeSet<String>) -> Result<Option<String>, Failure> {
         self.choose_dir()?;
         let dir = self.place.agent_dir();
@@ -827,7 +818,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Written last, and only when it says something new.
+    /// Writes the stamp, as the last file, and only if it changed.
     fn write_stamp(&self, dir: &Path, leave: &BTreeSet<String>) -> Result<(), Failure> {
         let what = "the checkout's stamp";
         let mut files = BTreeMap::new();

@@ -1,10 +1,8 @@
 //! The write path: `Locked → Recovered → Staged → Committed`.
 //!
-//! The types make the order impossible to get wrong: nothing is written before
-//! an interrupted write was rolled forward, and nothing is committed that was
-//! not checked against its parent under the lock. The commit point is the
-//! compare-and-swap of the branch; before it nothing counts, after it nothing
-//! can fail any more, only lag behind.
+//! The types enforce the order: nothing is written before an interrupted write is rolled forward, and nothing is
+//! committed without a check against its parent under the lock. The commit point is the compare-and-swap of the branch:
+//! before it nothing counts; after it nothing can fail, and only the view can lag behind.
 
 use super::Store;
 use super::checkpoints::{self, Intake};
@@ -24,29 +22,29 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// What recovery did.
+/// The result of recovery.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recovery {
-    /// The view was behind and now shows the tip.
+    /// Whether the view was behind; it now shows the tip.
     pub rolled_forward: bool,
-    /// Kept copy of what stood in the way.
+    /// The kept copy of files that were in the way.
     pub displaced: Option<String>,
 }
 
-/// The writer lock is held.
+/// State: the writer lock is held.
 #[derive(Debug)]
 pub struct Locked<'s> {
     writer: Writer<'s>,
 }
 
-/// The view shows the tip, edits outside cook apart.
+/// State: the view shows the tip, except for edits outside cook.
 #[derive(Debug)]
 pub struct Recovered<'s> {
     pub(super) writer: Writer<'s>,
     recovery: Recovery,
 }
 
-/// A transition was checked against its parent.
+/// State: a transition was checked against its parent.
 #[derive(Debug)]
 pub struct Staged<'s> {
     writer: Writer<'s>,
@@ -56,20 +54,20 @@ pub struct Staged<'s> {
     leave: BTreeSet<String>,
 }
 
-/// The branch moved.
+/// State: the branch has moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
     /// The new tip.
     pub tip: Tip,
-    /// `checkout_pending` when the view lags behind, `displaced` when edits were set aside.
+    /// `checkout_pending` if the view lags behind, `displaced` if edits were set aside.
     pub findings: Vec<Finding>,
-    /// Kept copy of what was overwritten.
+    /// The kept copy of overwritten files.
     pub displaced: Option<String>,
     /// Whether the log was packed afterwards.
     pub packed: bool,
 }
 
-/// A store with the lock on its log.
+/// A store together with the lock on its log.
 pub(super) struct Writer<'s> {
     pub(super) store: &'s Store,
     pub(super) locked: LockedLog,
@@ -86,8 +84,8 @@ impl Writer<'_> {
         self.store.tip_id(&self.locked.log)
     }
 
-    /// Lets `.agent/` show a transition that the branch has reached: the kept copy of what was
-    /// overwritten, and what is to be said. Nothing fails any more here, it lags behind.
+    /// Lets `.agent/` show a transition that the branch has reached. Returns the kept copy of overwritten files, and
+    /// findings. It cannot fail: at worst the view lags behind.
     pub(super) fn show(
         &self,
         commit: Oid,
@@ -116,7 +114,7 @@ impl Writer<'_> {
 }
 
 impl Store {
-    /// Takes the writer lock, waiting at most that long for another writer.
+    /// Takes the writer lock; waits at most `wait` for another writer.
     pub fn lock(&self, wait: Duration) -> Result<Locked<'_>, Failure> {
         if self.foreign {
             return Err(refuse_malformed(
@@ -135,13 +133,13 @@ impl Store {
 }
 
 impl<'s> Locked<'s> {
-    /// Moves the branch forward again to a transition that somebody set it back from; false
-    /// when it does not stand at one that came before.
+    /// Moves the branch forward to a transition from which somebody moved it back; false if the tip is not an ancestor
+    /// of it.
     pub fn forward(&self, to: &str) -> Result<bool, Failure> {
         self.move_branch(to, log_format::comes_before)
     }
 
-    /// Moves the branch back to a transition that came before; false when it is none of those.
+    /// Moves the branch back to an earlier transition; false if `to` is not an ancestor of the tip.
     pub fn back(&self, to: &str) -> Result<bool, Failure> {
         self.move_branch(to, |log, tip, to| log_format::comes_before(log, to, tip))
     }
@@ -162,8 +160,8 @@ impl<'s> Locked<'s> {
         Ok(true)
     }
 
-    /// Puts right what a dead writer left: a view that is behind. What stands in the way and the log does not hold is kept first.
-    /// Files edited while the view was up to date stay as they are.
+    /// Repairs a view that a dead writer left behind. Files in the way that the log does not hold are kept first. Files
+    /// edited while the view was up to date stay as they are.
     pub fn recover(self) -> Result<Recovered<'s>, Failure> {
         let Self { writer } = self;
         let mut recovery = Recovery::default();
@@ -182,8 +180,8 @@ impl<'s> Locked<'s> {
 }
 
 impl Recovered<'_> {
-    /// Puts the log's version of every file of `.agent/` back; what stood there is kept, in
-    /// the copy whose id is returned.
+    /// Restores the log's version of every file of `.agent/`. Replaced content is kept in the copy whose id is
+    /// returned.
     pub fn put_view_back(&self) -> Result<Option<String>, Failure> {
         match self.writer.tip()? {
             Some(tip) => self.writer.view(tip)?.show(&BTreeSet::new()),
@@ -193,7 +191,7 @@ impl Recovered<'_> {
 }
 
 impl<'s> Recovered<'s> {
-    /// What was done.
+    /// The result of recovery.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
@@ -205,7 +203,7 @@ impl<'s> Recovered<'s> {
             .transpose()
     }
 
-    /// Files edited outside cook, as a transition would meet them now.
+    /// The edits outside cook that a transition would find now.
     pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, Failure> {
         Ok(self.differences()?.into_iter().map(Into::into).collect())
     }
@@ -215,10 +213,9 @@ impl<'s> Recovered<'s> {
         tip.map_or(Ok(Vec::new()), |tip| self.writer.view(tip)?.differences())
     }
 
-    /// Checks a transition against its parent: the tip and the view are those it
-    /// was computed from (else `stale_facts`), its numbers follow, the writer is
-    /// not fenced off. HEAD, index and tree of the user's repository are for the
-    /// caller to compare between this and [`Staged::commit`].
+    /// Checks a transition against its parent: it was computed from the current tip and view (else `stale_facts`), its
+    /// numbers are consecutive, and the writer is not fenced off. The caller must compare HEAD, index and tree of the
+    /// user's repository between this and [`Staged::commit`].
     pub fn stage(self, transition: Transition) -> Result<Staged<'s>, Failure> {
         let parent = self.writer.tip()?;
         let expected = transition.parent.as_ref().map(|tip| tip.commit.as_str());
@@ -261,7 +258,7 @@ impl<'s> Recovered<'s> {
         Ok(())
     }
 
-    /// The edits are those that were judged, and none is too large to be kept.
+    /// Checks that the edits are those that were judged, and that none is too large to be kept.
     fn check_view(
         &self,
         transition: &Transition,
@@ -307,9 +304,9 @@ pub(super) fn names(differences: &[Difference]) -> BTreeSet<String> {
 }
 
 impl Staged<'_> {
-    /// Commits, with a signature of the commit where one is asked for, once somebody else has taken
-    /// the transition, which is written by then: their no is the error. An error means that nothing
-    /// changed; once the branch moved this is a success, and what could not be shown in `.agent/` is a finding.
+    /// Commits the transition, with a signature if `sign` is given. `taken` is called once the objects are written and
+    /// before the branch moves; its error prevents the move. An error means that nothing changed. Once the branch has
+    /// moved this is a success, and files that `.agent/` could not show are a finding.
     pub fn commit(
         self,
         sign: Option<&Sign<'_>>,
@@ -342,7 +339,7 @@ impl Staged<'_> {
         Ok(committed)
     }
 
-    /// Checkpoints that the log does not hold yet.
+    /// The checkpoints that the log does not hold yet.
     fn trail(&self) -> Result<Intake, Failure> {
         let log = &self.writer.locked.log;
         let digest = match self.parent {
@@ -352,7 +349,7 @@ impl Staged<'_> {
         checkpoints::intake(&self.writer.store.place, log, self.parent, &digest)
     }
 
-    /// Objects first, synced one by one as they are written.
+    /// Writes the objects, each synced before the next.
     fn write_objects(
         &self,
         seq: u64,

@@ -1,12 +1,10 @@
 //! Comparing a repository with its baseline.
 //!
-//! The list of packed refs, where it is written so that git does not find what stands in it: a line
-//! out of order hides refs from a look-up, HEAD's among them, and a line that is none ends every git.
+//! Repairing the list of packed refs if git cannot look refs up in it: a line out of order hides refs, even HEAD's
+//! branch, and an invalid line makes every git command fail.
 //!
-//! What came after a session: the work of whoever used the repository since.
-//!
-//! Times are the file system's own (on Unix that of the last change of the inode, which no
-//! program sets). A difference without such a time belongs to the session.
+//! Telling changes of a session from later ones by whoever used the repository since, by times of the file system (on
+//! Unix the inode's change time, which no program can set). A difference without such a time belongs to the session.
 
 use super::super::program::Call;
 use super::super::special::find_common_dir;
@@ -23,14 +21,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 impl Baseline {
-    /// What is not as it was. A steering file that differs is copied and put back at once,
-    /// because git would go by it.
+    /// The differences from the baseline. A steering file that differs is copied and restored at once, because git
+    /// would obey it.
     ///
     /// # Errors
     /// When the repository cannot be read.
     pub fn differences(&self, repo: &Repo) -> Result<Vec<Difference>, Failure> {
         let mut found = self.put_steering_back(repo)?;
-        // The baseline's own index: stat data in the user's may have been written to deceive.
+        // Start from the baseline's own index: the stat data in the user's may be forged.
         let from = self.dir.join(WORK_INDEX);
         let was = &self.stand;
         let ignored = was.ignored.clone();
@@ -54,7 +52,7 @@ impl Baseline {
             found.push(Difference::Index);
         }
         for path in now.hidden.difference(&was.hidden) {
-            // Of a sparse checkout the files are absent: there is nothing to hide.
+            // The files of a sparse checkout are absent, so nothing is hidden.
             if there(&repo.root.join(path))? {
                 found.push(Difference::Hidden { path: path.clone() });
             }
@@ -87,11 +85,11 @@ impl Baseline {
         Ok(found)
     }
 
-    /// Puts back what leads to the repository and to its refs, before anybody asks where it is: in
-    /// a git dir of a session's own everything else would stand as it should.
+    /// Restores the files that lead to the repository and to its refs, before anything searches for it: in a git dir
+    /// that a session substituted, everything else would look unchanged.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// If such a file cannot be read or written.
     pub fn put_leads_back(&self) -> Result<Vec<Difference>, Failure> {
         let dirs = Dirs {
             root: &self.stand.root,
@@ -108,13 +106,13 @@ impl Baseline {
         Ok(found)
     }
 
-    /// The repositories in the worktree are looked at when the settings of this one are back.
+    /// Restores steering files. Nested repositories come last, once the settings of this one are restored.
     fn put_steering_back(&self, repo: &Repo) -> Result<Vec<Difference>, Failure> {
         let copies = self.copies()?;
         let was = &self.stand.steering;
         let ignored = &self.stand.ignored;
         let dirs = self::dirs(repo, BTreeSet::new(), ignored);
-        // Through what stands in the place of a directory nothing is read or written.
+        // Nothing is read or written through a link or file in place of a directory.
         let now = dirs.read_stand_ins(&copies)?;
         let those = was.only(|name| now.0.contains_key(name));
         let mut found = self.put_files_back_to(&dirs, &those, &now, &copies)?;
@@ -123,7 +121,7 @@ impl Baseline {
         found.extend(self.put_files_back_to(&dirs, &own, &now, &copies)?);
         let mut nested = list_nested(repo, &repo.git_dir.join("index"))?;
         nested.extend(list_nested(repo, &self.dir.join(WORK_INDEX))?);
-        // One that is gone steers nothing.
+        // A repository that is gone steers nothing.
         nested.retain(|path| repo.root.join(path).join(".git").symlink_metadata().is_ok());
         if nested.is_empty() {
             return Ok(found);
@@ -157,7 +155,7 @@ impl Baseline {
         for name in differing(&was.0, &now.0).cloned() {
             let later = self.is_later(&dirs.path(&name));
             if !later {
-                // One that cannot be put back stays, and is named at each look.
+                // A file that cannot be restored stays, and is reported by each comparison.
                 dirs.put_back(&name, was.0.get(&name), &kept)?;
             }
             found.push(Difference::Steering {
@@ -188,8 +186,8 @@ impl Baseline {
         Ok(differences.collect())
     }
 
-    /// Writes the list anew where git cannot look things up in it; what was found is copied first.
-    /// Refs that it then names and that were not there are put back like any other.
+    /// Rewrites the list of packed refs if git cannot look refs up in it; copies the found list first. Refs that only
+    /// the new list reveals are treated like all other new refs.
     pub(super) fn mend_packed_refs(&self, copies: &Path) -> Result<Option<Difference>, Failure> {
         let path = find_common_dir(&self.stand.git_dir).join("packed-refs");
         let read = disk::read_if_plain(&path, MAX_LIST, Links::Refuse);
@@ -212,15 +210,15 @@ impl Baseline {
         }))
     }
 
-    /// From now on what came after a moment is somebody else's.
+    /// Sets the end of the session: later changes belong to somebody else.
     #[must_use]
     pub fn until(mut self, end: Option<SystemTime>) -> Self {
         self.end = end;
         self
     }
 
-    /// Differences that are the session's, and those that came after it. Where another branch
-    /// or commit was checked out since, the index and the files in commits went with it.
+    /// Divides differences into those of the session and later ones. If another branch or commit was checked out later,
+    /// the changed index and committed files count as later too.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -247,7 +245,7 @@ impl Baseline {
                 && match &one {
                     Difference::Index => true,
                     Difference::File { path, .. } => self.is_in_a_commit(repo, path)?,
-                    // It was renamed while it was checked out.
+                    // The branch was renamed while it was checked out.
                     Difference::Ref { to: None, .. } => self.moves_the_worktree(&one),
                     _ => false,
                 };
@@ -259,7 +257,7 @@ impl Baseline {
         Ok((own, later))
     }
 
-    /// The directories that held files, where new files make that a question.
+    /// The directories that held files; needed only if there are new files.
     fn dirs(&self, repo: &Repo, differences: &[Difference]) -> Result<BTreeSet<PathBuf>, Failure> {
         let is_new = |one: &Difference| matches!(one, Difference::File { added: true, .. });
         if !differences.iter().any(is_new) {
@@ -276,7 +274,7 @@ impl Baseline {
             .collect())
     }
 
-    /// Whether a file was changed after that moment.
+    /// Whether a file was changed after the end of the session.
     pub fn is_later(&self, path: &Path) -> bool {
         self.end.is_some_and(|end| is_after(change_time(path), end))
     }
@@ -289,7 +287,7 @@ impl Baseline {
         }
     }
 
-    /// In the one that was checked out then, or in the one that is now.
+    /// Whether the path is in the commit that was checked out then, or in the current HEAD.
     fn is_in_a_commit(&self, repo: &Repo, path: &[u8]) -> Result<bool, Failure> {
         let Ok(path) = std::str::from_utf8(path) else {
             return Ok(false);
@@ -308,11 +306,11 @@ impl Baseline {
     }
 }
 
-/// Bytes of the list, at most.
+/// Largest list of packed refs that is read, in bytes.
 const MAX_LIST: u64 = 1 << 30;
 
-/// The list as git can read it; none where it can read it as it stands. What tags stand for is
-/// left out: git finds that itself.
+/// The list in a form that git can read; `None` if it is in one already. Peeled values of tags are left out: git
+/// computes them itself.
 fn mend(list: &[u8]) -> Option<Vec<u8>> {
     let mut is_sound = list.is_empty() || list.ends_with(b"\n");
     let mut is_sorted = false;
@@ -356,14 +354,14 @@ fn is_id(text: &[u8]) -> bool {
     matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Bytes at the end of a ref's record that hold its last line.
+/// Bytes that are read from the end of a ref's reflog to get its last line.
 const LAST_LINE: u64 = 64 << 10;
 
-/// What tells whether a difference came later.
+/// Tells whether a difference arose after the end of the session.
 struct Later<'a> {
     repo: &'a Repo,
     end: SystemTime,
-    /// Directories that were there.
+    /// Directories that existed in the baseline.
     dirs: BTreeSet<PathBuf>,
 }
 
@@ -372,8 +370,7 @@ impl Later<'_> {
         let repo = self.repo;
         let at = match difference {
             Difference::Head { .. } => change_time(&repo.git_dir.join("HEAD")),
-            // What is gone has no time and comes back: to delete it once more is less than to
-            // lose it.
+            // A deleted ref has no time, so it is restored: deleting it again is easier than losing it.
             Difference::Ref { to: None, .. } => None,
             Difference::Ref {
                 name, to: Some(to), ..
@@ -387,7 +384,7 @@ impl Later<'_> {
             Difference::Steering { later, .. } => return *later,
             Difference::Operation { name, .. } => change_time(&repo.git_dir.join(name)),
             Difference::Worktree { path, added: true } => change_time(Path::new(path)),
-            // That git looks at a file again loses nothing; the others are never put back.
+            // Making git watch a file again loses nothing; the others are never restored.
             Difference::Hidden { .. }
             | Difference::Submodule { .. }
             | Difference::Worktree { .. } => None,
@@ -395,7 +392,7 @@ impl Later<'_> {
         is_after(at, self.end)
     }
 
-    /// A file that is moved keeps its own time, as do those in a directory that is.
+    /// When a new file arrived: a moved file, or one in a moved directory, keeps its own time.
     fn find_arrival(&self, file: &Path) -> Option<SystemTime> {
         let new = file
             .ancestors()
@@ -405,7 +402,7 @@ impl Later<'_> {
     }
 }
 
-/// A ref's own file; of one that was packed its record, else the file of those.
+/// The change time of a ref's own file, or of a packed ref by its reflog, or of `packed-refs`.
 fn ref_change_time(repo: &Repo, name: &str, to: &str) -> Option<SystemTime> {
     let dir = &repo.common_dir;
     change_time(&dir.join(name))
@@ -413,7 +410,7 @@ fn ref_change_time(repo: &Repo, name: &str, to: &str) -> Option<SystemTime> {
         .or_else(|| change_time(&dir.join("packed-refs")))
 }
 
-/// When a ref went where it is, by the last line of its record.
+/// When a ref moved to its current commit, by the last line of its reflog.
 fn find_time_in_record(log: &Path, to: &str) -> Option<SystemTime> {
     let mut log = disk::open_regular(log, Links::Refuse).ok()??;
     let text = disk::read_tail(&mut log, LAST_LINE).ok()?;
@@ -422,7 +419,7 @@ fn find_time_in_record(log: &Path, to: &str) -> Option<SystemTime> {
     let (_, rest) = line.split_once(' ')?;
     let who_and_when = rest.strip_prefix(to)?.split('\t').next()?;
     let seconds: u64 = who_and_when.rsplit(' ').nth(1)?.parse().ok()?;
-    // It was in that second, at its end at the latest.
+    // The move happened within that second, so its end is the latest possible time.
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.checked_add(1)?))
 }
 

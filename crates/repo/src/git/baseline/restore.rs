@@ -1,7 +1,7 @@
-//! Putting a repository back to its baseline.
+//! Restoring a repository to its baseline.
 //!
-//! What git is in the middle of: a merge, a rebase, a series of picks, a bisection. Whoever leaves
-//! one decides what the next commit is, or what the next `git rebase --continue` runs.
+//! This includes unfinished operations of git: a merge, a rebase, a series of picks, a bisection. One that is left
+//! behind decides what the next commit is, or what the next `git rebase --continue` runs.
 
 use super::super::cleanliness::is_unwatched;
 use super::super::program::{Call, fail_git, path_list, refuse_path};
@@ -17,11 +17,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 impl Baseline {
-    /// Keeps the commits that the differing refs name now under [`RESCUED_REFS`]`<id>/`, so
-    /// that nothing is out of reach when they are put back. The refs that were made.
+    /// Keeps the commits that the differing refs now name, under [`RESCUED_REFS`]`<id>/`, so that they stay reachable
+    /// after the refs are restored. Returns the new refs.
     ///
     /// # Errors
-    /// When a ref cannot be written; nothing was put back then.
+    /// If a ref cannot be written; nothing was restored then.
     pub fn keep_refs(
         &self,
         repo: &Repo,
@@ -44,8 +44,8 @@ impl Baseline {
         made.collect()
     }
 
-    /// Keeps what refs and stashes named that are not put back, where nothing else leads to it.
-    /// The refs that were made; what is not there any more cannot be kept.
+    /// Keeps the earlier targets of refs and stashes that are not restored, if no other ref leads to them. Returns the
+    /// new refs; objects that no longer exist cannot be kept.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -73,8 +73,8 @@ impl Baseline {
         Ok(made)
     }
 
-    /// Writes files as they were beside the baseline, those that were in no commit: each path
-    /// with the place of its copy.
+    /// Writes, into the baseline's directory, the earlier version of those of these files that were not in the commit.
+    /// Returns each path with that of its copy.
     ///
     /// # Errors
     /// When git or the file system refuses.
@@ -110,15 +110,13 @@ impl Baseline {
         Ok(placed.collect())
     }
 
-    /// Puts the named differences back. Submodules, repositories of their own and linked
-    /// worktrees are left as they are:
-    /// what somebody did there cannot be told from the user's own work. Steering files were
-    /// put back when they were compared.
+    /// Restores the given differences. Submodules, nested repositories and linked worktrees stay as they are: changes
+    /// there cannot be told from the user's own work. Steering files were restored when they were compared.
     ///
     /// # Errors
-    /// When git or the file system refuses; what was put back until then stays so.
+    /// If git or the file system refuses; everything restored until then stays so.
     pub fn put_back(&self, repo: &Repo, differences: &[Difference]) -> Result<(), Failure> {
-        // New refs go first: one may stand where a ref was, or below it.
+        // New refs are removed first: one may be where another ref was, or below it.
         let is_new = |one: &&Difference| matches!(one, Difference::Ref { from: None, .. });
         let (new, others): (Vec<&Difference>, Vec<&Difference>) =
             differences.iter().partition(is_new);
@@ -160,7 +158,7 @@ impl Baseline {
         Ok(())
     }
 
-    /// Lets git look at what it was told not to look at since.
+    /// Makes git watch the files again that it has been told not to watch since.
     fn show_again(&self, repo: &Repo) -> Result<(), Failure> {
         let listed = repo.program.entries(Call::new("ls-files -v -z"))?;
         let unwatched = listed.iter().filter_map(|entry| is_unwatched(entry));
@@ -201,15 +199,15 @@ impl Baseline {
         }
     }
 
-    /// New files go first: one may stand where a directory was, or the other way round.
+    /// New files are removed first: one may be where a directory was, or the reverse.
     fn put_files_back(&self, repo: &Repo, files: &[(&[u8], bool)]) -> Result<(), Failure> {
         for (path, _) in files.iter().filter(|(_, added)| *added) {
             remove_file(&repo.root, path)?;
         }
         let mut wanted = Vec::new();
         for (path, _) in files.iter().filter(|(_, added)| !*added) {
-            // git would remove a directory that stands in its place with all that it holds, and
-            // whatever stands where a directory above it was.
+            // git would remove a directory at this path with all its content, and any file or link in place of a parent
+            // directory.
             let is_taken = |at: PathBuf| {
                 at.symlink_metadata().is_ok_and(|found| found.is_dir())
                     || at
@@ -233,7 +231,7 @@ impl Baseline {
             .map(|_| ())
     }
 
-    /// What differs of it, with copies of what was found.
+    /// The differences of unfinished operations, with copies of the files found.
     pub(super) fn operation_differences(
         &self,
         repo: &Repo,
@@ -247,7 +245,7 @@ impl Baseline {
         Ok(found.collect())
     }
 
-    /// Puts the named files back, those in a directory before it.
+    /// Restores the named files, those in a directory before the directory itself.
     pub(super) fn put_operation_back<'n>(
         &self,
         repo: &Repo,
@@ -260,7 +258,7 @@ impl Baseline {
             let path = repo.git_dir.join(name);
             let was = self.stand.operation.0.get(&own(name));
             match was {
-                // One that holds something else stays, and is named at the next look.
+                // A directory that is not empty stays, and is reported by the next comparison.
                 None if path.is_dir() && !path.is_symlink() => {
                     let _ = std::fs::remove_dir(&path);
                 }
@@ -273,7 +271,7 @@ impl Baseline {
         Ok(())
     }
 
-    /// What such a file, or one that steers git, held, where that was kept.
+    /// The copy of the earlier content of an operation's file or a steering file, if it was kept.
     pub fn find_before(&self, difference: &Difference) -> Option<PathBuf> {
         let kept = self.dir.join("steering");
         let at = match difference {
@@ -287,14 +285,14 @@ impl Baseline {
     }
 }
 
-/// The ref; none where git refuses: what is not there any more cannot be kept.
+/// Makes a rescue ref and returns it; `None` if git refuses because the object no longer exists.
 fn keep_ref(repo: &Repo, id: &str, name: &str, target: &str) -> Result<Option<String>, Failure> {
     let kept = format!("{RESCUED_REFS}{id}/{name}");
     let call = Call::new("update-ref --no-deref").arg(&kept).arg(target);
     Ok(repo.program.ask(call)?.success().then_some(kept))
 }
 
-/// A ref or HEAD that differs, and the commits that it named and names, where it named them itself.
+/// The name of a differing ref or HEAD, and the commits it named before and names now. Symbolic values are left out.
 fn sides(difference: &Difference) -> Option<(&str, Option<&str>, Option<&str>)> {
     fn own(to: &str) -> Option<&str> {
         Some(to).filter(|to| !to.starts_with("ref: "))
@@ -310,7 +308,7 @@ fn sides(difference: &Difference) -> Option<(&str, Option<&str>, Option<&str>)> 
     }
 }
 
-/// The stashes of one list that another one does not hold, with names to keep them by.
+/// The stashes that are in one list and not in the other, with names for their rescue refs.
 fn entries(name: &str, list: &[String], other: &[String]) -> Vec<(String, String)> {
     let missing = list.iter().filter(|id| !other.contains(id)).enumerate();
     let named = missing.map(|(number, id)| match number {
@@ -320,7 +318,7 @@ fn entries(name: &str, list: &[String], other: &[String]) -> Vec<(String, String
     named.collect()
 }
 
-/// Whether some ref leads to what one named. A tag may have been an object of its own.
+/// Whether some ref leads to the object that a ref named. For tags never, because a tag may be an object of its own.
 fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, Failure> {
     if name.starts_with("tags/") {
         return Ok(false);
@@ -331,7 +329,7 @@ fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, Failure> {
     Ok(answer.code == Some(0) && listed.lines().any(|name| !name.starts_with(PIN_REFS)))
 }
 
-/// Whether git put it there. What it refuses to put back stays, and is named at the next look.
+/// Returns whether git moved the ref. A ref that git refuses to move stays, and is reported by the next comparison.
 fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<bool, Failure> {
     let call = match to {
         None => Call::new("update-ref --no-deref -d").arg(name),
@@ -343,8 +341,7 @@ fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<bool, Failure> {
     Ok(repo.program.ask(call)?.success())
 }
 
-/// Removes a file below the root and the directories that are empty then. Nothing is done
-/// through a symlink.
+/// Removes a file below the root, and the directories that this leaves empty. Refuses to work through a symlink.
 fn remove_file(root: &Path, path: &[u8]) -> Result<(), Failure> {
     let outside = || refuse_path(&path_text(path));
     let relative = native_path(path).ok_or_else(outside)?;
@@ -372,7 +369,7 @@ fn remove_file(root: &Path, path: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies over another file by rename.
+/// Replaces a file with a copy of another one, by rename.
 fn replace(from: &Path, to: &Path) -> Result<(), Failure> {
     let dir = to.parent().unwrap_or(to);
     std::fs::create_dir_all(dir).at("make", dir)?;
@@ -386,18 +383,18 @@ fn replace(from: &Path, to: &Path) -> Result<(), Failure> {
     copy().at("put back", to)
 }
 
-/// In the worktree's own git dir.
+/// Files in the worktree's own git dir.
 const FILES: &str = "\
     BISECT_ANCESTORS_OK BISECT_EXPECTED_REV BISECT_HEAD BISECT_LOG BISECT_NAMES BISECT_START \
     BISECT_TERMS CHERRY_PICK_HEAD MERGE_AUTOSTASH MERGE_HEAD MERGE_MODE MERGE_MSG \
     REVERT_HEAD SQUASH_MSG";
-/// Directories there, which mean something while they are empty too.
+/// Directories there; they are significant even if empty.
 const DIRECTORIES: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
-/// Files of one of these.
+/// Most files in one of these directories.
 const MAX_FILES: usize = 20_000;
 
 impl Dirs<'_> {
-    /// What git is in the middle of; with `keep`, the bytes are copied there by digest.
+    /// The state of unfinished operations; with `keep`, the content is copied there by digest.
     pub(super) fn read_operation(&self, keep: Option<&Path>) -> Result<Steering, Failure> {
         let mut names: Vec<String> = FILES.split(' ').chain(DIRECTORIES).map(own).collect();
         for dir in DIRECTORIES {

@@ -1,11 +1,9 @@
-//! One thing that is not as it was.
+//! The state of a repository, and where it is kept.
 //!
-//! What a repository looked like, and where that is kept.
+//! Capturing a baseline: everything that is compared, and copies of what could not be recreated.
 //!
-//! Taking a baseline: everything that is compared, and copies of what could not be made again.
-//!
-//! Keeps what refs and stashes name from being pruned while somebody else is at work: what they
-//! take away and clear (`git gc --prune=now`) could not be put back.
+//! The objects that refs and stashes name are protected from pruning while another process works: after `git gc
+//! --prune=now` removed them, they could not be restored.
 
 use super::super::cleanliness::{WATCHFUL, gitlinks, is_unwatched, present};
 use super::super::program::{Call, Program, fail_git, may_hold_submodules, path_list};
@@ -20,48 +18,48 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-/// One thing that is not as it was.
+/// One difference from the baseline.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Difference {
-    /// A file that steers git or whoever reads it: configuration, hooks, excludes, ignored files
-    /// that are compared all the same.
+    /// A file that steers git or other readers: configuration, hooks, excludes, and ignored files that are compared
+    /// nevertheless.
     Steering {
-        /// Path below the git dir; the worktree's own after `worktree:`; of the worktree itself
-        /// after `root:` and `ignored:`.
+        /// Path below the shared git dir; after `worktree:` below the worktree's own git dir; after `root:` or
+        /// `ignored:` below the worktree's root.
         name: String,
-        /// A copy of what was found in its place; none = it was gone, or too large to keep.
+        /// A copy of the file that was found; `None` if there was none, or it was too large to keep.
         found: Option<PathBuf>,
-        /// Somebody else changed it later: it was not put back.
+        /// Whether somebody else changed it after the session; then it was not restored.
         later: bool,
     },
-    /// A file of what git is in the middle of: a merge, a rebase, a bisection.
+    /// A file of an unfinished operation of git: a merge, a rebase, a bisection.
     Operation {
         /// Path below the worktree's own git dir.
         name: String,
-        /// A copy of what was found in its place; none = it was gone, or too large to keep.
+        /// A copy of the file that was found; `None` if there was none, or it was too large to keep.
         found: Option<PathBuf>,
     },
     /// HEAD names another branch or, detached, another commit.
     Head {
-        /// As before.
+        /// The value in the baseline.
         from: String,
-        /// As now.
+        /// The current value.
         to: String,
     },
     /// A branch, a tag or another ref.
     Ref {
         /// Full name.
         name: String,
-        /// None = it is new.
+        /// The value in the baseline; `None` if the ref is new.
         from: Option<String>,
-        /// None = it is gone.
+        /// The current value; `None` if the ref is gone.
         to: Option<String>,
     },
     /// The list of stashes.
     Stash,
     /// Entries of the index, or their assume-unchanged and skip-worktree bits.
     Index,
-    /// A file that git was told not to look at (assume-unchanged, skip-worktree).
+    /// A file that git has been told not to watch (assume-unchanged, skip-worktree).
     Hidden {
         /// Its path.
         path: String,
@@ -70,21 +68,21 @@ pub enum Difference {
     File {
         /// Its path as git writes it.
         path: Vec<u8>,
-        /// It was not there.
+        /// Whether it did not exist in the baseline.
         added: bool,
-        /// It is not there any more.
+        /// Whether it no longer exists.
         deleted: bool,
     },
-    /// What is checked out in a submodule.
+    /// The commit or the status of a submodule.
     Submodule {
         /// Its path.
         path: String,
     },
-    /// A linked worktree came or went.
+    /// A linked worktree that was added or removed.
     Worktree {
         /// Its path.
         path: String,
-        /// It was not there.
+        /// Whether it did not exist in the baseline.
         added: bool,
     },
 }
@@ -130,15 +128,15 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Bytes of a baseline, at most.
+/// Most bytes of a stored baseline.
 const MAX_STAND: u64 = 1 << 30;
 
-/// What a repository looked like, and the directory that holds what putting it back needs.
+/// The state of a repository, and the directory that holds the data for restoring it.
 #[derive(Debug)]
 pub struct Baseline {
     pub(super) dir: PathBuf,
     pub(super) stand: Stand,
-    /// What came after that moment is somebody else's.
+    /// The end of the session: later changes belong to somebody else.
     pub(super) end: Option<SystemTime>,
 }
 
@@ -148,40 +146,40 @@ pub struct Baseline {
 pub(super) struct Stand {
     /// `ref: refs/heads/x`, or a commit.
     pub(super) head: String,
-    /// Without the stash, [`super::super::RESCUED_REFS`] and those of baselines.
+    /// All refs except the stash, [`super::super::RESCUED_REFS`] and the refs of baselines.
     pub(super) refs: BTreeMap<String, String>,
     /// Newest first.
     pub(super) stash: Vec<String>,
-    /// SHA-256 over the index's entries with their bits.
+    /// SHA-256 of the index entries with their bits.
     pub(super) index: String,
-    /// Paths that git was told not to look at.
+    /// Paths that git was told not to watch.
     #[serde(default)]
     pub(super) hidden: BTreeSet<String>,
-    /// Everything that is tracked or not ignored, as it stands in the worktree.
+    /// The tree of the worktree: all files that are tracked or not ignored.
     pub(super) tree: String,
-    /// What is checked out in each submodule and whether it is clean, by path.
+    /// The commit checked out in each submodule and a digest of its status, by path.
     pub(super) submodules: BTreeMap<String, String>,
-    /// The other worktrees, without cook's own.
+    /// Paths of the other worktrees, except cook's own.
     pub(super) worktrees: BTreeSet<String>,
-    /// Branches that are checked out in them.
+    /// Branches that are checked out there.
     pub(super) elsewhere: BTreeSet<String>,
     pub(super) steering: Steering,
-    /// What git was in the middle of.
+    /// Files of unfinished operations.
     #[serde(default)]
     pub(super) operation: Steering,
-    /// Repositories of their own in the worktree that have no commit yet.
+    /// Nested repositories in the worktree that have no commit yet.
     #[serde(default)]
     pub(super) unborn: BTreeSet<String>,
     #[serde(default)]
     pub(super) ignored: Ignored,
-    /// The worktree, and its git dir: what leads to the repository is looked at without asking
-    /// where it leads.
+    /// The worktree and its git dir, stored so that the files leading to the repository can be checked without a search
+    /// for it.
     pub(super) root: PathBuf,
     pub(super) git_dir: PathBuf,
 }
 
 impl Stand {
-    /// What was checked out.
+    /// The commit that was checked out.
     pub(super) fn commit(&self) -> Option<&String> {
         match self.head.strip_prefix("ref: ") {
             Some(name) => self.refs.get(name),
@@ -191,7 +189,7 @@ impl Stand {
 }
 
 impl Baseline {
-    /// One that an earlier process took into `dir`; none when it never came to its end.
+    /// Opens a baseline that an earlier process captured in `dir`; `None` if it was never completed.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -204,8 +202,8 @@ impl Baseline {
         let stand = serde_json::from_slice(&bytes).map_err(|error| {
             fail_git(format!("`{}` is not a baseline: {error}", path.display()))
         })?;
-        // A git that was killed left the lock of an index here. Whoever takes a baseline up holds the
-        // lease: nobody else works with it.
+        // A killed git may have left an index lock here. The opener of a baseline holds the lease, so nobody else uses
+        // it.
         for index in [WORK_INDEX, NOW_INDEX] {
             let lock = dir.join(format!("{index}.lock"));
             disk::remove_file(&lock).at("remove", &lock)?;
@@ -217,18 +215,18 @@ impl Baseline {
         }))
     }
 
-    /// What HEAD was: `ref: refs/heads/x`, or a commit.
+    /// The value of HEAD: `ref: refs/heads/x`, or a commit.
     pub fn head(&self) -> &str {
         &self.stand.head
     }
 
-    /// Where it lies.
+    /// The directory of the baseline.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Whether a ref moves while others work, and not by whoever works here: a branch that was
-    /// or is checked out in another worktree, what a fetch brought.
+    /// Whether others may move this ref while a session works here: it is or was checked out in another worktree, or it
+    /// is a remote-tracking ref, which a fetch moves.
     ///
     /// # Errors
     /// When the worktrees cannot be listed.
@@ -241,7 +239,7 @@ impl Baseline {
             .any(|one| one.branch.as_deref() == Some(name)))
     }
 
-    /// Removes what putting back would have needed.
+    /// Deletes the baseline.
     ///
     /// # Errors
     /// When the directory or the refs cannot be removed.
@@ -251,32 +249,31 @@ impl Baseline {
     }
 }
 
-/// Written last: its presence says that the rest is whole.
+/// Written last: if it exists, the rest is complete.
 pub(super) const STAND: &str = "stand.json";
 /// A copy of the user's index.
 pub(super) const INDEX: &str = "index";
-/// The index of the tree that was taken.
+/// The index of the baseline's tree.
 pub(super) const WORK_INDEX: &str = "work-index";
-/// The index of the tree as it stands at a comparison.
+/// The index of the current tree, for a comparison.
 pub(super) const NOW_INDEX: &str = "now-index";
-/// Objects of the tree that the repository did not hold.
+/// Objects of these trees that the repository did not hold.
 pub(super) const OBJECTS: &str = "objects";
-/// The stash's record.
+/// A copy of the stash's reflog.
 pub(super) const STASH_LOG: &str = "stash-log";
 
-/// Submodules that are looked at.
+/// Most submodules that are examined.
 const MAX_SUBMODULES: usize = 200;
-/// Bytes of an index that is compared with another; a larger one is listed.
+/// Largest index whose bytes are compared with another; a larger one is listed.
 const MAX_INDEX: u64 = 64 << 20;
-/// What lets git look at a file again.
+/// The options of `git update-index` that make git watch a file again.
 pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
 
 impl Repo {
-    /// Takes the baseline into `dir`, which must not be there yet. Of ignored files only those
-    /// are compared that are named.
+    /// Captures the baseline in `dir`, which must not exist yet. Only the given ignored files are compared.
     ///
     /// # Errors
-    /// When the repository cannot be read, or the directory not be written.
+    /// If the repository cannot be read, or the directory cannot be written.
     pub fn baseline(&self, dir: &Path, ignored: Ignored) -> Result<Baseline, Failure> {
         let made = |path: &Path| std::fs::create_dir_all(path).at("make", path);
         made(&dir.join(OBJECTS))?;
@@ -309,24 +306,24 @@ impl Repo {
         })
     }
 
-    /// The roots of the other worktrees, without cook's own.
+    /// The roots of the other worktrees, except cook's own.
     ///
     /// # Errors
-    /// What git says.
+    /// If git fails.
     pub fn list_other_worktrees(&self) -> Result<Vec<PathBuf>, Failure> {
         let found = worktrees(self)?.into_iter();
         Ok(found.map(|one| PathBuf::from(one.path)).collect())
     }
 
-    /// Lets go of all that baselines hold, whoever made them.
+    /// Removes the refs of all baselines.
     ///
     /// # Errors
-    /// What git says.
+    /// If git fails.
     pub fn unpin_all(&self) -> Result<(), Failure> {
         remove(self, PIN_REFS, |_| true)
     }
 
-    /// Lets go of what is held for baselines that are not there any more.
+    /// Removes the refs of all baselines except these.
     ///
     /// # Errors
     /// When the refs cannot be read or removed.
@@ -339,8 +336,8 @@ impl Repo {
     }
 }
 
-/// What stands now. The tree's index begins as a copy of the one at `from` and is written as
-/// `index` in `dir`, its objects beside it. Of what steers, `keep` gets copies.
+/// Captures the current state. The tree's index starts as a copy of `from` and is written to `index` in `dir`, with its
+/// objects beside it. `keep` receives copies of steering files.
 pub(super) fn stand(
     repo: &Repo,
     dir: &Path,
@@ -354,12 +351,12 @@ pub(super) fn stand(
     let bytes = |path: &Path| disk::read(path, MAX_INDEX, Links::Refuse).ok().flatten();
     let is_own = from == own || bytes(from).is_some_and(|from| bytes(&own) == Some(from));
     let taken = take_tree(repo, dir, from, index)?;
-    // Where the tree's index began as a copy of the user's, what it listed then is the user's.
+    // If the tree's index started as a copy of the user's, its initial listing is that of the user's index.
     let listed = match is_own {
         true => taken.began_as.clone(),
         false => git.answer(Call::new("ls-files --stage -v -z"))?,
     };
-    // The user's index, which is the same, says it too.
+    // The user's index is the same, so its status is clean too.
     if is_own && !taken.is_indexed {
         repo.note_clean();
     }
@@ -404,7 +401,7 @@ pub(super) fn dirs<'a>(repo: &'a Repo, nested: BTreeSet<String>, ignored: &'a Ig
     }
 }
 
-/// Submodules, and repositories of their own in the worktree, that an index names.
+/// Submodules and nested repositories that an index names.
 pub(super) fn list_nested(repo: &Repo, index: &Path) -> Result<BTreeSet<String>, Failure> {
     if !may_hold_submodules(&repo.git_dir, index) {
         return Ok(BTreeSet::new());
@@ -417,7 +414,7 @@ pub(super) fn list_nested(repo: &Repo, index: &Path) -> Result<BTreeSet<String>,
         .collect())
 }
 
-/// A call that reads the user's objects and writes into the baseline's own.
+/// A call that reads the user's objects and writes to the baseline's own.
 pub(super) fn aside(repo: &Repo, dir: &Path, index: &str, words: &str) -> Call {
     Call::new(&format!("{WATCHFUL} {words}"))
         .env("GIT_INDEX_FILE", dir.join(index))
@@ -425,20 +422,20 @@ pub(super) fn aside(repo: &Repo, dir: &Path, index: &str, words: &str) -> Call {
         .lend(&[repo.common_dir.join("objects")])
 }
 
-/// What stands in the worktree.
+/// The captured state of the worktree.
 struct Taken {
-    /// Everything that is tracked or not ignored.
+    /// The tree of all files that are tracked or not ignored.
     tree: String,
-    /// The repositories in the worktree that have no commit, which no tree can name.
+    /// Nested repositories without a commit, which no tree can name.
     unborn: BTreeSet<String>,
-    /// The entries that its index began with, with their bits.
+    /// The entries with which its index started, with their bits.
     began_as: Vec<u8>,
-    /// Its index is another now.
+    /// Whether its index has changed since.
     is_indexed: bool,
 }
 
-/// Takes the tree of what stands in the worktree. An older index lends its stat data, so that only what changed
-/// since is read.
+/// Captures the tree of the worktree. The stat data of an older index limits the files that are read to those changed
+/// since.
 fn take_tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<Taken, Failure> {
     let git = &repo.program;
     copy_if_there(from, &dir.join(index))?;
@@ -451,7 +448,7 @@ fn take_tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<Taken,
     }
     let nested = path_list(gitlinks(&listed));
     let is_plain = unwatched.is_empty() && nested.is_empty();
-    // Where nothing differs from HEAD, and nothing is new, it is HEAD's tree.
+    // If nothing differs from HEAD, and nothing is new, it is HEAD's tree.
     if let (true, Some(tree)) = (is_plain, repo.head()?.tree) {
         let status = "status --porcelain=v2 -z --untracked-files=normal";
         let call = aside(repo, dir, index, status).env("GIT_NO_REPLACE_OBJECTS", "1");
@@ -471,13 +468,13 @@ fn take_tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<Taken,
             git.answer(call.stdin(unwatched.clone()))?;
         }
     }
-    // Whoever looks at a nested repository that the index names goes by its settings, filters
-    // among them; one that is new to the index is entered by its HEAD alone.
+    // If the index names a nested repository, git obeys that repository's settings, including filters. For one that is
+    // new to the index, git reads only its HEAD.
     if !nested.is_empty() {
         let call = aside(repo, dir, index, "update-index --force-remove -z --stdin");
         git.answer(call.stdin(nested))?;
     }
-    // A file nobody may read stays as the index has it, before and after.
+    // An unreadable file stays as it is in the index, before and after.
     let added = git.ask(aside(repo, dir, index, "add --all --ignore-errors -- ."))?;
     if !matches!(added.code, Some(0 | 1)) {
         return Err(fail_git(format!(
@@ -507,14 +504,14 @@ fn take_tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<Taken,
     })
 }
 
-/// The paths among entries of `git ls-files --stage -v -z` that git was told not to look at.
+/// The paths that git was told not to watch, from the output of `git ls-files --stage -v -z`.
 fn list_unwatched(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     let entries = listed.split(|byte| *byte == 0);
     let staged = entries.filter_map(is_unwatched);
     staged.filter_map(|staged| staged.splitn(2, |byte| *byte == b'\t').nth(1))
 }
 
-/// HEAD as its file says it; where that is written in any other way than git writes it, as git does.
+/// HEAD as its file states it; if the file is not as git writes it, HEAD as git reads it.
 fn head(repo: &Repo) -> Result<String, Failure> {
     const MAX_HEAD: u64 = 4 << 10;
     let place = repo.git_dir.join("HEAD");
@@ -524,7 +521,7 @@ fn head(repo: &Repo) -> Result<String, Failure> {
     {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
         let branch = line.strip_prefix("ref: refs/heads/");
-        // A repository whose refs are no files says so by such a name.
+        // A repository that does not store refs in files has a name such as `.invalid` here.
         let is_branch = branch.is_some_and(|name| {
             !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_plain)
         });
@@ -543,7 +540,7 @@ fn head(repo: &Repo) -> Result<String, Failure> {
     }
 }
 
-/// Newest first.
+/// Commits of the stashes, newest first.
 pub(super) fn stash(git: &Program) -> Result<Vec<String>, Failure> {
     git.lines(Call::new("stash list --format=%H"))
 }
@@ -567,11 +564,11 @@ fn refs(repo: &Repo) -> Result<(BTreeMap<String, String>, bool), Failure> {
 /// Another worktree of the repository.
 pub(super) struct Linked {
     path: String,
-    /// What is checked out there; none = detached.
+    /// The branch checked out there; `None` if HEAD is detached.
     pub(super) branch: Option<String>,
 }
 
-/// The other worktrees, without cook's own.
+/// The other worktrees, except cook's own.
 pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, Failure> {
     let own = repo.common_dir.join("cook");
     if repo.git_dir == repo.common_dir && has_own_worktrees_alone(repo, &own) {
@@ -597,7 +594,7 @@ pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, Failure> {
     Ok(found)
 }
 
-/// Every linked worktree is one of cook's own, by the files that say where each is.
+/// Whether all linked worktrees are cook's own, according to their `gitdir` files.
 fn has_own_worktrees_alone(repo: &Repo, own: &Path) -> bool {
     const MAX_PLACE: u64 = 16 << 10;
     let linked = match std::fs::read_dir(repo.common_dir.join("worktrees")) {
@@ -646,8 +643,8 @@ pub(super) fn there(path: &Path) -> Result<bool, Failure> {
         .at("look at", path)
 }
 
-/// Copies a file with its time: git reads the content of whatever is not older than the index,
-/// and an index that seems younger than it is would hide an edit.
+/// Copies a file with its modification time: git reads the content of files that are not older than the index, so an
+/// index that looks too new would hide an edit.
 fn copy_if_there(from: &Path, to: &Path) -> Result<(), Failure> {
     let copied = || -> io::Result<()> {
         let time = std::fs::metadata(from)?.modified()?;
@@ -663,13 +660,13 @@ fn copy_if_there(from: &Path, to: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Branches and tags that are held, newest first. Whether one is merged is not asked: in a long
-/// history the answer takes seconds.
+/// Most branches and tags that are protected, newest first. They are not reduced to unmerged ones: in a long history
+/// that takes seconds.
 const MOST: &str = "--count=200";
-/// They are gone soon, and nothing rests on them that a power cut could take.
+/// These refs are short-lived, and losing them in a power cut does no harm.
 const UNSYNCED: &str = "-c core.fsync=none update-ref --stdin";
 
-/// Holds what stands. A repository in which git makes no refs is watched without.
+/// Protects the objects of a baseline. If git refuses to make the refs, the baseline works without them.
 pub(super) fn pin(repo: &Repo, dir: &Path, stand: &Stand) -> Result<(), Failure> {
     let mut held: BTreeSet<String> = stand.stash.iter().cloned().collect();
     if let Some(commit) = stand.commit() {
@@ -696,7 +693,7 @@ pub(super) fn pin(repo: &Repo, dir: &Path, stand: &Stand) -> Result<(), Failure>
     repo.program.ask(call.stdin(lines)).map(|_| ())
 }
 
-/// Lets go of what a baseline held.
+/// Removes the refs of a baseline.
 fn unpin(repo: &Repo, dir: &Path) -> Result<(), Failure> {
     remove(repo, &place(dir), |_| true)
 }

@@ -1,4 +1,4 @@
-//! Files in the git dir that decide what git does: configuration, hooks, excludes.
+//! Files in the git dir that decide how git behaves: configuration, hooks, excludes.
 
 use super::super::cleanliness::present;
 use super::super::program::fail_git;
@@ -10,19 +10,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of one file that is looked at.
+/// Largest file that is compared, in bytes.
 const MAX_FILE: u64 = 1 << 30;
 
-/// Largest steering file that can be put back; a larger one is only compared.
+/// Largest steering file that can be restored; a larger one is only compared.
 const MAX_KEPT: u64 = 4 << 20;
-/// What stands for the content of what is no file.
+/// The recorded digest of something that is neither a file nor a symlink.
 const NO_FILE: &str = "no file";
-/// Files below `hooks/`.
+/// Most files below `hooks/`.
 const MAX_HOOKS: usize = 500;
-/// Files below a directory in `.agent/`.
+/// Most files below a directory in `.agent/`.
 const MAX_IGNORED: usize = 20_000;
 
-/// In the shared git dir; what this user trusts is none of git's and steers cook.
+/// Files in the shared git dir. `cook/trust.json` holds what this user trusts; it steers cook rather than git.
 const COMMON: [&str; 8] = [
     "config",
     "config.worktree",
@@ -33,8 +33,8 @@ const COMMON: [&str; 8] = [
     "objects/info/alternates",
     "shallow",
 ];
-/// In the worktree's own git dir: what leads to the shared one among it, and which branch of
-/// cook's log is this worktree's.
+/// Files in the worktree's own git dir, including the links to the shared one and the id of the worktree's branch of
+/// cook's log.
 const OWN: [&str; 5] = [
     "commondir",
     "config.worktree",
@@ -42,13 +42,12 @@ const OWN: [&str; 5] = [
     "gitdir",
     "info/sparse-checkout",
 ];
-/// Of those, what decides which repository is found at all, and which log; with the worktree's
-/// `.git`.
+/// Those of [`OWN`] that decide which repository and which log are found; the worktree's `.git` does so too.
 const LEADS: [&str; 3] = ["worktree:commondir", "worktree:cook-id", "worktree:gitdir"];
 const LINK: &str = "root:.git";
-/// Directories that hold such files: what stands in the place of one leads git elsewhere.
+/// Directories that hold such files: a link or file in the place of one redirects git.
 const HOLDERS: [&str; 5] = ["hooks", "info", "modules", "objects/info", "worktree:info"];
-/// In the git dir of a submodule or a repository of its own.
+/// Files in the git dir of a submodule or a nested repository.
 const NESTED: [&str; 6] = [
     "commondir",
     "config",
@@ -57,38 +56,38 @@ const NESTED: [&str; 6] = [
     "info/exclude",
     "objects/info/alternates",
 ];
-/// How deep submodules of submodules are followed.
+/// Most levels of nested submodules that are followed.
 const DEPTH: usize = 8;
 
-/// What each steering file held, by its path below the git dir.
+/// The state of each steering file, by its name (see [`Dirs::path`]).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Steering(pub(super) BTreeMap<String, Held>);
 
-/// One of them.
+/// The state of one steering file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Held {
-    /// SHA-256 of the bytes, of the target for a symlink.
+    /// SHA-256 of the content, or of the target of a symlink.
     sha256: String,
-    /// A symlink, which is compared and put back as one.
+    /// Whether it is a symlink, which is compared and restored as such.
     link: bool,
-    /// Permission bits where the system has them.
+    /// Permission bits, if the system has them.
     mode: u32,
-    /// The bytes were kept.
+    /// Whether a copy of the content is small enough to be kept.
     kept: bool,
 }
 
-/// Ignored files that are compared all the same.
+/// Ignored files that are compared nevertheless.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ignored {
-    /// Of `.agent/` everything but these names in it; none = nothing.
+    /// Everything in `.agent/` except these names; `None` compares nothing there.
     pub agent_dir_but: Option<BTreeSet<String>>,
-    /// Files of the worktree, by path.
+    /// Paths of files in the worktree.
     pub files: BTreeSet<String>,
 }
 
-/// Where the files lie: the worktree, the shared git dir and its own, and the repositories in it.
+/// Where the steering files are: the worktree, the shared git dir, the worktree's own one, and nested repositories.
 pub(super) struct Dirs<'a> {
     pub(super) root: &'a Path,
     pub(super) common: &'a Path,
@@ -109,7 +108,7 @@ impl Dirs<'_> {
     fn names(&self) -> Result<Vec<String>, Failure> {
         let mut names: Vec<String> = COMMON.iter().map(|name| (*name).to_owned()).collect();
         let own = OWN.iter().filter(|name| {
-            // Of the first worktree both are one directory.
+            // In the main worktree both are the same directory.
             self.own != self.common || !COMMON.contains(name)
         });
         names.extend(own.map(|name| format!("worktree:{name}")));
@@ -128,7 +127,7 @@ impl Dirs<'_> {
             let git = format!("root:{path}/.git");
             match self.path(&git).symlink_metadata() {
                 Ok(found) if found.is_dir() => self.repository(&git, &mut names)?,
-                // Its file, where it was or is one.
+                // The `.git` file that is or was there.
                 _ => names.push(git),
             }
         }
@@ -151,10 +150,10 @@ impl Dirs<'_> {
         Ok(names)
     }
 
-    /// Of [`HOLDERS`] those that are no directory: links, and files.
+    /// Those of [`HOLDERS`] that exist and are not directories.
     fn stand_ins(&self) -> impl Iterator<Item = &'static str> {
         let holders = HOLDERS.into_iter().filter(|name| {
-            // Of the first worktree both are one directory.
+            // In the main worktree both are the same directory.
             self.own != self.common || !name.starts_with("worktree:")
         });
         holders.filter(|name| {
@@ -163,13 +162,13 @@ impl Dirs<'_> {
         })
     }
 
-    /// What stands in the place of directories, with its bytes kept.
+    /// The state of the links and files in place of these directories, with copies of their content.
     pub(super) fn read_stand_ins(&self, keep: &Path) -> Result<Steering, Failure> {
         let names = self.stand_ins().map(str::to_owned).collect();
         self.read_named(names, Some(keep))
     }
 
-    /// Files of a directory and of those in it.
+    /// Lists the files of a directory and its subdirectories.
     pub(super) fn list_files_below(
         &self,
         dir: &str,
@@ -195,7 +194,7 @@ impl Dirs<'_> {
         Ok(())
     }
 
-    /// Git dirs of submodules, whose names may have directories.
+    /// Lists the files in the git dirs of submodules, whose names may have several components.
     fn modules(&self, dir: &str, depth: usize, names: &mut Vec<String>) -> Result<(), Failure> {
         if depth == 0 {
             return Ok(());
@@ -216,8 +215,8 @@ impl Dirs<'_> {
         self.list_files_below(&format!("{dir}/hooks"), MAX_HOOKS, names)
     }
 
-    /// What lies in a directory, and whether that is one; nothing where it is none. Names that
-    /// are not text are none that git reads.
+    /// The entries of a directory, and whether each is a directory itself; none if `dir` is not a directory. git reads
+    /// no file whose name is not UTF-8.
     fn entries(&self, dir: &str) -> Result<Vec<(String, bool)>, Failure> {
         let path = self.path(dir);
         let names = disk::list_names(&path).at("read", &path)?.into_iter();
@@ -228,16 +227,16 @@ impl Dirs<'_> {
         Ok(found.collect())
     }
 
-    /// What leads to the repository, as it is now.
+    /// The current state of the files that lead to the repository.
     pub(super) fn read_leads(&self, keep: &Path) -> Result<Steering, Failure> {
         let names = LEADS.into_iter().chain([LINK]).map(str::to_owned);
         let mut found = self.read_named(names.collect(), Some(keep))?;
-        // Neither a file nor a link leads anywhere.
+        // What is neither a file nor a symlink leads nowhere.
         found.0.retain(|_, held| held.sha256 != NO_FILE);
         Ok(found)
     }
 
-    /// What the files hold now; with `keep`, their bytes are copied there by digest.
+    /// The current state of all steering files; with `keep`, their content is copied there by digest.
     pub(super) fn read(&self, keep: Option<&Path>) -> Result<Steering, Failure> {
         self.read_named(self.names()?, keep)
     }
@@ -289,7 +288,7 @@ impl Dirs<'_> {
         }))
     }
 
-    /// Writes one file as it was, where its bytes were kept.
+    /// Restores one file, if its content was kept.
     pub(super) fn put_back(
         &self,
         name: &str,
@@ -298,7 +297,7 @@ impl Dirs<'_> {
     ) -> Result<(), Failure> {
         let path = self.path(name);
         let failed = |error| cannot("put back", &path, error);
-        // Through a link it would be written somewhere else.
+        // A write through a symlink would end up elsewhere.
         let mut above = path.ancestors().skip(1).take_while(|dir| *dir != self.root);
         if name.starts_with("ignored:") && above.any(Path::is_symlink) {
             return Ok(());
@@ -331,31 +330,31 @@ impl Dirs<'_> {
 }
 
 impl Steering {
-    /// Those of these files.
+    /// The files whose names are wanted.
     pub(super) fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
         let mut only = self.clone();
         only.0.retain(|name, _| wanted(name));
         only
     }
 
-    /// Where [`Dirs::read`] left the bytes of a file.
+    /// The copy of a file's content that [`Dirs::read`] made.
     pub(super) fn find_copy(&self, name: &str, copies: &Path) -> Option<PathBuf> {
         let held = self.0.get(name).filter(|held| held.kept)?;
         Some(copies.join(&held.sha256))
     }
 }
 
-/// It leads to the repository.
+/// Whether the file leads to the repository.
 pub(super) fn is_lead(name: &str) -> bool {
     LEADS.contains(&name) || name == LINK
 }
 
-/// It lies in a repository of its own in the worktree.
+/// Whether the file belongs to a nested repository of the worktree.
 pub(super) fn is_nested(name: &str) -> bool {
     name.starts_with("root:") && name != LINK
 }
 
-/// The names under which two maps do not hold the same, sorted.
+/// The names whose values differ between two maps, sorted.
 pub(super) fn differing<'m, T: PartialEq>(
     one: &'m BTreeMap<String, T>,
     two: &'m BTreeMap<String, T>,
@@ -366,7 +365,7 @@ pub(super) fn differing<'m, T: PartialEq>(
         .filter(|name| one.get(*name) != two.get(*name))
 }
 
-/// Nothing where the system has no such links.
+/// Restores a symlink; does nothing on systems without them.
 fn put_link(path: &Path, target: &[u8]) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
