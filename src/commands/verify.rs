@@ -1,5 +1,4 @@
-//! `cook verify` recomputes everything from files, log and git. `cook attest` writes the result as statements, and
-//! reads statements of others.
+//! `cook verify` recomputes everything from files, log and git; `cook attest` writes and reads such results as statements.
 
 use super::context::*;
 use super::push::SigningArgs;
