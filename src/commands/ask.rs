@@ -1,4 +1,4 @@
-//! `cook ask`, `cook act`: asks an agent or several, or orders one to do something.
+//! `cook ask` puts a question to one or several agents; `cook act` orders one to do something.
 
 use super::context::*;
 use crate::run;
@@ -45,7 +45,7 @@ pub(super) struct ActArgs {
     pub call: CallArgs,
 }
 
-// What every call of an agent takes.
+// The arguments of every call of an agent.
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
     /// Continue from this episode, as a new branch
@@ -82,7 +82,7 @@ fn native_use() -> impl TypedValueParser<Value = NativeUse> {
     })
 }
 
-/// What is said, to whom and on what: `cook ask --request`, or made from options.
+/// The message, its agent and its context, from `cook ask --request` or from options.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
@@ -93,7 +93,7 @@ struct Request {
     schema: Option<Value>,
 }
 
-/// One of both, which the shape of JSON cannot say.
+/// Exactly one field must be given, which the type does not enforce.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Onset {
@@ -102,7 +102,7 @@ struct Onset {
 }
 
 impl Request {
-    /// From options; `-` is standard input.
+    /// Makes the request from options; `-` is standard input.
     fn new(say: &str, agent: Option<&String>, args: &CallArgs) -> Result<Self> {
         let (episode, series) = (args.on_episode.clone(), args.on_series.clone());
         let schema = args.schema.as_deref().map(|file| {
@@ -140,7 +140,7 @@ pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
     call_one(context, request, &args.call, Action::Act)
 }
 
-/// A call of agents, all of it checked.
+/// A checked call of one or more agents.
 struct Prepared<'a> {
     say: String,
     on: Option<On>,
@@ -154,8 +154,8 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// The agents are chosen before anything is compared: where there is none of a name, what the call was to
-    /// go on from is still good.
+    /// Chooses the agents before it compares worktrees: a failure for an unknown agent still names the refs from which
+    /// the call can continue.
     fn new(
         workspace: &'a Workspace,
         store: &GitStore,
@@ -240,8 +240,7 @@ fn choose(
     })
 }
 
-/// The session store of this repository; calls of a cook that was killed are ended and
-/// written down first.
+/// Opens the session store of this repository. Calls that a killed cook left behind are first ended and recorded.
 pub(super) fn store(workspace: &Workspace) -> Result<GitStore> {
     let store = GitStore::open(workspace.place())?;
     settle_left(&store, &workspace.clock)?;
@@ -256,7 +255,7 @@ fn call_one(context: &Context, request: Request, args: &CallArgs, action: Action
         Prepared::new(&workspace, &store, request, &[agent.as_deref()], args)?;
     let mut supplier = prepared.supplier(&presets[0], &workspace.repo, &store);
     supplier.guard = Some(Box::new(|action| run::guard(&workspace, action)));
-    // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
+    // In a sandbox or with its own home, the agent may not see the user's git settings, so it gets the identity.
     if action == Action::Act {
         let identity = workspace.repo.identity()?.unwrap_or_default();
         let identity = identity.into_iter();
@@ -306,13 +305,14 @@ fn call_one(context: &Context, request: Request, args: &CallArgs, action: Action
     })
 }
 
-/// Agents that are asked at once at most.
+/// How many agents are asked at once at most.
 const MAX_MEMBERS: usize = 32;
 
-/// What a member said, or why it does not count.
+/// A member's reply, or why it has none that counts.
 type Outcome = Result<Reply, Box<Failure>>;
 
-/// Asks each agent the same, none seeing another's answer; one that is named twice is asked in two sessions.
+/// Asks each agent the same question, without the others' answers. An agent that is named twice is asked in two
+/// sessions.
 fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallArgs) -> Answer {
     if agents.len() > MAX_MEMBERS {
         let what = format!("at most {MAX_MEMBERS} agents can be asked at once");
@@ -326,11 +326,11 @@ fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallA
     let store = store(&workspace)?;
     let named: Vec<Option<&str>> = agents.iter().map(|name| Some(name.as_str())).collect();
     let (prepared, presets) = Prepared::new(&workspace, &store, request, &named, args)?;
-    // All work in one worktree: what changed there is looked for once, when all of them ended.
+    // All members share one worktree, so it is compared once, after all of them have ended.
     let put_back = run::guard(&workspace, Action::Ask)?;
     let beside = presets.len() > 1;
     let root = workspace.repo.root();
-    // One for each member: a store is not shared between threads.
+    // Each member gets its own store, because threads cannot share one.
     let members: Vec<_> = presets
         .iter()
         .map(|preset| (preset, store.clone()))
@@ -363,7 +363,7 @@ fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallA
     })
 }
 
-/// Of a question that changed something no answer counts, whatever became of its agent.
+/// If the worktree changed, no answer counts. Returns the failure for a member, whatever its outcome.
 fn name_changes(outcome: Outcome, changed: &[String], beside: bool) -> Failure {
     let (prior, failed) = match outcome {
         Ok(reply) => (Some(Box::new(prior_refs(&reply))), None),
@@ -385,8 +385,7 @@ fn prior_refs(reply: &Reply) -> PriorRefs {
     }
 }
 
-/// Members are asked at once in one worktree: what changed there while one of them worked is
-/// anyone's doing, and none is accused.
+/// If members ran at the same time in one worktree, the cause of a change is unknown; the failure says so.
 fn accuse_nobody(mut failure: Failure, beside: bool) -> Failure {
     if beside && failure.code == Code::ReadOnlyViolated {
         failure.message.push_str(
@@ -398,7 +397,7 @@ fn accuse_nobody(mut failure: Failure, beside: bool) -> Failure {
     failure
 }
 
-/// Of two answers out of one session of an agent's, the later does not count.
+/// If two answers come from one session of an agent, the later one does not count.
 fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -> Vec<Outcome> {
     let mut sessions = BTreeSet::new();
     let keep = |outcome: Outcome| {
@@ -416,7 +415,7 @@ fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -
     outcomes.map(keep).collect()
 }
 
-/// The refs that a call goes on from, and what is kept of the window.
+/// Returns the refs from which a call continues, and the stored entry of the episode.
 fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>)> {
     let (episode, series) = match on {
         On::Episode(name) => (Some(name), None),
@@ -430,7 +429,7 @@ fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>)> {
     Ok((Prior { episode, series }, entry))
 }
 
-/// Says how the worktree differs from the one that the conversation left.
+/// Returns how the worktree differs from its state at the end of the conversation.
 fn find_drift(
     workspace: &Workspace,
     store: &GitStore,
@@ -472,7 +471,7 @@ fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> R
     }
 }
 
-/// The ref that a text names, with a word on what was chosen or let go of.
+/// Resolves a ref, and adds a finding if the choice needs a note.
 pub(super) fn find_ref(
     store: &GitStore,
     text: &str,
@@ -488,7 +487,7 @@ pub(super) fn find_ref(
     };
     let missing = matches!(failure.code, Code::EpisodeNotFound | Code::SeriesNotFound);
     if missing && kind.is_none() {
-        // It was to be looked at, not to be gone on from.
+        // The caller wants to look at the ref, not to continue from it.
         failure.hints = vec!["`cook session log` lists all of them".to_owned()];
     }
     if missing && store.is_expired(text).unwrap_or(false) {
@@ -600,7 +599,7 @@ pub(super) struct ReplyAnswer {
     aside: Option<String>,
 }
 
-/// Dollars, where they are known.
+/// Converts to dollars; `None` if unknown.
 fn to_dollars(micro_usd: Option<u64>) -> Option<f64> {
     micro_usd.map(|micro| micro as f64 / 1e6)
 }

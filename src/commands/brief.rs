@@ -1,4 +1,4 @@
-//! `cook brief`: what the next session must know. Every change of it passes the one reconciliation, as one
+//! `cook brief`: the brief for the next session. Each change passes the same reconciliation and is recorded as one
 //! transition.
 
 use super::context::*;
@@ -150,7 +150,7 @@ fn show(context: &Context, args: &BriefShowArgs) -> Answer {
     })
 }
 
-/// Pure: an artifact in, its brief out.
+/// Renders the brief of an artifact, without a repository.
 fn render(file: Option<&Path>) -> Answer {
     let reading = brief::read(&input::read(file)?)?;
     let lines = reading.artifact.brief.lines.iter();
@@ -177,7 +177,7 @@ fn export(context: &Context) -> Answer {
     let WholeBrief { brief, entries, .. } = service::assemble(&workspace)?;
     let stored = snapshot.brief.unwrap_or_default();
     let (kept, guide) = (stored.entries, stored.guide);
-    // As they are kept, whatever is shown of them: what comes back is what went out.
+    // Entries are exported as stored, however they are shown, so that an import returns them unchanged.
     let own = entries.into_iter().filter(|entry| entry.is_own());
     let mut lines: Vec<BriefLine> = own.map(|entry| entry.line).collect();
     for entry in kept {
@@ -197,10 +197,10 @@ fn export(context: &Context) -> Answer {
     answer(PromptAnswer(json_text(&artifact.to_json())))
 }
 
-/// What agents read before they begin.
+/// The guide that agents read before they begin.
 const GUIDE: &str = "AGENTS.md";
 
-/// The proposed guide is shown, and written only when it is asked for.
+/// Shows the proposed guide, and writes it if `apply` is set.
 fn guide(context: &Context, apply: bool) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
@@ -262,7 +262,7 @@ pub(super) struct BriefNoteArgs {
     pub author: BriefAuthorArgs,
 }
 
-// Who changes the brief.
+// The author of a change.
 #[derive(Debug, Default, Args)]
 pub(super) struct BriefAuthorArgs {
     /// Record this author of the change [default: the role, `user` or `agent`]
@@ -285,7 +285,7 @@ fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
     record(&context.workspace()?, change, &args.author, warnings)
 }
 
-/// The entries: from flags, or as JSON, one object or a list of them.
+/// Reads the entries from flags, or from stdin as JSON: an object or a list of objects.
 fn read_entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<BriefLine>> {
     let slot = args.slot;
     let mut ignored = Vec::new();
@@ -317,7 +317,7 @@ fn unreadable(why: &str) -> Failure {
     Failure::new(FailureKind::Check, Code::ArtifactUnreadable, why)
 }
 
-/// The fields that were given as flags; one that the slot does not have is an error.
+/// Collects the fields that were given as flags; refuses a field that the slot does not have.
 fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>> {
     let slot = args.slot;
     let given = [
@@ -379,7 +379,7 @@ fn import(
         }
     }
     let stored = workspace.require()?.1.brief.unwrap_or_default();
-    // What cook fills in by itself comes back with every brief and is not stored.
+    // Entries that cook itself fills in are part of every brief and are not stored.
     let is_own = |line: &BriefLine| {
         let mut own = whole.entries.iter().filter(|entry| entry.is_own());
         own.any(|entry| entry.line == *line)
@@ -400,8 +400,7 @@ fn import(
     record(&workspace, change, author, warnings)
 }
 
-/// An entry that the brief shows otherwise than it is kept, as it is kept: a claim that nothing
-/// proves is shown as a question.
+/// Returns the stored form of an entry that is shown differently: a claim without proof is shown as a question.
 fn as_kept(line: BriefLine, whole: &WholeBrief, stored: &BriefDocument) -> BriefLine {
     let mut shown = whole.entries.iter();
     let entry = shown.find(|entry| !entry.is_own() && entry.line == line);
@@ -431,7 +430,7 @@ fn record(
     }
 }
 
-/// A person, or a script that says so, speaks for the user; everybody else does not.
+/// A person, or a script with `--as-user`, speaks for the user; any other caller has the actor `Role`.
 fn actor(author: &BriefAuthorArgs) -> Result<Actor> {
     if author.as_user.as_user {
         return context::require_user(true);
@@ -440,7 +439,7 @@ fn actor(author: &BriefAuthorArgs) -> Result<Actor> {
     Ok(user.unwrap_or(Actor::Role))
 }
 
-/// `--by`, the role of this session, or what the caller plainly is.
+/// Returns `--by`, or the session's role, or `user` or `agent` by the actor.
 fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String> {
     if let Some(by) = &author.by {
         let by = brief::normalise(by)
@@ -520,7 +519,7 @@ fn write_down(
     })
 }
 
-/// The brief's file, when it follows; the change is written down whether or not it can.
+/// Updates the file of the brief if it is configured; a failure is only a finding, since the change is recorded.
 fn follow(workspace: &Workspace, findings: &mut Vec<Finding>) -> Option<String> {
     service::follow_brief(workspace).unwrap_or_else(|failure| {
         findings.push(Finding::new(failure.code, failure.message));
@@ -630,7 +629,7 @@ pub(super) struct BriefAnswer {
 impl Show for BriefAnswer {
     fn human(&self, page: &mut Page) {
         page.find(&self.findings);
-        // Its fields hold nothing hidden; not even a change of tone may come in between.
+        // The fields of the brief are already safe to print. The text must not contain even a change of tone.
         if !self.ids {
             page.wrap_lines(&self.text);
             return;
@@ -691,7 +690,8 @@ pub(super) struct BriefCheckAnswer {
 }
 
 impl BriefCheckAnswer {
-    /// It holds when no anchor is lost, and, where there are any, one at least could be checked.
+    /// The check passes if no required anchor is lost and, if there are required anchors, at least one could be
+    /// verified.
     fn new(anchors: Vec<CheckedAnchor>) -> Self {
         use Verdict::{Changed, Malformed, Missing, Unverifiable};
         let mut counts = BTreeMap::new();

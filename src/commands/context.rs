@@ -1,4 +1,4 @@
-//! What a command is called with, and by whom: its place, its screen, who may do what, how it says that it is at work.
+//! The context of a command: its directory and screen, who called it, what the caller may do, and progress messages.
 
 pub(super) use super::context;
 pub(super) use super::input::{self, free_text};
@@ -14,17 +14,16 @@ use cook_repo::room::RunnerFiles;
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What every command gets.
+/// The context that every command gets.
 pub(super) struct Context {
-    /// Where the command was called, or what `-C` names.
+    /// The current directory, or the argument of `-C`.
     pub dir: PathBuf,
     pub dir_is_named: bool,
-    /// Where answers go.
+    /// The output.
     pub screen: Screen,
 }
 
 impl Context {
-    /// Opens the worktree.
     pub fn workspace(&self) -> Result<Workspace> {
         let mut workspace = Workspace::open(&self.dir)?;
         workspace.attended = is_attended();
@@ -32,15 +31,14 @@ impl Context {
     }
 }
 
-/// An answer of any command.
+/// The result of any command.
 pub(super) type Answer = Result<Box<dyn view::Answer>>;
 
-/// Boxes an answer.
 pub(super) fn answer(value: impl view::Answer + 'static) -> Answer {
     Ok(Box::new(value))
 }
 
-/// A text as it is, for a file or another program.
+/// A text that is printed unchanged, for a file or another program.
 #[derive(Debug, Serialize)]
 pub(super) struct PromptAnswer(pub String);
 
@@ -54,7 +52,7 @@ impl Show for PromptAnswer {
     }
 }
 
-/// Lines for a person, by the width of the terminal.
+/// Lines for a person, wrapped to the width of the terminal.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(super) struct HelpAnswer(pub String);
@@ -69,7 +67,7 @@ impl Show for HelpAnswer {
     }
 }
 
-// Who is calling: a person, a script, or something an agent started
+// Identifies the caller: a person, a script, or a process that an agent started
 // (`protocol/completion.md#what-is-the-users-alone`).
 
 #[derive(Debug, Clone, Default, Args)]
@@ -79,12 +77,12 @@ pub(super) struct AsUser {
     pub as_user: bool,
 }
 
-/// Lets a person through, or a script that says so; refuses an agent's environment.
+/// Accepts a person, or a script with `--as-user`; refuses a process that an agent started.
 pub(super) fn require_user(as_user: bool) -> Result<Actor> {
     require_user_by("--as-user", as_user)
 }
 
-/// The same for a command whose flag for scripts has another name.
+/// Like [`require_user`], for a command whose flag for scripts has another name.
 pub(super) fn require_user_by(flag: &str, said: bool) -> Result<Actor> {
     if let Some(why) = agent_around() {
         return Err(user_only(&why));
@@ -102,7 +100,7 @@ fn user_only(why: &str) -> Failure {
     Refusal::new(Code::UserOnly, format!("only a person may do this: {why}")).into()
 }
 
-/// Who to write down for a command that is open to everybody.
+/// The actor to record for a command that everyone may use.
 pub(super) fn anybody() -> Actor {
     match (agent_around(), std::io::stdin().is_terminal()) {
         (Some(_), _) => Actor::Role,
@@ -111,12 +109,12 @@ pub(super) fn anybody() -> Actor {
     }
 }
 
-/// Somebody at a terminal can be asked for a password.
+/// Whether a person at a terminal can be asked for a password.
 pub(super) fn is_attended() -> bool {
     std::io::stdin().is_terminal() && agent_around().is_none()
 }
 
-/// What says that an agent is around this process.
+/// Returns a sign that an agent started this process, if any.
 pub(super) fn agent_around() -> Option<String> {
     agent_marker()
         .map(|name| format!("`{name}` is set"))
@@ -127,7 +125,7 @@ pub(super) fn agent_around() -> Option<String> {
         })
 }
 
-/// Inside a role session only that role's report is taken.
+/// In a session of a role, refuses the reports of other roles.
 pub(super) fn refuse_other_role(role: Role) -> Result<()> {
     let Ok(mine) = std::env::var(ROLE_VARIABLE) else {
         return Ok(());
@@ -140,7 +138,7 @@ pub(super) fn refuse_other_role(role: Role) -> Result<()> {
     )))
 }
 
-/// Nothing is written into a worktree from a throwaway one that stands for it.
+/// Refuses to write from a throwaway copy of a worktree.
 pub(super) fn not_apart(workspace: &Workspace) -> Result<()> {
     let what = "this directory is a copy of another worktree, which cannot be changed from here";
     match workspace.from_apart {
@@ -149,8 +147,8 @@ pub(super) fn not_apart(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Who pauses the work: everybody may, and only the words of a person bind. A role that cook plays stops it by its
-/// report, not by a command.
+/// The actor of a pause. Everyone may pause the work, but only a person's words bind. A session that cook started stops
+/// the work by its report instead.
 pub(super) fn find_pauser(as_user: bool) -> Result<Actor> {
     if let Some(why) = session_marker() {
         return Err(inside_role(format!(
@@ -166,7 +164,7 @@ pub(super) fn find_pauser(as_user: bool) -> Result<Actor> {
     })
 }
 
-/// An agent that cook started may not start another.
+/// Refuses to start an agent from an agent that cook started.
 pub(super) fn not_nested() -> Result<()> {
     match session_marker() {
         None => Ok(()),
@@ -180,12 +178,12 @@ fn inside_role(what: impl Into<String>) -> Failure {
     Refusal::new(Code::InsideRole, what).into()
 }
 
-// What takes long says what it is doing, to a person at a terminal: from its second second on.
+// Progress messages for a person at a terminal.
 
-/// What ends sooner says nothing.
+/// Commands that end sooner print no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is being done, where that is to be said, and whether it is time to.
+/// The current activity, if any, and whether [`PATIENCE`] has passed.
 pub(super) struct Progress(Screen, Arc<Mutex<(Option<String>, bool)>>);
 
 impl Progress {
@@ -198,7 +196,7 @@ impl Progress {
             said.1 = true;
             said.0.iter().for_each(|text: &String| screen.note(text));
         };
-        // Where there is no thread for it, each is said at once.
+        // Without a thread, each activity is printed at once.
         if screen.redraws && thread::spawn(wait).is_err() {
             hold(&said).1 = true;
         }
@@ -214,7 +212,7 @@ impl Progress {
     }
 }
 
-/// Has each command that begins told to whoever waits at a terminal, as long as the workspace lives.
+/// Prints each command that begins, to a person at a terminal, as long as the workspace lives.
 pub(super) fn tell_progress(screen: Screen, workspace: &mut Workspace) {
     let progress = Progress::begin(screen);
     workspace.tell = Some(Arc::new(move |text: &str| progress.tell(text)));
@@ -230,10 +228,10 @@ fn hold<T>(said: &Mutex<T>) -> MutexGuard<'_, T> {
     said.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-// The files by which a step speaks to its CI runner, held while gates run.
+// Protects the files through which a CI step talks to its runner while gates run.
 
-/// Does what runs gates; what was written to the runner meanwhile is put back and named, also where
-/// the work failed.
+/// Runs `work`, which runs gates, and restores the runner's files afterwards, even if it fails. If it succeeds, a
+/// finding names the files that were written.
 pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Option<Finding>)> {
     let failure = |error: io::Error| {
         let what = "the files by which a step speaks to its CI runner";
@@ -252,7 +250,7 @@ pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Option<Fi
     Ok((done?, finding))
 }
 
-/// Names on one line, or what stands there where there is none.
+/// Joins names on one line, or returns `nothing` if there are none.
 pub(super) fn join_or(names: &[String], nothing: &str) -> String {
     match names.is_empty() {
         true => nothing.to_owned(),

@@ -1,4 +1,4 @@
-//! `cook demo`: a whole run with scripted agents, in a repository of its own.
+//! `cook demo`: a whole run with scripted agents, in its own repository.
 
 use super::context::*;
 use super::record::tell_taken;
@@ -8,7 +8,7 @@ use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, remove_left};
 use crate::run::{Observer, RunEvent};
 use cook_repo::process::Alarm;
 
-/// How long `--slow` rests after each step.
+/// The pause after each step with `--slow`.
 const REST: Duration = Duration::from_millis(1500);
 
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(super) struct DemoArgs {
     pub clean: bool,
 }
 
-/// Removes what earlier demos left.
+/// Removes the repositories of earlier demos.
 fn clean(context: &Context) -> Answer {
     if context.dir_is_named {
         let what = "a repository that you named with --dir is yours to delete";
@@ -73,7 +73,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     answer(DemoAnswer::of(result))
 }
 
-/// What happens as `cook run` shows it, and what came of it.
+/// Prints events as `cook run` does, and adds the outcome of each.
 struct Printer {
     run: run::Printer,
     screen: Screen,
@@ -96,7 +96,7 @@ impl Observer for Printer {
     }
 }
 
-/// What a session came to; none where the event says it itself.
+/// Returns the outcome of a session; `None` if the event already states it.
 fn why(event: &RunEvent) -> Option<String> {
     match event {
         RunEvent::Recorded { event, applied, .. } => Some(tell_taken(event, applied)),
@@ -137,7 +137,6 @@ pub(crate) struct DemoAnswer {
 }
 
 impl DemoAnswer {
-    /// What came of a demonstration.
     fn of(result: DemoResult) -> Self {
         let milliseconds = u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX);
         let commit = result.head.commit.as_deref();
@@ -176,7 +175,7 @@ impl DemoAnswer {
     }
 }
 
-/// How a shell starts this program: by name where PATH leads to it, else by its place.
+/// Returns the word with which a shell starts this program: its name if `PATH` finds it, otherwise its path.
 fn name_program() -> String {
     let Ok(own) = std::env::current_exe() else {
         return "cook".to_owned();

@@ -1,5 +1,5 @@
-//! `cook doctor`: is the set-up sound, and which settings are in force; the log's objects, the agents that are
-//! here, and what was set aside.
+//! `cook doctor`: checks the set-up, shows the settings in force, checks the log's objects, and lists the installed
+//! agents and the copies that were set aside.
 
 use super::context::*;
 use super::gate;
@@ -214,7 +214,7 @@ impl AgentRow {
         }
     }
 
-    /// What is said of its program beside the row.
+    /// A remark on the agent's program.
     fn remark(&self) -> Option<String> {
         let Self { bin, path, .. } = self;
         let problem = match (&self.problem, path) {
@@ -341,7 +341,7 @@ fn rescue(context: &Context, command: &RescueCommand) -> Answer {
     })
 }
 
-/// What refs keep: work in the repository, transitions in the log.
+/// Lists the refs that keep work of the repository and transitions of the log.
 fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>> {
     let log = machine::quote_word(&workspace.place().log_dir().display().to_string());
     let show = |prefix: &str, (name, object): (String, String)| RescueRef {
@@ -356,7 +356,7 @@ fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>> {
     Ok(own.chain(of_log).collect())
 }
 
-/// The one copy whose id begins so.
+/// Finds the only copy whose id begins with `id`.
 fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy> {
     let found = copies.iter().filter(|copy| copy.id.starts_with(id));
     match found.collect::<Vec<_>>()[..] {

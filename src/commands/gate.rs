@@ -1,4 +1,4 @@
-//! `cook gate` and `cook trust`: runs gates now and keeps receipts; lets cook run a command on this machine.
+//! `cook gate` runs gates now and keeps receipts. `cook trust` allows cook to run a command on this machine.
 
 use super::context::*;
 use super::recorded::{self, TransitionAnswer, describe_red, note};
@@ -35,7 +35,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     workspace.propose_gates_in(&folders)?;
     let gates = choose_gates(&workspace, args)?;
     context::not_apart(&workspace).map_err(|mut refusal| {
-        // It would run beside what is not committed there, which is why this place is apart.
+        // The gate would run beside the changes that this throwaway copy excludes.
         let here = gates.iter();
         let here = here.map(|gate| format!("to see it here, run `{}`", gate.run));
         refusal.hints.splice(0..0, here);
@@ -53,7 +53,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         if args.fresh {
             workspace.caches = Caches::Empty;
         }
-        // In a large worktree git takes as long as the room does.
+        // In a large worktree, git status takes as long as the clean room, so they run in parallel.
         let root = workspace.repo.root().to_owned();
         let (status, runs) = thread::both(
             move || Repo::discover(&root)?.status(),
@@ -93,7 +93,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     })
 }
 
-/// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
+/// Returns the gates with the given names, or all gates of `cook.toml`, and those of the slice.
 fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>> {
     let mut gates = workspace.config()?.gate_specs();
     if let (_, Some(snapshot)) = workspace.current()?
@@ -218,7 +218,7 @@ impl Show for GateAnswer {
     }
 }
 
-// `cook trust`: lets cook run a command.
+// `cook trust`: allows cook to run a command.
 
 #[derive(Debug, Args)]
 pub(super) struct TrustArgs {
@@ -280,7 +280,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             let mut commands: Vec<String> = commands(workspace.config()?)
                 .map(|(_, command)| command)
                 .collect();
-            // The stop verifier's command, where its script is in the worktree.
+            // The stop verifier's command, if its script is in the worktree.
             let script = workspace.repo.root().join(STOP_VERIFIER_SCRIPTS[0]);
             commands.extend(script.is_file().then(|| STOP_VERIFIER.to_owned()));
             commands
@@ -304,11 +304,11 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             given.push(command);
         }
     }
-    // Without a log there is nothing to write to.
+    // Without a log there is nothing to record.
     let (_, Some(before)) = workspace.current()? else {
         return note("trusted", lines);
     };
-    // It leaves the state that waited for it when nothing else is missing.
+    // This resumes work that waited for the trust, if it waits for nothing else.
     let resume = Resume {
         trust: given,
         settings: args.command.is_none(),
@@ -323,13 +323,13 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     answer(TransitionAnswer::new(applied, lines, findings))
 }
 
-/// Where gates find programs, one line for each variable.
+/// Where gates find programs, with one line for each variable.
 fn tools(trust: &Trust) -> Vec<String> {
     let line = |(name, value)| format!("tools    {name}={value}");
     trust.tools().iter().map(line).collect()
 }
 
-/// What is another than before, and what of it gates do not get.
+/// Lists the variables that changed, and the parts of their values that gates do not get.
 fn list_changed_tools(
     workspace: &Workspace,
     before: &BTreeMap<String, String>,
@@ -361,7 +361,7 @@ fn list_changed_tools(
     lines
 }
 
-/// What the settings have cook run in a clean room: name and command.
+/// The name and command of everything that the settings run in a clean room.
 pub(super) fn commands(config: &Config) -> impl Iterator<Item = (String, String)> {
     let setup = config.clean_room.setup();
     let setup = setup.map(|command| ("setup".to_owned(), command.to_string()));
@@ -369,14 +369,14 @@ pub(super) fn commands(config: &Config) -> impl Iterator<Item = (String, String)
     setup.chain(gates.map(|(name, gate)| (name.clone(), gate.run.to_string())))
 }
 
-/// The programs of a command that are not on this machine.
+/// Reports the programs of a command that are missing on this machine.
 pub(super) fn absent(trust: &Trust, name: &str, command: &str) -> Option<Finding> {
     let absent = trust.absent_programs(command).join("`, `");
     let what = format!("`{command}` needs `{absent}`, not on the PATH here");
     (!absent.is_empty()).then(|| Finding::new(Code::ProgramAbsent, what).at(name))
 }
 
-/// By command: the programs of gates and setup that are not on this machine.
+/// By command, the missing programs of the gates and the setup.
 pub(super) fn absent_programs(
     workspace: &Workspace,
     contract: &Contract,
@@ -392,9 +392,9 @@ pub(super) fn absent_programs(
     Ok(found.collect())
 }
 
-/// The gates that cook proposes and the scripts that it writes are the user's to accept: by
-/// running init outside an agent's environment. What the repository brought stays as it was, and
-/// so does what would not even start.
+/// Trusts the gates that cook proposed and the scripts that it wrote, because the user accepts them by running `cook
+/// init` outside an agent's environment. Commands that came with the repository, and commands whose programs are
+/// missing, do not become trusted.
 pub(super) fn trust_written(
     workspace: &Workspace,
     contract: &Contract,
@@ -417,7 +417,7 @@ pub(super) fn trust_written(
     let all_written = STOP_VERIFIER_SCRIPTS.iter().all(is_written);
     let any_written = STOP_VERIFIER_SCRIPTS.iter().any(is_written);
     let mut trust = workspace.trust()?;
-    // It runs them, and those that came with the repository are looked at first.
+    // The verifier runs the gates, and the user first looks at those that came with the repository.
     let gates = contract.config.iter().flat_map(Config::gate_specs);
     let gates_are_trusted = gates
         .filter(|gate| gate.required)
@@ -425,7 +425,7 @@ pub(super) fn trust_written(
     if gates_are_trusted && (all_written || (any_written && verifier_was_trusted)) {
         written.push(STOP_VERIFIER.to_owned());
     }
-    // The verifier runs every gate.
+    // The verifier runs every gate, so it needs the programs of all gates.
     let (left, commands): (Vec<String>, Vec<String>) = written.into_iter().partition(|command| {
         absent.contains_key(command) || command == STOP_VERIFIER && !absent.is_empty()
     });

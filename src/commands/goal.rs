@@ -1,4 +1,4 @@
-//! `cook goal`: sets a goal that commands decide, says how far it is, drops it.
+//! `cook goal`: sets a goal that commands decide, shows its progress, or drops it.
 
 use super::check::show_lines;
 use super::context::*;
@@ -12,10 +12,10 @@ use cook_protocol::machine::ASK_GOAL;
 use cook_protocol::model::GoalFound;
 use cook_protocol::trials::Weight;
 
-/// The word that gives a goal up.
+/// The argument that drops the goal.
 const DROP: &str = "drop";
 
-/// Why it was dropped, in the log.
+/// The reason that the log gives for a dropped goal.
 const DROPPED: &str = "dropped by hand with `cook goal drop`";
 
 #[derive(Debug, Args)]
@@ -89,7 +89,7 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
     answer(TransitionAnswer::new(made.applied, lines, findings))
 }
 
-/// Installs the hook of the agent that was named; of one that no hook holds, what still does.
+/// Installs the named agent's hook; without one, returns a line with other ways to enforce the goal.
 fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>> {
     let can_hold = |name: &str| {
         cook_agents::hooks::Agent::parse(name)
@@ -230,7 +230,7 @@ pub(super) struct GoalAnswer {
 }
 
 impl GoalAnswer {
-    /// `found` is what was found of it last, at HEAD or in the worktree beside it.
+    /// `found` is the newest result, at HEAD or in the worktree.
     fn new(
         snapshot: &Snapshot,
         state: GoalState,
@@ -242,7 +242,7 @@ impl GoalAnswer {
         for check in goal.iter().flat_map(|goal| &goal.checks) {
             let run = found.and_then(|found| found.checks.get(checks.len()));
             checks.push(GoalRow {
-                // Whoever works is told no place of a file that is not shown.
+                // The command may contain the path of a hidden file, which the agent must not learn.
                 check: match check.hidden {
                     true => "a hidden check".to_owned(),
                     false => check.run.clone(),

@@ -13,10 +13,10 @@ use cook_protocol::diagnostic::{CATALOGUE, Family};
 use cook_protocol::machine::ASK_GOAL;
 use cook_protocol::model::nearest;
 
-/// What most people need, in the order in which they meet it.
+/// The commands that most users need, in the order in which they meet them.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];
 
-/// Every command, by who needs it.
+/// All commands, grouped by who needs them.
 const GROUPS: [(&str, &str); 3] = [
     (
         "Common commands",
@@ -64,7 +64,7 @@ pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
         };
         found = next;
     }
-    // As `cook NAME --help` prints it.
+    // Prints the same text as `cook NAME --help`.
     let names = args.command.iter().map(String::as_str);
     let words = std::iter::once("cook").chain(names).chain(["--help"]);
     let shown = program.try_get_matches_from(words);
@@ -75,7 +75,7 @@ pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
     ))
 }
 
-/// The help of the program, with its commands in groups.
+/// Returns the program's help, with its commands in groups.
 pub(super) fn group_commands(program: Command) -> String {
     let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
     for (title, names) in GROUPS {
@@ -93,7 +93,7 @@ pub(super) fn group_commands(program: Command) -> String {
     program.help_template(template).render_help().to_string()
 }
 
-/// A line for each of the first commands, and where the others are.
+/// Lists the first commands, one per line, and names the command that lists the others.
 pub(super) fn first_commands(program: &Command) -> Vec<String> {
     let line = |name: &&str| {
         let about = program.find_subcommand(name).and_then(Command::get_about);
@@ -110,7 +110,7 @@ pub(super) fn first_commands(program: &Command) -> Vec<String> {
     lines
 }
 
-/// The manual: one page for `cook`, one section per command behind it.
+/// The manual: the page of `cook`, followed by a section for each command.
 fn man(mut command: clap::Command) -> Answer {
     let mut text = Vec::new();
     let write = |command: clap::Command, text: &mut Vec<u8>| {
@@ -118,7 +118,7 @@ fn man(mut command: clap::Command) -> Answer {
             .render(text)
             .map_err(|error| Failure::state(Code::NotWritable, error.to_string()))
     };
-    // Options for every command reach the subcommands only by this.
+    // Without this, subcommands lack the global options.
     command.build();
     let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
     let subcommands: Vec<clap::Command> = shown.cloned().collect();
@@ -131,8 +131,7 @@ fn man(mut command: clap::Command) -> Answer {
     answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
 }
 
-// `cook` alone: what was found in this repository, what is known of its last commit, and the one command that
-// comes next.
+// `cook` without arguments: describes this repository and the result of its last commit, and names the next command.
 
 pub(super) fn overview(context: &Context, program: &clap::Command) -> Answer {
     match context.workspace() {
@@ -144,12 +143,12 @@ pub(super) fn overview(context: &Context, program: &clap::Command) -> Answer {
     }
 }
 
-/// How the gates stand at HEAD.
+/// The results of the gates at HEAD.
 #[derive(Clone, Copy, PartialEq)]
 enum Gates {
-    /// There is none, or one has no receipt of HEAD.
+    /// There is no gate, or a gate has no receipt for HEAD.
     NotRun,
-    /// A command that is not trusted.
+    /// A gate without a receipt is not trusted.
     Untrusted,
     Red,
     Green,
@@ -181,7 +180,7 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>> {
     let hooks = purposes.flat_map(|purpose| list_installed(&workspace, purpose));
     let hooks: Vec<String> = hooks.map(|agent| agent.name().to_owned()).collect();
     tell("hooks", &join_or(&hooks, "none"));
-    // Where there is a log, it says what is asked of HEAD.
+    // If there is a log, it determines the next step.
     if let (_, Some(snapshot)) = workspace.current()? {
         let (due, _) = dispatch_now(&workspace, Some(&snapshot))?;
         tell("work", &clean(&due.action, Lines::Fold));
@@ -245,7 +244,7 @@ fn find_standing(workspace: &Workspace, commit: &str, gates: &[GateSpec]) -> Res
     Ok(standing)
 }
 
-/// The one next command where no log says what is due.
+/// Returns the next command if there is no log.
 fn suggest(standing: Gates, agents: &[String], hooks: &[String]) -> String {
     match (standing, agents.first()) {
         (Gates::Untrusted, _) => "cook check --trust-repo".to_owned(),
@@ -259,7 +258,7 @@ fn suggest(standing: Gates, agents: &[String], hooks: &[String]) -> String {
     }
 }
 
-// `cook completions`: what a shell completes.
+// `cook completions`: prints a script for a shell's completion.
 
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
@@ -274,7 +273,7 @@ pub(super) fn completions(mut command: clap::Command, args: &CompletionsArgs) ->
     answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
 }
 
-// `cook explain`: what a code means, and what to do.
+// `cook explain`: what a code means and what to do about it.
 
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
@@ -369,7 +368,7 @@ mod tests {
         let mut grouped: Vec<&str> = groups.flat_map(|(_, names)| names.split(' ')).collect();
         shown.sort_unstable();
         grouped.sort_unstable();
-        // A build without a feature lacks its command.
+        // A build without the feature `mcp` lacks that command.
         grouped.retain(|name| shown.contains(name) || *name != "mcp");
         assert_eq!(shown, grouped);
     }

@@ -1,4 +1,4 @@
-//! `cook hooks`: hooks in an agent's settings, and which session works.
+//! `cook hooks` manages the hooks in an agent's settings and shows which session works; `cook hook` answers a hook.
 
 use super::context::*;
 use super::recorded::note;
@@ -60,10 +60,9 @@ pub(super) fn hooks(context: &Context, command: &HooksCommand) -> Answer {
     }
 }
 
-/// The word that stands for git's own hooks, in an agent's place.
+/// The argument for git's own hook in place of an agent's name.
 const GIT: &str = "git";
 
-/// What the hooks are for.
 fn purpose(args: &HooksAgentArgs) -> Purpose {
     match args.check {
         true => Purpose::Check,
@@ -71,7 +70,7 @@ fn purpose(args: &HooksAgentArgs) -> Purpose {
     }
 }
 
-/// What would become of each file.
+/// Computes the change of each file without writing it.
 fn changes(
     workspace: &Workspace,
     args: &HooksAgentArgs,
@@ -100,7 +99,7 @@ fn changes(
     install::changes(workspace, agent, wanted, install)
 }
 
-/// The gates that a check would not run, with what the user types to let them.
+/// Lists the untrusted commands that a check would not run, as `cook trust` commands for the user.
 fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>> {
     workspace.propose_gates()?;
     let config = workspace.config()?;
@@ -132,7 +131,7 @@ fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
     note("hooks_installed", write_hooks(workspace, args, &changes)?)
 }
 
-/// Installs the hook that holds each stop of an agent, in the user's own file.
+/// Installs the hook that checks each stop of an agent, in the user's own file.
 pub(super) fn install_check(workspace: &mut Workspace, agent: &str) -> Result<Vec<String>> {
     let args = HooksAgentArgs {
         agent: agent.to_owned(),
@@ -199,13 +198,13 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     note("hooks_removed", lines)
 }
 
-/// The same hooks in the other place, shared or one's own: the file, and the words that name them.
+/// Finds the same hooks in the other file, shared or private: its path, and the arguments that name the hooks.
 fn find_others(workspace: &Workspace, args: &HooksAgentArgs) -> Option<(String, String)> {
     let known = Agent::parse(&args.agent)?;
     let wanted = (!args.shared, purpose(args));
-    // A file that cannot be read is nobody's to mend here.
+    // A file that cannot be read is not this command's concern.
     let others = install::changes(workspace, known, wanted, true).ok()?;
-    // Commands and skills are no hooks: they are in both places at no cost.
+    // Only the first change is the hooks' own file; commands and skills may exist in both places.
     let other = others.first()?;
     (other.standing != install::Standing::Missing).then(|| {
         let flags = name_hooks(args, !args.shared);
@@ -213,7 +212,7 @@ fn find_others(workspace: &Workspace, args: &HooksAgentArgs) -> Option<(String, 
     })
 }
 
-/// The words by which `cook hooks` is told of them.
+/// The arguments that name these hooks to `cook hooks`.
 fn name_hooks(args: &HooksAgentArgs, shared: bool) -> String {
     let check = if args.check { " --check" } else { "" };
     let shared = if shared { " --shared" } else { "" };
@@ -273,7 +272,7 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
             Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
             None => {
                 let mut what = format!("{} has not called a hook here yet", agent.name());
-                // A folder that is not trusted keeps some from it.
+                // Some agents call no hooks in a directory that they do not trust.
                 if args.shared {
                     what = format!("{what}: {}", agent.hooks().install.advice.join("; "));
                 }
@@ -284,20 +283,20 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     answer(VerifyAnswer::new("hooks", checked, findings))
 }
 
-// `cook hook`: answers an agent's lifecycle event.
+// `cook hook`: answers an agent's hook event.
 
-/// Largest event that is read.
+/// The limit of an event in bytes.
 const MAX_EVENT: u64 = 16 << 20;
 
-/// What follows the agent's name in the word that makes a status line.
+/// The suffix of an agent's name that asks for its status line.
 const STATUSLINE: &str = "-statusline";
 
-/// The agents with hooks.
+/// Lists the agents with hooks.
 pub(super) fn list_hooked_agents() -> String {
     list_words(KnownAgent::list_names_with("[hooks]").map(str::to_owned))
 }
 
-/// What may call `cook hook`.
+/// Lists the names that `cook hook` takes.
 fn callers() -> String {
     let lines =
         KnownAgent::list_names_with("statusline = true").map(|name| format!("{name}-statusline"));
@@ -363,14 +362,14 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
     })
 }
 
-/// Whether this is a call of `cook hook`, however wrong the rest of it is.
+/// Whether this process was called as `cook hook`, even if its other arguments are wrong.
 pub(super) fn is_hook_call() -> bool {
     let mut words = std::env::args_os().skip(1);
     let first = words.find(|word| !word.to_string_lossy().starts_with('-'));
     first.is_some_and(|word| word == "hook")
 }
 
-/// A hook that ends with 2 would refuse what the agent is about to do.
+/// Reports the error on stderr and exits with 0: an agent takes exit code 2 as a refusal of its next action.
 pub(super) fn not_parsed(error: &clap::Error) -> Exit {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
@@ -378,7 +377,7 @@ pub(super) fn not_parsed(error: &clap::Error) -> Exit {
     Screen::new(Format::Human, false, false, ColorChoice::Never).answer(&complaint)
 }
 
-/// What an agent reads: its own JSON or nothing, and never an exit code that means no.
+/// The output for an agent: the JSON that it expects, or nothing; the exit code never refuses an action.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct HookAnswer {
     out: String,
@@ -386,7 +385,7 @@ pub(super) struct HookAnswer {
 }
 
 impl HookAnswer {
-    /// Nothing but a line for stderr.
+    /// Only a line for stderr.
     fn complaint(text: String) -> Self {
         Self {
             out: String::new(),

@@ -1,4 +1,4 @@
-//! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
+//! `cook init` and `cook record bootstrapper`: set up the contract, the log and the first documents.
 
 use super::context::*;
 use super::gate;
@@ -57,7 +57,7 @@ pub(super) struct InitArgs {
     pub as_user: AsUser,
 }
 
-/// How much work a mission is: what its first profile follows from.
+/// The amount of work in a mission, from which its first profile follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorkSize {
     Hour,
@@ -93,7 +93,7 @@ impl WorkSize {
     }
 }
 
-/// What the user chose of the profile.
+/// The user's choice of the profile.
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     Size(WorkSize),
@@ -108,7 +108,8 @@ impl Choice {
         }
     }
 
-    /// Less than the workflow has, or, before there is one, than it would begin with.
+    /// Whether the choice asks for less than the workflow's profile, or than the default profile if there is no
+    /// workflow.
     fn is_less_than(self, before: Option<&Snapshot>) -> bool {
         let day = Self::Size(WorkSize::Day);
         let (assurance, judges) = match before {
@@ -125,7 +126,7 @@ impl Choice {
         matches!(self, Self::Size(_))
     }
 
-    /// Judges of a new profile, and of each that is chosen by the size of the work.
+    /// The number of judges in a new profile, and in any profile that is chosen by the size of the work.
     fn judges(self) -> Count {
         Count(match (self, self.assurance()) {
             (Self::Size(WorkSize::Hour), _) => 0,
@@ -183,7 +184,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
         false => Vec::new(),
     };
     let applied = match Workspace::open(&context.dir) {
-        // What was just begun is not in the one above.
+        // A log that was just begun is missing in the workspace above.
         Ok(workspace) if workspace.store.is_some() => {
             recorded::reground(&workspace, &mut done.lines, &mut done.findings).or(applied)
         }
@@ -191,7 +192,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     };
     let next = applied.as_ref().map(|applied| &applied.step.next);
     let start = match next.is_some_and(|next| next.role.is_some()) && is_person {
-        // It is recorded: what only shows how to begin fails nothing.
+        // The event is recorded. A failure to find the first command is only a finding.
         true => find_start(&workspace)
             .map_err(|failure| {
                 done.findings
@@ -203,7 +204,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     done.finish(applied, gates, start)
 }
 
-/// A bootstrapper's report: cook repairs the contract itself.
+/// Handles a bootstrapper's report: cook repairs the contract itself.
 pub(super) fn repair(workspace: &Workspace, dry_run: bool) -> Answer {
     let (_, snapshot) = workspace.current()?;
     let (dispatch, _) = service::dispatch_now(workspace, snapshot.as_ref())?;
@@ -224,13 +225,13 @@ pub(super) fn repair(workspace: &Workspace, dry_run: bool) -> Answer {
     done.finish(applied, Vec::new(), None)
 }
 
-/// A set-up as it goes on, and what is said of it.
+/// A set-up in progress, and its messages.
 struct SetUp<'a> {
     workspace: &'a Workspace,
-    /// A person, or a script that says so, answers for the settings as they stand; why not.
+    /// The person, or script with `--as-user`, that accepts the settings as they are; otherwise, why nobody does.
     user: Result<Actor>,
     is_repair: bool,
-    /// The gates of `cook.toml` are those that were proposed just now.
+    /// This set-up created `cook.toml`, with the proposed gates.
     wrote_settings: bool,
     findings: Vec<Finding>,
     lines: Vec<String>,
@@ -248,8 +249,8 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    /// Writes the contract: the event that it leads to, if there is anything to write down. `from` is where a
-    /// plan lies; `anew` = another log is wanted beside one that this clone has seen elsewhere.
+    /// Writes the contract and returns the event to record, if anything changed. `from` is the path of a plan. `anew`
+    /// allows a second log although this clone has seen one elsewhere.
     fn prepare(
         &mut self,
         given: Option<String>,
@@ -341,7 +342,7 @@ impl<'a> SetUp<'a> {
         }))
     }
 
-    /// A log that cannot be begun is said before a file is written.
+    /// Begins the log before any file is written, so that a failure leaves no files behind.
     fn begin_log(&mut self, anew: bool, is_complete: bool) -> Result<()> {
         let workspace = self.workspace;
         if !anew {
@@ -354,7 +355,7 @@ impl<'a> SetUp<'a> {
         self.lines.extend(others);
         let exchanges = workspace.config()?.log.exchanges;
         self.lines.push(exchanges.describe().to_owned());
-        // A contract that came with the history was set up by somebody, whose log a remote may hold.
+        // A contract that came with the history was set up elsewhere, and a remote may hold its log.
         if is_complete && service::has_remotes(workspace)? {
             self.lines.push("the contract was already here: if a remote holds the log of this branch, run `cook cancel --as-user` and then `cook pull` to use that log".to_owned());
         }
@@ -371,7 +372,7 @@ impl<'a> SetUp<'a> {
         let was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
         let first = chosen.unwrap_or(Choice::Size(WorkSize::Day));
         let adapt = |profile: &mut Profile| match before {
-            // A file that was lost is what it was.
+            // A lost file gets its former content again.
             Some(before) if before.goal().is_none() => *profile = before.profile.clone(),
             _ => {
                 profile.assurance = first.assurance();
@@ -418,7 +419,7 @@ impl<'a> SetUp<'a> {
         Ok(profile)
     }
 
-    /// The mission: the log's, else what is given, else what the repository says.
+    /// Returns the mission of the log, else the given one, else the one that the repository states.
     fn find_mission(
         &mut self,
         snapshot: Option<&Snapshot>,
@@ -445,7 +446,7 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    /// Writes the profile that the user chose, and says what it leaves to them.
+    /// Writes the profile that the user chose, and adds a line that describes it.
     fn choose_profile(&mut self, profile: &mut Profile, chosen: Choice) -> Result<()> {
         let before = profile.clone();
         profile.assurance = chosen.assurance();
@@ -472,7 +473,7 @@ impl<'a> SetUp<'a> {
         ));
     }
 
-    /// The settings as they stand, where they are not as the user left them and the user takes them in.
+    /// Returns the current settings if they differ from the user's version and the user accepts them.
     fn take_settings(
         &mut self,
         snapshot: &Snapshot,
@@ -499,7 +500,7 @@ impl<'a> SetUp<'a> {
         Some(now)
     }
 
-    /// Commits the contract files, and nothing else; false where they are committed already.
+    /// Commits only the contract files. Returns false if they are committed already.
     fn commit_contract(&mut self) -> Result<bool> {
         let paths = [&TRACKED[..], &[".gitignore"]].concat();
         let repo = &self.workspace.repo;
@@ -511,7 +512,6 @@ impl<'a> SetUp<'a> {
         Ok(commit.is_some())
     }
 
-    /// Records the event, if there is one.
     fn record(&mut self, event: Option<Event>) -> Result<Option<Applied>> {
         let Some(event) = event else {
             if self.lines.is_empty() {
@@ -536,7 +536,7 @@ impl<'a> SetUp<'a> {
         Ok(Some(applied))
     }
 
-    /// Says who is due, where something was written down.
+    /// Makes the answer; if an event was recorded, it names the next role.
     fn finish(self, applied: Option<Applied>, gates: Vec<Trial>, start: Option<String>) -> Answer {
         let (lines, findings) = (self.lines, self.findings);
         let Some(applied) = applied else {
@@ -554,15 +554,15 @@ impl<'a> SetUp<'a> {
     }
 }
 
-/// Bytes of an answer that are read.
+/// The limit of a typed answer in bytes.
 const MAX_LINE: u64 = 64 << 10;
 
-/// Where the repository states its mission.
+/// The file that states the repository's mission.
 const MISSION: &str = ".agent/mission.md";
-/// Where the profile lies.
+/// The path of the profile.
 const PROFILE: &str = ".agent/profile.json";
 
-/// Asks a person for the mission, where nothing states it.
+/// Asks a person for the mission if none is stated.
 fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String>> {
     let (_, snapshot) = workspace.current()?;
     let is_known = snapshot.is_some_and(|snapshot| !snapshot.mission.is_empty())
@@ -576,7 +576,7 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
     Ok(Some(read_line()).filter(|said| !said.is_empty()))
 }
 
-/// Asks a person how much work it is, where nothing says it yet.
+/// Asks a person for the amount of work if there is neither a workflow nor a profile.
 fn ask_size(context: &Context, workspace: &Workspace) -> Result<Option<WorkSize>> {
     let (_, snapshot) = workspace.current()?;
     let is_known = snapshot.is_some() || workspace.repo.root().join(PROFILE).exists();
@@ -603,21 +603,21 @@ fn ask_size(context: &Context, workspace: &Workspace) -> Result<Option<WorkSize>
     }
 }
 
-/// A line of a person's, without the blanks around it.
+/// Reads a line from stdin and trims it.
 fn read_line() -> String {
     let mut line = String::new();
     let read = std::io::stdin().lock().take(MAX_LINE).read_line(&mut line);
     read.map(|_| line.trim().to_owned()).unwrap_or_default()
 }
 
-/// Takes the named log, or begins another where that is `new`. A worktree has one log, whatever became of its
-/// workflow.
+/// Takes the log with this id, or begins another one if `id` is `new`. A worktree has one log, even after its workflow
+/// has ended.
 fn take_log(context: &Context, id: &str) -> Result<()> {
     let place = crate::workspace::find_place(&Repo::discover(&context.dir)?);
     if id != "new" {
         return Store::claim(&place, id);
     }
-    // One that cannot be opened is what another is begun for.
+    // A log that cannot be opened may be replaced.
     if let Ok(Some(store)) = Store::open(place.clone()) {
         let id = store.id();
         let what = format!("this worktree has the log `{id}`, and can have only one");
@@ -631,8 +631,8 @@ fn take_log(context: &Context, id: &str) -> Result<()> {
     Store::renounce(&place)
 }
 
-/// The command that starts the work: `cook run` with an agent that is here, by its name on PATH alone, as no
-/// program is run for it. Without one, the prompt for whichever agent the reader has.
+/// Returns the command that starts the work: `cook run` with an agent that is on PATH (no program is run to check), or
+/// else `cook next --prompt`, whose prompt works with any agent.
 fn find_start(workspace: &Workspace) -> Result<String> {
     let config = workspace.config()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -647,7 +647,7 @@ fn find_start(workspace: &Workspace) -> Result<String> {
         Some(preset) => format!("cook run --agent {}", preset.name()),
         None => "cook next --prompt".to_owned(),
     };
-    // A slice is selected only once the contract is committed.
+    // A slice is selected only after the contract is committed.
     let dirty = workspace.repo.status()?.worktree.dirty;
     Ok(match dirty.iter().any(|path| path.starts_with(".agent/")) {
         true => format!("cook init --commit && {start}"),
@@ -655,9 +655,9 @@ fn find_start(workspace: &Workspace) -> Result<String> {
     })
 }
 
-// `cook init --from`: a plan that is there already, and its ticks.
+// `cook init --from`: imports an existing plan. `cook init --tick`: updates its ticks.
 
-/// Ticks what holds in the file that the plan was taken from.
+/// Updates the ticks in the plan's source file to what is proven at HEAD.
 pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     context::require_user(as_user)?;
     let workspace = Workspace::open(&context.dir)?;
@@ -684,7 +684,7 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     note("init", lines)
 }
 
-/// Plans that lie there and were not named.
+/// Offers the plans in the repository that were not named.
 pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
     plans::list_plans(root).into_iter().map(|(path, plan)| {
         let what = format!(
@@ -698,7 +698,7 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
     })
 }
 
-/// Why no plan can begin the workflow: it has one, or its log holds what a new one would lose.
+/// Why no plan can begin the workflow: it already has one, or a new log would lose recorded work.
 fn find_begun(workspace: &Workspace, snapshot: &Snapshot) -> Result<Option<&'static str>> {
     if !snapshot.plan.candidate_slices.is_empty() {
         return Ok(Some("the workflow already has a plan of its own"));
@@ -712,8 +712,8 @@ fn find_begun(workspace: &Workspace, snapshot: &Snapshot) -> Result<Option<&'sta
     Ok(is_begun.then_some("the log holds more than the set-up, the mission and trust"))
 }
 
-/// Takes the workflow out of the way of a plan, where nothing but its set-up was recorded in it: the
-/// one that begins with the plan comes in its place. What is to be said of it.
+/// Sets the workflow aside if only its set-up was recorded, so that a new one can begin with the plan. Returns the
+/// message about it.
 pub(super) fn begin_anew(
     workspace: &Workspace,
     tip: &Tip,
@@ -740,10 +740,10 @@ pub(super) fn begin_anew(
     ))
 }
 
-/// The events of a set-up: `cook init`; the mission, where it was asked for, and trust.
+/// The events of a set-up: `cook init`, and answers about the mission and trust.
 const SET_UP: [&str; 2] = ["bootstrapped", "resumed"];
 
-/// Older state and a plan are both there.
+/// Refuses to import both older state and a plan.
 pub(super) fn refuse_two() -> Failure {
     let what = "`.agent/` holds the plan of an older workflow, and `--from` names another";
     let hint = "run `cook init` without `--from` to continue with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first";
@@ -752,7 +752,7 @@ pub(super) fn refuse_two() -> Failure {
         .into()
 }
 
-/// What was taken in, and what its ticks are worth.
+/// Describes the imported plan and the status of its ticks.
 pub(super) fn describe(taken: &plans::TakenPlan) -> String {
     let import = &taken.import;
     let (path, layout) = (import.path.as_deref().unwrap_or_default(), &import.layout);

@@ -1,4 +1,4 @@
-//! Reading what a command is given: a file, or standard input; and where it may write.
+//! Reads the input of a command from a file or standard input, and checks where it may write.
 
 use crate::prelude::*;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -6,12 +6,12 @@ use std::fs::File;
 use std::io;
 use std::io::Read;
 
-/// Largest input that is read: reports are refused above 1 MiB by the grammar,
-/// with a clear word, so a little more is let through to it.
+/// The largest input, in bytes. Reports above 1 MiB are refused by the report parser with a clear message, so a larger
+/// input is let through to it.
 const MAX_INPUT: u64 = 16 << 20;
 
-/// Words of whoever calls: they may begin with a hyphen, as a list and a number do. What reads as an
-/// option is more likely one that is mistyped.
+/// Accepts free text, which may begin with a hyphen, as a list item or a number does. Refuses a single word that looks
+/// like an option: it is more likely a mistyped option.
 pub(super) fn free_text(text: &str) -> Result<String, String> {
     let word = text.strip_prefix("--").unwrap_or_default();
     let begins = word.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -21,7 +21,7 @@ pub(super) fn free_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Takes one of these by its name.
+/// Parses one of `all` by its id.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     all: &'static [T; N],
     id: fn(T) -> &'static str,
@@ -30,12 +30,12 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
         .try_map(move |name| all.iter().copied().find(|one| id(*one) == name).ok_or(name))
 }
 
-/// The bytes of a file; `-` or nothing means standard input.
+/// Reads a file; `-` or `None` means standard input.
 pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>> {
     read_up_to(file, MAX_INPUT)
 }
 
-/// The same with another limit, in bytes.
+/// Like [`read`], with another limit in bytes.
 pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = file.filter(|path| *path != Path::new("-"));
@@ -56,7 +56,7 @@ pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A file's bytes, of which nothing but a regular file is read; `-` means standard input.
+/// Reads a file and refuses anything but a regular file; `-` means standard input.
 pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>> {
     if path == Path::new("-") {
         return read_up_to(None, limit);
@@ -73,14 +73,14 @@ pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// The same as text; a byte order mark is taken off.
+/// Like [`read`], but returns text without a byte order mark.
 pub(super) fn read_text(file: Option<&Path>) -> Result<String> {
     let bytes = read(file)?;
     let text = String::from_utf8(bytes).or_fail(Code::InputUnreadable, "the input is not UTF-8")?;
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-/// What an argument says; `-` is standard input.
+/// Returns the argument itself; `-` means standard input.
 pub(super) fn read_argument(argument: &str) -> Result<String> {
     match argument {
         "-" => read_text(None),
@@ -88,7 +88,7 @@ pub(super) fn read_argument(argument: &str) -> Result<String> {
     }
 }
 
-/// The mission as given on the command line.
+/// The mission given on the command line.
 pub(super) fn mission_text(text: Option<&str>, file: Option<&Path>) -> Result<Option<String>> {
     let mission = match (text, file) {
         (Some(text), _) => Some(text.to_owned()),
@@ -101,11 +101,11 @@ pub(super) fn mission_text(text: Option<&str>, file: Option<&Path>) -> Result<Op
     }
 }
 
-/// What a command is told to write is no file of git's own.
+/// Refuses to write a file in git's own directory.
 pub(super) fn require_outside_git(dir: &Path, target: &Path) -> Result<()> {
     let parent = target.parent().filter(|parent| *parent != Path::new(""));
     let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else {
-        // What is not there is said where it is written.
+        // The write itself reports a missing directory.
         return Ok(());
     };
     let repo = Repo::discover(dir).ok();

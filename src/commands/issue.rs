@@ -1,4 +1,4 @@
-//! `cook issue`: issues over the plan, `br` or `bd`.
+//! `cook issue`: issues from the plan, `br` or `bd`.
 
 use super::context::*;
 use super::recorded::note_outage;
@@ -67,20 +67,20 @@ pub(super) struct CreateIssueArgs {
     pub discovered_from: Option<String>,
 }
 
-/// Time to look into the ready list's first rows.
+/// How long the first rows of the ready list may be enriched.
 const ENRICH: Duration = Duration::from_secs(5);
 
-/// A command's worktree with its tracker.
+/// The command's worktree and its tracker.
 struct Issues {
     workspace: Workspace,
-    /// The plan; none before `cook init`.
+    /// `None` before `cook init`.
     plan: Option<Plan>,
     tracker: Box<dyn Tracker>,
 }
 
 impl Issues {
-    /// A tracker that does not answer is noted, so that hooks leave it alone until
-    /// the next session start.
+    /// Opens the tracker. If it does not answer, the outage is noted, so that hooks do not ask it again before the next
+    /// session start.
     fn open(context: &Context, bounds: Bounds) -> Result<Self> {
         let workspace = context.workspace()?;
         let snapshot = workspace.current()?.1;
@@ -182,7 +182,7 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
     if let Some(plan) = &issues.plan {
         may_close(plan, id).map_err(|slice| follows(id, slice, "accepted"))?;
     }
-    // The plan's own closes write nothing, so what is uncommitted does not matter there.
+    // Closing an issue of the plan writes nothing, so uncommitted changes do not matter there.
     if issues.tracker.name() != "none" {
         clean(&issues.workspace)?;
     }
@@ -199,7 +199,7 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
     answer(changed)
 }
 
-/// Nothing but the tracker's own files may be uncommitted.
+/// Refuses if anything but the tracker's own files is uncommitted.
 fn clean(workspace: &Workspace) -> Result<()> {
     let worktree = workspace.repo.status()?.worktree;
     let dirty = worktree.dirty.iter().filter(|path| !is_own_file(path));
@@ -253,7 +253,7 @@ fn status(issues: &Issues) -> Answer {
     })
 }
 
-/// Paths and names shown on one line.
+/// The number of paths and names on one line.
 const MAX_NAMES: usize = 8;
 
 const TRACKERS: [&str; 3] = ["none", "br", "bd"];

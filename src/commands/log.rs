@@ -1,4 +1,4 @@
-//! `cook log`: the transitions, newest first; one of them; what changed between two.
+//! `cook log`: lists the transitions, newest first, and shows one of them or the changes between two.
 
 use super::context::*;
 use cook_protocol::model::{
@@ -128,10 +128,10 @@ impl WorktreeLog {
 fn summarize_entry(store: &Store, meta: &Meta) -> String {
     let event = match store.event(&meta.commit) {
         Ok(event) => event,
-        // A log that is damaged in one place is listed all the same.
+        // A log with a damaged transition can still be listed.
         Err(error) => return format!("cannot be read: {}", error.message),
     };
-    // What became of a slice that a report accepts, its event does not say.
+    // The event does not say whether the slice that it accepts was really accepted.
     let accepted = find_accepted(&event);
     match (
         accepted.and_then(|_| store.entry(&meta.commit).ok()),
@@ -145,7 +145,7 @@ fn summarize_entry(store: &Store, meta: &Meta) -> String {
     }
 }
 
-/// Characters of a sentence in the list; `cook log ID` has it whole.
+/// The limit of a summary in the list, in characters; `cook log ID` shows all of it.
 const SUMMARY_CHARS: usize = 100;
 
 impl Show for LogAnswer {
@@ -159,7 +159,7 @@ impl Show for LogAnswer {
                 page.add_toned(Tone::Strong, &format!("#{:<4}", row.seq));
                 page.add_toned(Tone::Dim, &format!(" {} ", row.time));
                 let undone = if row.undone { "  (taken back)" } else { "" };
-                // A role's report is the rule; who else caused it is said.
+                // Most transitions come from a role's report, so only other actors are named.
                 let by = match row.actor.as_str() {
                     "role" => String::new(),
                     actor => format!(" by {actor}"),
@@ -336,7 +336,7 @@ struct Change {
     after: Option<Value>,
 }
 
-/// Fields that differ between two snapshots, deepest place first named.
+/// Lists the fields that differ between two snapshots, each with its full path.
 fn list_changes(before: &Value, after: &Value) -> Vec<Change> {
     let mut changes = Vec::new();
     compare("", Some(before), Some(after), &mut changes);
@@ -387,9 +387,9 @@ impl Show for DiffAnswer {
     }
 }
 
-// What an event says, in one sentence a person reads: what was asked, found, voted or answered.
+// Summarizes an event in one sentence for people: what was asked, found, voted or answered.
 
-/// The sentence, in the words of who caused it; several things it did are joined by semicolons.
+/// Returns the sentence from the view of the event's author; semicolons join several actions.
 pub(crate) fn summarize(event: &Event) -> String {
     match event {
         Event::Bootstrapped {
@@ -470,8 +470,8 @@ pub(crate) fn summarize(event: &Event) -> String {
     }
 }
 
-/// The same of a transition: a slice that the report accepts and the worktree holds back is not
-/// called accepted, and what builds on that was not done either.
+/// Like [`summarize`], for a transition: if the worktree is not clean, a slice that the report accepts is not accepted,
+/// and what the report builds on that is not done either.
 pub(crate) fn summarize_taken(event: &Event, records: &Records) -> String {
     let accepted = find_accepted(event);
     let has = |of: SliceRecordType| records.slice.iter().any(|record| record.kind == of);
@@ -486,12 +486,12 @@ pub(crate) fn summarize_taken(event: &Event, records: &Records) -> String {
     }
 }
 
-/// The slice that a report accepts.
+/// Returns the slice that a report accepts.
 pub(crate) fn find_accepted(event: &Event) -> Option<&str> {
     event.block()?.find_accepted()
 }
 
-/// One line, whatever the text holds.
+/// Cleans the text and joins its lines.
 fn fold(text: &str) -> String {
     clean(text, Lines::Fold)
 }

@@ -1,13 +1,12 @@
-//! The command line: parse → call → hand the result to `view`. A command is one file, with its
-//! arguments in it; small ones of one subject share theirs. They are put together here.
+//! The command line: parses the arguments, calls the command, and passes the result to `view`. Each command is one file
+//! with its arguments; small commands of one subject share a file.
 
-// What several commands need.
+// Shared by several commands.
 mod context;
 mod input;
 pub mod published;
 mod recorded;
 
-// The commands.
 mod ask;
 mod brief;
 mod calibrate;
@@ -44,7 +43,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use context::{Answer, Context};
 use std::process::ExitCode;
 
-/// The heading of the options that every command has.
+/// The heading of the global options in help texts.
 const GLOBAL: &str = "Global options";
 
 /// Check what coding agents claim, and mark work done only with proof.
@@ -70,7 +69,7 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// Commands of before, each with the one that does it now.
+/// Former commands and their replacements.
 const OLD_NAMES: [(&str, &str); 21] = [
     ("adopt", "plan adopt"),
     ("agents", "doctor agents"),
@@ -178,7 +177,7 @@ enum Command {
 }
 
 impl Command {
-    /// The format that is named, and whose results are in it.
+    /// The value of `--format`, and the name of the command for its results.
     fn format(&self) -> (Option<Format>, &'static str) {
         match self {
             Command::Verify(args) => (args.format, "cook verify"),
@@ -188,7 +187,7 @@ impl Command {
     }
 }
 
-/// The program.
+/// The entry point of the program.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -222,13 +221,13 @@ pub fn main() -> ExitCode {
     exit.into()
 }
 
-/// clap's own help and version on stdout with 0; what it objects to is a failure like any other.
+/// Prints clap's help or version to stdout and exits with 0; reports a parse error like any other failure.
 fn not_parsed(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && hooks::is_hook_call() {
         return hooks::not_parsed(error).into();
     }
     if !error.use_stderr() {
-        // That of the program itself, and of no command.
+        // The help of the program itself is shown with the commands in groups.
         let text = error.to_string();
         match text.contains("Usage: cook [OPTIONS] [COMMAND]") {
             true => {
@@ -247,11 +246,11 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
     screen.failure(&failure).into()
 }
 
-/// What clap objects to, what it takes for meant, and how the command is written.
+/// Makes a failure of clap's error message, with its tips and the usage.
 fn describe_error(text: &str) -> Failure {
     let usage = text.lines().find_map(|line| line.strip_prefix("Usage: "));
     let tips = text.lines().filter_map(|line| line.strip_prefix("  tip: "));
-    // No command takes a word that begins with a hyphen for a value.
+    // Tips about `--` are left out, because values of commands do not begin with a hyphen.
     let mut hints: Vec<String> = tips
         .filter(|tip| !tip.starts_with("to pass "))
         .map(str::to_owned)
@@ -271,7 +270,7 @@ fn describe_error(text: &str) -> Failure {
     }
 }
 
-/// What became of a command that there was.
+/// Names the replacement of a former command.
 fn name_new_command(error: &clap::Error) -> Option<Failure> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
@@ -281,7 +280,7 @@ fn name_new_command(error: &clap::Error) -> Option<Failure> {
     Some(Failure::usage(what).hint(format!("write `{new}` in its place")))
 }
 
-/// What clap objects to, on one line: its first one, what that announces, and the values that it would take.
+/// Puts clap's error on one line: its first line, the list that this line announces, and the possible values.
 fn first_words(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `cook pause`, `resume`, `cancel` and `undo`: the work is stopped, goes on, is ended, and what was recorded is taken back.
+//! `cook pause`, `resume`, `cancel` and `undo`: stop the work, continue it, end it, and take back transitions.
 
 use super::context::*;
 use super::recorded;
@@ -21,7 +21,7 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
     let why = args.why.clone();
     let why = why.unwrap_or_else(|| PAUSED_BY_HAND.to_owned());
     let actor = context::find_pauser(args.by.as_user)?;
-    // Nobody is known to have said it: the words are kept as a reason alone.
+    // The caller may not be a person, so the text is recorded as a reason only.
     let summary = match (actor, &args.why) {
         (Actor::Role, Some(_)) => UNHEARD,
         _ => "paused",
@@ -30,7 +30,7 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
     recorded::record(&context.workspace()?, &event, actor, summary)
 }
 
-// `cook resume`: leaves a stopped state.
+// `cook resume`: continues stopped work.
 
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
@@ -71,8 +71,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
         ..Resume::default()
     };
     let is_budget_alone = resume.budget.is_some() && resume == budget_alone;
-    // A stopped workflow is resumed by the command that its state names: more budget brings no cancelled work
-    // back.
+    // Only the command that the state names resumes a cancelled workflow; more budget does not.
     if let Some(waiting) = &snapshot.ledger.waiting
         && is_budget_alone
         && waiting.kind == WaitingKind::Cancel
@@ -86,11 +85,11 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
         None if is_budget_alone => "budget extended",
         None => "resumed",
     };
-    // Once all of the command line is known to be right.
+    // All arguments are known to be valid here.
     for command in &args.trust {
         workspace.trust()?.trust(command)?;
     }
-    // An answer that becomes the mission is written into `mission.md` too, once it is known that the command
+    // An answer that becomes the mission is also written to `mission.md`, after a dry run has shown that the event
     // applies.
     let mission = resume.answer.clone();
     let mission = mission.filter(|_| snapshot.mission.is_empty());
@@ -102,7 +101,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     recorded::record(&workspace, &event, actor, summary)
 }
 
-/// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
+/// Parses `steps=20`, `attempts=2`, `cost=5.00` and `wall=2h`.
 fn parse_budget(words: &[String]) -> Result<Option<Limits>> {
     if words.is_empty() {
         return Ok(None);
@@ -161,7 +160,7 @@ pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
     recorded::record(&context.workspace()?, &event, actor, done)
 }
 
-// `cook undo`: what the user takes back.
+// `cook undo`: takes back transitions for the user.
 
 #[derive(Debug, Args)]
 pub(super) struct UndoArgs {
@@ -214,7 +213,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
     recorded::record(&workspace, &event, actor, &summary)
 }
 
-/// The user's repository is not touched; what came later is named.
+/// Names the commits since `since`; an undo does not change the user's repository.
 fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String> {
     let Some(since) = since else {
         return Ok(String::new());

@@ -1,4 +1,4 @@
-//! `cook plan`: changes of the plan that are the user's, and its acceptance criteria.
+//! `cook plan`: the user's changes to the plan, and the acceptance criteria.
 
 use super::context::*;
 use super::recorded;
@@ -24,7 +24,7 @@ pub(super) fn plan(context: &Context, command: &PlanCommand) -> Answer {
     }
 }
 
-/// Largest `plan.json` that is taken in.
+/// The limit of a `plan.json` in bytes.
 const MAX_PLAN: usize = 16 << 20;
 
 #[derive(Debug, Args)]

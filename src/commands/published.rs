@@ -1,10 +1,10 @@
-//! The schema of every answer.
+//! The JSON schemas of all answers.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The schema of what is written of a type, without references.
+/// The schema of the serialized form of a type, with references inlined.
 pub fn describe<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with(|settings| settings.inline_subschemas = true);
@@ -12,7 +12,7 @@ pub fn describe<T: JsonSchema>() -> Value {
     generator.into_root_schema_for::<T>().to_value()
 }
 
-/// Id, title and schema of every answer, sorted by id.
+/// The id, title and schema of every answer, sorted by id.
 pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
     macro_rules! all {
         ($($id:literal $of:ty, $title:literal;)*) => {

@@ -1,5 +1,5 @@
-//! `cook report --format pr`: the body of a pull request, and the request itself: what was to be done, whether
-//! it is proven, by whose votes, and what was caught on the way.
+//! `cook report --format pr`: the body of a pull request (the mission, whether it is proven, the votes, and what was
+//! caught on the way), and the request itself.
 
 use super::context::*;
 use crate::verify::Rerun;
@@ -11,9 +11,9 @@ use cook_protocol::machine::{EXCHANGE, list_other_ratings};
 use cook_repo::disk::TemporaryDir;
 use std::fmt::Write;
 
-/// Bytes of a body: GitHub takes 65,536 characters.
+/// The limit of a body in bytes; GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
-/// Lines of the mission.
+/// The limit of the mission in lines.
 const MISSION: usize = 20;
 const DEADLINE: Duration = Duration::from_secs(120);
 const LIMIT: usize = 1 << 20;
@@ -55,7 +55,7 @@ impl Show for PullRequestAnswer {
     fn human(&self, page: &mut Page) {
         match &self.created {
             Some(address) => page.line(address),
-            // Each word of it is harmless already; a tag of a list is not one for a model.
+            // Each word in the body is already safe to print. Other methods of `Page` would remove its HTML tags.
             None => page.verbatim(&self.body),
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn pull_request(context: &Context, args: &PrArgs) -> Answer {
     verified.findings.extend(written);
     let title = args.title.as_ref();
     let title = title.unwrap_or(&snapshot.state.mission_anchor);
-    // What can be nothing but a secret is in neither.
+    // Redacts secrets in the title and the body.
     let mut told = PullRequestAnswer {
         title: without_tokens(&clean(title, Lines::Fold)),
         body: without_tokens(&write_body(&workspace, &snapshot, &verified)?),
@@ -149,7 +149,7 @@ fn write_body(
     Ok(cut(text, LONGEST))
 }
 
-/// What was caught, which is what a reader cannot see in the change.
+/// Lists what was caught, which the diff does not show.
 fn write_catches(workspace: &Workspace, log: &[Moment]) -> Result<String> {
     let catches = list_catches(workspace, log)?;
     let mut text = String::new();
@@ -168,10 +168,10 @@ fn write_catches(workspace: &Workspace, log: &[Moment]) -> Result<String> {
     Ok(text)
 }
 
-/// Of a vote that names no session.
+/// The judge's name for a vote without a session.
 pub(super) const BY_HAND: &str = "by hand";
 
-/// What a reader is told of a vote's session: the id of an exchange says nothing.
+/// Returns the name of a vote's session; an exchange's id means nothing to readers, so its judge gets a number.
 pub(super) fn name_judge(session: Option<&str>, number: usize) -> Option<String> {
     session.map(|session| match session.starts_with(EXCHANGE) {
         true => format!("judge {number}"),
@@ -199,7 +199,7 @@ impl Forge {
         }
     }
 
-    /// The one that is named, else the first that is here.
+    /// Returns the named program, or the first one that is installed.
     fn find(named: Option<Self>) -> Result<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_here = |forge: &Self| on_path(forge.program(), &path).is_some();
@@ -211,7 +211,7 @@ impl Forge {
         })
     }
 
-    /// Makes the request, and says where it is.
+    /// Creates the request and returns its address.
     fn create(
         self,
         repo: &Repo,
@@ -272,7 +272,7 @@ fn gh(branch: &str, base: Option<&str>, title: &str, file: &Path) -> Vec<OsStrin
     argv
 }
 
-/// `glab mr create` takes no file, its `api` does.
+/// `glab mr create` cannot read the body from a file, but `glab api` can.
 fn glab(branch: &str, base: Option<&str>, title: &str, file: &Path) -> Result<Vec<OsString>> {
     let Some(base) = base else {
         let what = "`glab` has to be told into which branch: `cook report --format pr --create --into main`";
@@ -297,18 +297,18 @@ fn unwritable(error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, "a directory for the request's body").with_cause(error)
 }
 
-// What was caught: reports that were refused, and rejections that changed what was done after them. An audit
-// of planned work names what is open, and a no that the user voids or a re-ground only answers changes
-// nothing: those are counted apart.
+// What was caught: refused reports, and rejections that changed the work after them. Counted apart: an audit of planned
+// work, which only names open points, and a no that the user voids or that a re-ground only answers, because they
+// change nothing.
 
-/// Events that report on a slice or on the whole, and those that decide on what was reported.
+/// Events that report on a slice or on the whole project, and events that decide on those reports.
 const READ: &str =
     "implemented returned reviewed audited judged refused regrounded regrounded_by_cook";
 
-/// A transition, and its event where that is read.
+/// A transition, and its event if it is one of [`READ`].
 pub(super) type Moment = (Meta, Option<Event>);
 
-/// The transitions, oldest first.
+/// Reads the transitions, oldest first.
 pub(super) fn read_log(workspace: &Workspace) -> Result<Vec<Moment>> {
     let store = workspace.store()?;
     let mut log = Vec::new();
@@ -324,7 +324,7 @@ pub(super) fn read_log(workspace: &Workspace) -> Result<Vec<Moment>> {
     Ok(log)
 }
 
-/// How often a commit was reported for a slice.
+/// Counts the reports of commits for a slice.
 pub(super) fn count_tries(log: &[Moment], id: &str) -> usize {
     let tries = log.iter().filter(|(meta, event)| {
         meta.subject == id && matches!(event, Some(Event::Implemented { .. }))
@@ -332,7 +332,7 @@ pub(super) fn count_tries(log: &[Moment], id: &str) -> usize {
     tries.count()
 }
 
-/// A report that was refused, or a no that changed something.
+/// A refused report, or a no that changed something.
 pub(super) struct Caught {
     pub seq: u64,
     pub subject: String,
@@ -340,18 +340,18 @@ pub(super) struct Caught {
     pub names: String,
 }
 
-/// What was caught, oldest first, and of rejections that changed nothing how many there are.
+/// What was caught, oldest first, and a line that counts the rejections without effect.
 pub(super) struct Catches {
     pub caught: Vec<Caught>,
     pub unheeded: Option<String>,
 }
 
-/// Looks through the log, newest first.
+/// Searches the log, newest transition first.
 pub(super) fn list_catches(workspace: &Workspace, log: &[Moment]) -> Result<Catches> {
     let store = workspace.store()?;
     let mut caught = Vec::new();
     let mut unheeded = 0_u64;
-    // The re-ground that decided on what is looked at.
+    // The earliest re-ground after the current event that decided something.
     let mut decided: Option<&Meta> = None;
     for (meta, event) in log.iter().rev() {
         let Some(event) = event else { continue };
@@ -362,7 +362,7 @@ pub(super) fn list_catches(workspace: &Workspace, log: &[Moment]) -> Result<Catc
             Event::Implemented { slice_id, .. } => {
                 let entry = store.entry(&meta.commit)?;
                 let slice = entry.snapshot.ledger.slices.get(slice_id);
-                // What was red stays on record at a green try; that one has a head.
+                // Red gates stay on record after a green attempt, but a green attempt has a head.
                 let red = slice.filter(|slice| slice.head.is_none());
                 let red = red.map(|slice| slice.red_gates.join("; "));
                 red.filter(|red| !red.is_empty())
@@ -402,7 +402,7 @@ pub(super) fn list_catches(workspace: &Workspace, log: &[Moment]) -> Result<Catc
     Ok(Catches { caught, unheeded })
 }
 
-/// A refusal or a no, and what it names.
+/// Returns the kind of a refusal or a no, and its reasons.
 fn find_no(event: &Event) -> Option<(&'static str, String)> {
     Some(match event {
         Event::Returned { slice_id, why, .. } => {
@@ -426,7 +426,7 @@ fn find_no(event: &Event) -> Option<(&'static str, String)> {
     })
 }
 
-/// What it names; dimensions that fail stand among the concerns too, where those are on record.
+/// Lists findings and failed ratings. Failed dimensions are among the concerns too, if the log records concerns.
 pub(super) fn list_named(verdicts: &Verdicts) -> Vec<String> {
     let rated = match verdicts.concerns.is_empty() {
         true => verdicts.fails.clone(),
@@ -435,19 +435,19 @@ pub(super) fn list_named(verdicts: &Verdicts) -> Vec<String> {
     [&verdicts.findings[..], &rated].concat()
 }
 
-/// A re-ground says what becomes of work, and does not only note that HEAD moved.
+/// Whether the event decides on work; a re-ground that only notes a moved HEAD does not.
 fn decides(event: &Event) -> bool {
     let Some(block) = event.block() else {
         return false;
     };
     let lists = !block.reopen.is_empty() || !block.answers.is_empty();
-    // Who ends a wave with a question has not decided.
+    // A re-ground that ends a wave with a question has not decided.
     let ends = block.conclude.is_some() && block.policy.is_none();
     lists || block.reconcile.is_some() || block.plan.is_some() || ends
 }
 
-/// The plan has more to do, or otherwise, than before the no. What an attempt must fix follows from a
-/// review, and a plan that only ends or reorders slices from who gave one back.
+/// Whether the plan has more or other work than before the rejection. After a review, added required fixes count too;
+/// after a slice was given back, a changed dependency. In both cases, so does a cancelled slice.
 fn takes_up(event: &Event, before: &Plan, after: &Plan) -> bool {
     after.candidate_slices.iter().any(|now| {
         let Some(then) = before.slice(&now.slice_id) else {

@@ -1,4 +1,4 @@
-//! `cook push` and `cook pull`: the log to a git remote beside its branch, and from one.
+//! `cook push` and `cook pull`: send the log to a git remote, beside its branch, and fetch it from one.
 
 use super::context::*;
 use crate::service::Public;
@@ -84,7 +84,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         (plan, _, done) = look()?;
         done.key = Some(signed_by);
         if plan.is_empty() {
-            // With `sync = "each"` it stands there already.
+            // With `sync = "each"` the signature was already pushed when it was recorded.
             done.pushed = is_new;
             return answer(done);
         }
@@ -95,8 +95,8 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     answer(done)
 }
 
-/// Puts the user's signature under what the log records: the key's fingerprint, and whether it is
-/// new. One that stands there already and counts is enough.
+/// Signs the log's content with the user's key, unless a valid signature is already there. Returns the key's
+/// fingerprint and whether the signature is new.
 fn vouch(
     workspace: &Workspace,
     base: Option<&String>,
@@ -131,7 +131,7 @@ fn vouch(
     })
 }
 
-/// What was never public becomes so once, and somebody says yes to it.
+/// Asks the user before a log becomes public for the first time.
 fn confirm(
     context: &Context,
     planned: &PushAnswer,
@@ -237,7 +237,7 @@ impl PushAnswer {
         }
     }
 
-    /// Transitions, bytes, exchanges and messages.
+    /// The numbers of transitions, bytes, exchanges and messages, with their nouns.
     fn count(&self) -> [String; 4] {
         [
             count_noun(self.transitions, "transition"),
@@ -247,7 +247,7 @@ impl PushAnswer {
         ]
     }
 
-    /// What becomes public, in a line.
+    /// What the push makes public, on one line.
     fn summary(&self) -> String {
         let [transitions, bytes, exchanges, messages] = self.count();
         let mut text = format!(
@@ -263,7 +263,7 @@ impl PushAnswer {
         text
     }
 
-    /// What leaves beside the branch, which nobody sees among its commits.
+    /// Names pushed commits that are not part of the branch, and that a reader would not expect.
     fn tell_kept(&self) -> Option<String> {
         let commits = count_noun(self.kept_commits, "commit");
         let text = format!("{commits} that the log cites and the branch does not hold");
@@ -302,7 +302,7 @@ impl Show for PushAnswer {
     }
 }
 
-// `cook pull`: the log from a remote, also where this clone has none yet.
+// `cook pull`: fetches the log from a remote, even if this clone has none yet.
 
 #[derive(Debug, Args)]
 pub(super) struct PullArgs {
@@ -342,7 +342,7 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
         _ => service::branch(&workspace, snapshot.as_ref())?,
     };
     let store = workspace.store.as_ref();
-    // Nobody records while another log takes this one's place.
+    // Prevents other recording while the log is replaced.
     let _lease = store.map(|store| store.lease("pull")).transpose()?;
     let named = args.remote.as_deref();
     let attended = context::is_attended();
@@ -359,7 +359,7 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     if !is_theirs {
         return answer(done);
     }
-    // A fresh clone has a log by now. It is taken in, whatever comes of looking at it.
+    // A fresh clone has a log now. The log stays even if the checks below fail.
     let looked = context.workspace();
     match looked.and_then(|now| verify::tell_signer(&now, &remote, &branch)) {
         Ok((signer, unsigned)) => {

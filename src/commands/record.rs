@@ -1,4 +1,4 @@
-//! `cook record`: a role's report, checked, measured and taken.
+//! `cook record`: checks a role's report, measures what it claims, and records it.
 
 use super::context::*;
 use super::init;
@@ -54,7 +54,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     context::tell_progress(context.screen, &mut workspace);
     let config = workspace.config()?;
     if role == Role::Implementer && config.rules.strength != StrengthRule::Off {
-        // Whoever waits is told what for.
+        // Says what the caller waits for.
         let most = config.strength.mutants;
         let time = count_noun(config.strength.minutes, "minute");
         context.screen.note(&format!("once the gates are green, cook plants at most {most} defects in the change, for at most {time} (`[rules] strength`)"));
@@ -63,7 +63,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         true => Vec::new(),
         false => recorded::take_in(&workspace),
     };
-    // Nobody mends the form of a report that is not asked for.
+    // If the role is not due, correcting the form of its report is pointless.
     if !parsed.is_valid() {
         service::require_turn(&workspace, role)?;
     }
@@ -95,13 +95,13 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
                 ticket: args.ticket.clone(),
             };
             let left = recorded::or_leave(&workspace, failure, request)?;
-            // As below: the report is on its way.
+            // As below: the report is waiting in the inbox.
             let _ = hooks::take_around(&workspace);
             return Ok(left);
         }
     };
     if !args.dry_run {
-        // Who hands a report in does the work; a session that cannot be noted still did.
+        // The session that hands in a report is the one that works. If it cannot be noted, the report still counts.
         let _ = hooks::take_around(&workspace);
     }
     findings.extend(applied.findings.clone());
@@ -121,7 +121,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     ))
 }
 
-/// What is wrong with the report itself; where a repository waits for it, what would refuse it.
+/// Lists errors in the report's form, and whatever would refuse it if it were recorded in this repository.
 fn check(context: &Context, role: Role, parsed: &Parsed) -> Answer {
     let mut report = report::describe_check(role, parsed);
     let mut breaches = parsed.findings.clone();
@@ -138,7 +138,7 @@ fn check(context: &Context, role: Role, parsed: &Parsed) -> Answer {
     answer(CheckAnswer { report, breaches })
 }
 
-/// What to ask the agent for, where the report's form or what it was held against is wrong.
+/// Returns a prompt that asks the agent to correct the report.
 fn repair_prompt(context: &Context, role: Role, parsed: Parsed, sent: &[u8]) -> Answer {
     let breaches = match foresee(context, role, &parsed)? {
         Some(foresight) => foresight.refusals,
@@ -151,7 +151,7 @@ fn repair_prompt(context: &Context, role: Role, parsed: Parsed, sent: &[u8]) -> 
         );
         return answer(PromptAnswer(text));
     }
-    // The format that the role is asked for in this repository, if there is one.
+    // The report format for this role in this repository, or the general one outside a repository.
     let format = match context.workspace() {
         Ok(workspace) => service::report_format(&workspace, role)?,
         Err(failure) if failure.code == Code::NotARepository => report::format(role),
@@ -164,7 +164,7 @@ fn repair_prompt(context: &Context, role: Role, parsed: Parsed, sent: &[u8]) -> 
     ))
 }
 
-/// What would refuse a report whose form is right; nothing where there is no repository.
+/// Predicts what would refuse a well-formed report; `None` outside a repository.
 fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Foresight>> {
     let report = parsed
         .report
@@ -181,7 +181,7 @@ fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Fore
     }
 }
 
-/// The report, or the refusal that lists every breach.
+/// Returns the report, or a refusal that lists all errors.
 fn valid(role: Role, parsed: Parsed) -> Result<Report> {
     match parsed.report {
         Some(report) if parsed.findings.is_empty() => Ok(report),
@@ -196,7 +196,7 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report> {
     }
 }
 
-/// A report that came with a ticket must fit the state the ticket was given for.
+/// Refuses a ticket that was given for another state of log and HEAD.
 fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<()> {
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
@@ -208,22 +208,22 @@ fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<()> {
     Err(Refusal::new(Code::StaleTicket, what).into())
 }
 
-/// Without a ticket a role that may change nothing judges what the last transition left. A commit
-/// that came since is somebody's, perhaps its own.
+/// Without a ticket, a role that may change nothing judges the HEAD of the last transition. A later commit has an
+/// unknown author, possibly the role itself.
 fn check_head(workspace: &Workspace, role: Role) -> Result<()> {
     if !matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge) {
         return Ok(());
     }
     let head = workspace.repo.head()?;
     let seen = match workspace.current()? {
-        // No ticket makes a report due while the work is stopped.
+        // If the work is stopped, the report is not due, and a ticket does not help.
         (_, Some(now)) if now.state.continuation_policy == Policy::Continue => now.ledger.head_seen,
         _ => None,
     };
     let Some(seen) = seen.filter(|seen| head.commit.as_ref() != Some(seen)) else {
         return Ok(());
     };
-    // A ticket of `cook next` is for the role that is due.
+    // `cook next` gives tickets only for the role that is due.
     service::require_turn(workspace, role)?;
     let range = workspace.repo.range(&head, &seen, false)?;
     let newest = range.commits.iter().rev().take(5);
@@ -244,7 +244,7 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<()> {
         .into())
 }
 
-/// A report may name another next role than dispatch does; that is worth a word.
+/// Notes that the report names another next role than dispatch does.
 fn next_role_finding(report: &Report, applied: &Applied) -> Option<Finding> {
     let named = report.field("next_role_to_invoke");
     let due = applied.step.next.role;
@@ -257,7 +257,7 @@ fn next_role_finding(report: &Report, applied: &Applied) -> Option<Finding> {
     (!fits).then(|| Finding::new(Code::NextRoleDiffers, what))
 }
 
-/// What the event says, and of a commit what its gates say too.
+/// Summarizes the event; for a commit, with the results of its gates.
 pub(super) fn tell_taken(event: &Event, applied: &Applied) -> String {
     let next = &applied.step.snapshot;
     let Event::Implemented { slice_id, .. } = event else {
@@ -270,13 +270,13 @@ pub(super) fn tell_taken(event: &Event, applied: &Applied) -> String {
     format!("{slice_id}: {how} ({})", next.evidence.summary)
 }
 
-/// A report's grammar and consistency.
+/// The result of `cook record --check`.
 #[derive(Debug, Serialize)]
 pub struct CheckAnswer {
-    /// The report as far as it could be read.
+    /// The report, as far as it could be parsed.
     #[serde(flatten)]
     pub report: Checked,
-    /// What is wrong with it.
+    /// The errors in the report, and what would refuse it.
     #[serde(skip)]
     pub breaches: Vec<Finding>,
 }

@@ -1,4 +1,4 @@
-//! `cook report --html`: the work and its proof as a page.
+//! `cook report --html`: writes a page about the work and its proof.
 
 use super::context::*;
 use super::pull_request::{
@@ -25,7 +25,7 @@ pub(super) struct ReportArgs {
     pub format: Option<ReportFormat>,
     #[command(flatten)]
     pub proof: ProofArgs,
-    // Its heading counts for each option that follows.
+    // Must be last: its help heading applies to all options after it.
     #[command(flatten)]
     pub pr: PrArgs,
 }
@@ -37,11 +37,11 @@ pub(super) enum ReportFormat {
     Pr,
 }
 
-/// Who may read the page: a report is there to be shown.
+/// The file's mode: everyone may read a report.
 const READABLE: Mode = Mode::Kept(0o644);
-/// The text of a report that says why.
+/// The field of a report that gives its reasons.
 const JUSTIFICATION: &str = "brief_justification";
-/// What shows the transitions that a table leaves out.
+/// The commands that show the transitions which a table leaves out.
 const LOG: &str = "`cook log` lists the transitions, `cook log N` shows one.";
 
 /// Where the page was written.
@@ -84,7 +84,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
         false if context.dir_is_named => Some(context.dir.join(html)),
         false => Some(html.clone()),
     };
-    // What cannot be written is said before minutes of gates.
+    // Refuse an unwritable target before the gates run for minutes.
     if let Some(target) = &target {
         input::require_outside_git(&context.dir, target)?;
         is_free(target)?;
@@ -115,7 +115,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     })
 }
 
-/// Nothing but a file is replaced: a directory stays, and so does a device.
+/// Refuses to replace anything but a regular file, such as a directory or a device.
 fn is_free(target: &Path) -> Result<()> {
     let shown = target.display();
     let found = look(target).or_fail(Code::NotWritable, format!("`{shown}` cannot be written"))?;
@@ -231,7 +231,7 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String> {
     }))
 }
 
-/// The figures that say how the work stands: a class, a number, and what it counts.
+/// The figures that summarize the work: the CSS class, the number, and the text for what it counts.
 fn list_figures(
     snapshot: &Snapshot,
     criteria: &[Criterion],
@@ -266,12 +266,12 @@ fn list_figures(
         ("", caught.to_string(), changing),
         ("", transitions.to_string(), "transitions"),
     ];
-    // Nothing wrong is no figure.
+    // Leave out counts of problems that are zero.
     let shown = |(class, figure, _): &(&str, String, &str)| class.is_empty() || figure != "0";
     figures.into_iter().filter(shown).collect()
 }
 
-/// What `cook verify` found, worst first.
+/// Lists the findings of `cook verify`, worst first.
 fn list_findings(results: &Results) -> Markup {
     if results.found.is_empty() {
         return html! { p { "Nothing." } };
@@ -297,7 +297,7 @@ fn list_findings(results: &Results) -> Markup {
     })
 }
 
-/// Criteria that nobody has accepted yet.
+/// Lists the criteria of open slices.
 fn list_open(snapshot: &Snapshot) -> Vec<Criterion> {
     let slices = snapshot.plan.open_slices();
     let open = slices.flat_map(|slice| {
@@ -316,7 +316,7 @@ fn list_open(snapshot: &Snapshot) -> Vec<Criterion> {
     open.collect()
 }
 
-/// Each criterion, its evidence, and what looking it up or running it again said.
+/// Lists each criterion with its evidence and the result of the check of that evidence.
 fn list_criteria(judged: &[Criterion], open: &[Criterion]) -> Markup {
     let judged = judged.iter().map(|one| (verdict(one.verdict), one));
     let open = open.iter().map(|one| (("warn", "… open"), one));
@@ -355,7 +355,7 @@ fn verdict(verdict: ProofVerdict) -> (&'static str, &'static str) {
     }
 }
 
-/// The slices, and below them what became of each try.
+/// Lists the slices, and below them the outcome of each attempt.
 fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
     let slices = &snapshot.plan.candidate_slices;
     if slices.is_empty() {
@@ -412,7 +412,7 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
     }
 }
 
-/// What was reported of a slice, whether it brought the slice on (none = it is only told), and what it says.
+/// Describes a report on a slice: its kind, whether it brought the slice forward (`None` for neutral), and its text.
 fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<String>)> {
     Some(match event {
         Event::Implemented { commit, .. } => {
@@ -436,7 +436,7 @@ fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<Str
                 true => "the audit finds nothing open",
                 false => "the audit finds something open",
             };
-            // Before the re-ground a contract is open because nobody has closed it yet.
+            // Neutral: before the re-ground, a contract may be open only because nobody has closed it yet.
             let good = verdicts.positive.then_some(true);
             (what, good, list_named(verdicts))
         }
@@ -444,7 +444,7 @@ fn describe_report(event: &Event) -> Option<(&'static str, Option<bool>, Vec<Str
     })
 }
 
-/// Why a judge votes so: its own words, and what it names as open.
+/// A judge's reasons: its own words, and the findings that they do not contain.
 fn list_reasons(submission: &Submission, findings: &[String]) -> Vec<String> {
     let text = submission.report.fields.get(JUSTIFICATION);
     let text = text.map_or("", String::as_str);
@@ -454,7 +454,7 @@ fn list_reasons(submission: &Submission, findings: &[String]) -> Vec<String> {
     lines.chain(more.cloned()).collect()
 }
 
-/// Every vote with its reasons.
+/// Lists every vote with its reasons.
 fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup {
     let table = Table {
         caption: "Every vote, newest first",
@@ -503,7 +503,7 @@ fn list_votes(snapshot: &Snapshot, log: &[Moment], judges: &[String]) -> Markup 
     }
 }
 
-/// What was refused, sent back or put back.
+/// Lists the copies of changes that were reverted.
 fn list_put_back(workspace: &Workspace) -> Result<Markup> {
     let copies = workspace.store()?.rescue_list()?;
     if copies.is_empty() {
@@ -533,7 +533,7 @@ fn describe_span(seconds: u64) -> String {
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
-/// From the first transition to the last.
+/// The time from the first transition to the last.
 fn span(log: &[Moment]) -> Markup {
     let (Some((first, _)), Some((last, _))) = (log.first(), log.last()) else {
         return html! {};
@@ -546,7 +546,7 @@ fn span(log: &[Moment]) -> Markup {
     }
 }
 
-/// What agents took.
+/// Lists the cost of calls of agents.
 fn list_calls(workspace: &Workspace) -> Result<Markup> {
     let mut calls = GitStore::open(workspace.place())?.lines()?;
     calls.retain(|call| call.is_of(workspace.store_id()));
@@ -573,7 +573,7 @@ fn list_calls(workspace: &Workspace) -> Result<Markup> {
     }))
 }
 
-/// The transitions, newest first.
+/// Lists the transitions, newest first.
 fn list_log(snapshot: &Snapshot, log: &[Moment]) -> Markup {
     let table = Table {
         caption: "Transitions, newest first",
@@ -596,7 +596,7 @@ fn list_log(snapshot: &Snapshot, log: &[Moment]) -> Markup {
     })
 }
 
-/// What the verification looked at.
+/// Lists the checks that the verification made.
 fn list_checks(verified: &VerifyAnswer, branch: Option<&str>) -> Markup {
     let table = Table {
         caption: "What was examined; it is in order unless something else is said",

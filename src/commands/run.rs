@@ -11,7 +11,7 @@ use cook_agents::{Progress, Spent};
 use cook_repo::process::Alarm;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a scheduler does next, by how a session for a remote ends.
+/// What a scheduler should do after a run with `--from`, by its exit code.
 const EXITS: &str = "Exit codes with --from:
   0          call the command again
   7          another worker was first, or uses this clone: call the command again
@@ -52,7 +52,6 @@ pub(super) struct RunArgs {
     pub park_changes: bool,
 }
 
-/// Holds so many sessions at most.
 pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
     if args.estimate {
         let workspace = context.workspace()?;
@@ -199,7 +198,7 @@ impl RunAnswer {
     }
 }
 
-/// What goes on from here; none when nothing is to go on.
+/// How the run can continue; `None` if nothing should continue.
 fn goes_on(held: &Held) -> Option<String> {
     let (outcome, uncommitted) = (&held.outcome, held.uncommitted);
     let next = &outcome.next;
@@ -293,11 +292,10 @@ impl Show for RunEstimate {
     }
 }
 
-// What an onlooker is told while agents work: a line for each event, and one that says what the run is at.
-// What an agent said is cleaned before it is part of a line.
+// Output while agents work: a line for each event, and a live line with the current activity. Text from agents is
+// cleaned before it becomes part of a line.
 
-/// Prints what happens on standard error. A signal is answered from another thread, so the
-/// line that stands there is shared with it.
+/// Prints events to stderr. Signals are answered from another thread, so both share the state of the live line.
 pub(super) struct Printer(Arc<Mutex<Shown>>);
 
 struct Shown {
@@ -324,7 +322,7 @@ impl Shown {
         self.line.learn(event, now);
         let passing = matches!(event, RunEvent::Shows { .. } | RunEvent::Ends { .. });
         if !passing {
-            // Others may print after this one.
+            // Other code may print after this event.
             self.erase();
         }
         if let Some((tone, line)) = event_line(event, self.screen.verbose)
@@ -381,11 +379,11 @@ impl Observer for Printer {
     }
 }
 
-/// Characters of a line about an event.
+/// The limit of a line about an event, in characters.
 const MOST: usize = 640;
-/// Characters of a name.
+/// The limit of a name, in characters.
 const NAME: usize = 40;
-/// Lines by which an agent says how far it is (`protocol/completion.md#reports`).
+/// The lines in which an agent reports its progress (`protocol/completion.md#reports`).
 const MARKED: [&str; 5] = [
     "PROGRESS:",
     "RATIONALE:",
@@ -394,7 +392,7 @@ const MARKED: [&str; 5] = [
     "STATE-DELTA:",
 ];
 
-/// The line, if any, that a reader sees for an event. `verbose` tells of tools and words.
+/// The line for an event, if any. `verbose` adds tool calls and text of the agent.
 fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
     let (tone, lead, text) = match event {
         RunEvent::Begins {
@@ -523,7 +521,7 @@ fn describe_violation(breach: &Violation) -> String {
     text
 }
 
-/// What is taken for the user's own work, and where that is which it replaced.
+/// Names the changes that count as the user's own work, and where the replaced versions are.
 fn describe_later(breach: &Violation) -> String {
     let mut text = String::new();
     if !breach.later.is_empty() {
@@ -546,30 +544,29 @@ fn describe_kept(copies: &[String]) -> String {
     format!("the earlier uncommitted content is kept (`cook doctor rescue show {copies}`)")
 }
 
-/// One line of so many characters at most.
+/// Puts text on one line of at most `most` characters.
 fn fold(text: &str, most: usize) -> String {
     shorten(&clean(text, Lines::Fold), most)
 }
 
-/// From here on an agent is called silent.
+/// After this time without output an agent is called silent.
 const SILENT: Duration = Duration::from_secs(30);
 
-/// How often a plain line is due where none can be redrawn.
+/// The interval of plain lines, if the live line cannot be redrawn.
 const PLAIN: Duration = Duration::from_secs(60);
 
-/// To the line's beginning, and empty it.
+/// Moves to the beginning of the line and erases it.
 const ERASED: &str = "\r\u{1b}[2K";
 
-/// A line that is longer than the terminal is wide is cut there and not wrapped: what is wrapped
-/// cannot be erased as one line.
+/// Turns line wrapping off and on: a line that is too wide is cut, because a wrapped line cannot be erased as one.
 const CUT: [&str; 2] = ["\u{1b}[?7l", "\u{1b}[?7h"];
 
-/// A session as the line knows it; moments are spans since the run began.
+/// The state of a session in the live line. Times are measured from the start of the run.
 #[derive(Debug)]
 struct HeldSession {
     role: Role,
     agent: String,
-    /// How long it may be silent.
+    /// The limit of time without output.
     idle: Duration,
     began: Duration,
     heard: Duration,
@@ -577,20 +574,20 @@ struct HeldSession {
     ended: bool,
 }
 
-/// What a run is at, in one line.
+/// The current state of a run in one line.
 #[derive(Debug, Default)]
 pub struct LiveLine {
     held: Vec<HeldSession>,
     waits_until: Option<String>,
     spent: Spent,
-    /// What stands on the terminal now.
+    /// The text that the terminal shows now.
     drawn: Option<String>,
-    /// When a plain line was last due.
+    /// When the last plain line was due.
     told: Duration,
 }
 
 impl LiveLine {
-    /// Takes in an event of the run.
+    /// Updates the state with an event of the run.
     pub fn learn(&mut self, event: &RunEvent, now: Duration) {
         match event {
             RunEvent::Begins {
@@ -615,7 +612,7 @@ impl LiveLine {
                 let Some(held) = self.held.get_mut(*slot) else {
                     return;
                 };
-                // It is asked for its report once more.
+                // The agent is asked again for its report.
                 held.ended = false;
                 held.heard = match progress {
                     Progress::Pulse { quiet, .. } => now.saturating_sub(*quiet),
@@ -640,7 +637,7 @@ impl LiveLine {
         self.held.iter().filter(|held| !held.ended)
     }
 
-    /// The line; none when nothing is under way.
+    /// The text of the line; `None` if nothing is in progress.
     pub fn text(&self, now: Duration) -> Option<String> {
         let what = match (&self.waits_until, self.at_work().count()) {
             (Some(until), _) => format!("waiting until {until} to try again"),
@@ -654,7 +651,7 @@ impl LiveLine {
         Some(format!("{what}, {}", cost(&self.spent)))
     }
 
-    /// Only judges are held at once.
+    /// The part of the line for several sessions; only judges work at the same time.
     fn together(&self, many: usize, now: Duration) -> Option<String> {
         let longest = self.at_work().min_by_key(|held| held.heard)?;
         let began = self.at_work().map(|held| held.began).min()?;
@@ -662,7 +659,7 @@ impl LiveLine {
         Some(format!("{judges}, {}, {silence}", span(now, began)))
     }
 
-    /// What a terminal is sent so that the line stands there; none when it does already.
+    /// The terminal output that shows the line; `None` if it has not changed.
     pub fn redrawn(&mut self, now: Duration) -> Option<String> {
         let text = self.text(now)?;
         if self.drawn.as_ref() == Some(&text) {
@@ -674,12 +671,12 @@ impl LiveLine {
         Some(sent)
     }
 
-    /// What a terminal is sent so that the line is gone; none when there is none.
+    /// The terminal output that erases the line; `None` if none is shown.
     pub fn erase(&mut self) -> Option<&'static str> {
         self.drawn.take().map(|_| ERASED)
     }
 
-    /// The line where nothing can be redrawn, when it is due.
+    /// The next plain line, if one is due and the live line cannot be redrawn.
     pub fn plain(&mut self, now: Duration) -> Option<String> {
         if now.saturating_sub(self.told) < PLAIN {
             return None;
@@ -688,7 +685,7 @@ impl LiveLine {
         self.text(now).map(|text| format!("  {text}"))
     }
 
-    /// What whoever asked for an end is told, `times` being how often.
+    /// The message after the user asked to stop for the nth time; `times` is n.
     pub fn end_is_asked(&self, times: usize) -> String {
         let whose = self.at_work().next().map(|held| held.role);
         match (times, whose) {
@@ -728,7 +725,7 @@ impl HeldSession {
     }
 }
 
-/// What calls have cost, as far as anybody knows; what nobody told is never zero.
+/// The known cost of the calls; an unknown cost never appears as zero.
 pub fn cost(spent: &Spent) -> String {
     let dollars = spent.micro_usd as f64 / 1e6;
     match (spent.calls, spent.micro_usd, spent.unpriced) {
@@ -854,7 +851,7 @@ mod tests {
         shows(&mut line, 0, pulse(5), 60);
         let text = line.text(at(60)).unwrap_or_default();
         assert_eq!(text, "3 judges, 1m, silent for 40 s, no cost so far");
-        // Who has ended is silent without being waited for.
+        // A judge that has ended does not count as silent.
         ends(&mut line, 2, &Spent::default(), 61);
         let text = line.text(at(62)).unwrap_or_default();
         assert_eq!(text, "2 judges, 1m 2s, output 12 s ago, no cost so far");

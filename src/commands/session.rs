@@ -1,4 +1,4 @@
-//! `cook session`: what was said to agents.
+//! `cook session`: the conversations with agents.
 
 use super::ask::{find_ref, store};
 use super::context::*;
@@ -73,7 +73,7 @@ pub(super) fn session(context: &Context, command: &SessionCommand) -> Answer {
     match command {
         SessionCommand::Log { limit } => {
             let mut calls = store.lines()?;
-            // A copy that was taken in is not a call.
+            // An imported copy is not a call of this repository.
             calls.retain(|line| line.imported.is_none());
             let of = calls.len();
             let newest = calls.into_iter().rev().take(*limit);
@@ -102,7 +102,7 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
     }
     let before = match store.find_labelled(label) {
         Ok(before) => before.map(|before| before.to_string()),
-        // Naming it anew is what mends it.
+        // A new name repairs a damaged one.
         Err(error) if error.code == Code::ObjectCorrupt => {
             Some("something that could not be read".to_owned())
         }
@@ -150,7 +150,7 @@ fn read_entry(store: &GitStore, name: Ref) -> Result<Entry> {
     store.entry(name)?.ok_or_else(missing)
 }
 
-/// Calls below the call that they went on from; a failed one below what it left.
+/// Shows each call below the call that it continued; a failed call stands below the refs that it left.
 fn tree(store: &GitStore, text: Option<&str>) -> Answer {
     let mut lines = store.lines()?;
     lines.retain(|line| line.supplier.is_some());
@@ -166,7 +166,7 @@ fn tree(store: &GitStore, text: Option<&str>) -> Answer {
         parents.push(parent);
         children.entry(parent).or_default().push(index);
     }
-    // Last first, as a stack takes them.
+    // In reverse order, because they go on a stack.
     let below = |of: Option<usize>, depth: usize| {
         let calls = children.get(&of).into_iter().flatten().rev();
         calls.map(move |index| (depth, *index)).collect::<Vec<_>>()
@@ -223,7 +223,7 @@ fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>
         let what = format!("there is no directory `{}`", dir.display());
         return Err(Failure::usage(what).hint("make it first"));
     }
-    // Whole or not at all, and over nothing.
+    // Writes the file completely or not at all, and overwrites nothing.
     let file = NewFile::at(&path, Durable::Content).over_nothing();
     file.write(text.as_bytes())
         .map_err(|error| match error.kind() {
@@ -237,7 +237,7 @@ fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>
     note("session_exported", vec![format!("wrote {name} to {shown}")])
 }
 
-/// Largest file that is taken in.
+/// The limit of an imported file in bytes.
 const MAX_IMPORT: u64 = 1 << 30;
 
 fn import(
@@ -266,7 +266,7 @@ fn import(
     )
 }
 
-/// A file that is not taken in: this store may be as whole as it can be.
+/// Adapts the hint for a damaged file: it refers to the file's origin, because this store may be intact.
 fn refuse_file(failure: Failure) -> Failure {
     if failure.code == Code::ObjectCorrupt {
         let hint = "export it again where it is whole: `cook session export NAME --output FILE`";
@@ -279,7 +279,7 @@ fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) ->
     let keep = keep.as_millis();
     let since = workspace.clock.epoch_millis().try_into().unwrap_or(0_u64);
     let since = since.saturating_sub(keep.try_into().unwrap_or(u64::MAX));
-    // The kept sessions are the repository's: other worktrees' records cite them too.
+    // All worktrees share the sessions, so the records of each may cite them.
     let mut cited = BTreeSet::new();
     for worktree in Store::all_worktrees(&workspace.place())? {
         if let Some(log) = Store::open_other(workspace.place(), &worktree.id)? {
@@ -306,16 +306,16 @@ fn gc(workspace: &Workspace, store: &GitStore, keep: Duration, dry_run: bool) ->
     note("session_gc", lines)
 }
 
-/// The agent's own interface on a fork: what is typed there changes nothing here.
+/// Opens the agent's own interface on a fork, so that input there does not change the stored conversation.
 fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     context::not_nested()?;
     let name = find_ref(store, text, None, &mut Vec::new())?;
     let mut entry = read_entry(store, name)?;
-    // An exchange and a series say which window they are in.
+    // An exchange or a series names its episode.
     if let Some(episode) = entry.episode {
         entry = read_entry(store, episode)?;
     }
-    // What cannot be read any more is not gone on from, whatever the agent kept of it.
+    // Refuses to continue from an object that can no longer be read, whatever the agent itself kept.
     match entry.name.kind() {
         RefKind::Episode => load_episode(store, &entry.hash, None).map(drop)?,
         _ => store.get(&entry.hash).map(drop)?,
@@ -413,7 +413,7 @@ impl Show for SessionLogAnswer {
     }
 }
 
-/// A value of one word as it is written.
+/// Serializes a value that is a single word, without quotes.
 fn word(value: impl Serialize) -> String {
     json!(value).as_str().unwrap_or_default().to_owned()
 }

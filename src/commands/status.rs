@@ -1,4 +1,4 @@
-//! `cook status`: where the work stands; what is ready, the plan as a graph, what it cost.
+//! `cook status`: the state of the work, the ready slices, the plan as a graph, and the cost.
 
 use super::ask::store;
 use super::calibrate::ShareView;
@@ -15,16 +15,16 @@ use cook_protocol::model::{Amendment, Assurance, Blocker, Phase, Waiting};
 use cook_repo::process::{Patience, is_alive};
 use std::io::{IsTerminal, Write, stdout};
 
-/// How often a watched status is looked at.
+/// The interval at which a watched status is checked.
 const PACE: Duration = Duration::from_millis(500);
 
-/// How long a signal waits at most.
+/// The longest delay before a signal is noticed.
 const NAP: Duration = Duration::from_millis(100);
 
-/// Clears a terminal.
+/// The escape sequence that clears the terminal.
 const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
-// What is shown in place of the whole.
+// Each option replaces the full status.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(super) struct StatusArgs {
@@ -125,7 +125,7 @@ fn look(context: &Context) -> Answer {
             .transpose()?,
         unfinished: run::list_unfinished(&workspace)?,
         findings,
-        // What is due names the same reason.
+        // Left out if the line about the next step gives the same reason.
         stopped: Some(snapshot.state.continuation_reason.clone())
             .filter(is_told)
             .filter(|_| is_stopped),
@@ -141,7 +141,7 @@ fn look(context: &Context) -> Answer {
     })
 }
 
-/// Shows the status until the user ends it; into a pipe, the transitions until the work is done.
+/// On a terminal, shows the status until the user stops it; otherwise, prints transitions until the work is done.
 fn watch(context: &Context) -> Answer {
     if context.screen.json {
         return Err(Failure::usage("`cook status --watch` has no JSON").hint(
@@ -158,7 +158,7 @@ fn watch(context: &Context) -> Answer {
     note("watched", Vec::new())
 }
 
-/// False where the user wants to go.
+/// Waits for [`PACE`]; false if the user asked to stop.
 fn wait(patience: &Patience) -> bool {
     let began = Instant::now();
     while began.elapsed() < PACE && !patience.is_over() {
@@ -169,13 +169,13 @@ fn wait(patience: &Patience) -> bool {
 
 fn redraw(context: &Context, patience: &Patience) -> Result<()> {
     let mut shown = String::new();
-    // A terminal that ended is none any more, and nothing else tells it where nothing changes.
+    // While the status does not change, nothing is written, so only this check notices a closed terminal.
     while !patience.is_over() && stdout().is_terminal() {
         let text = context.screen.text(&*look(context)?);
         if text != shown {
             let mut out = stdout().lock();
             let drawn = out.write_all(format!("{CLEAR}{text}").as_bytes());
-            // The terminal is gone.
+            // The terminal was closed.
             if drawn.and_then(|()| out.flush()).is_err() {
                 return Ok(());
             }
@@ -203,7 +203,7 @@ fn follow(workspace: &Workspace, patience: &Patience) -> Result<()> {
             let new = entries.take_while(|meta| meta.as_ref().map_or(true, |it| it.seq > seen));
             let new = new.collect::<Result<Vec<Meta>, _>>()?;
             for meta in new.iter().rev() {
-                // The reader is gone.
+                // The reader has closed the pipe.
                 if write_line(&make_line(meta)).is_err() {
                     return Ok(());
                 }
@@ -220,7 +220,7 @@ fn follow(workspace: &Workspace, patience: &Patience) -> Result<()> {
     Ok(())
 }
 
-/// `#12 2026-01-01T00:00:00Z reviewed by role about a`
+/// Formats `#12 2026-01-01T00:00:00Z reviewed by role about a`.
 fn make_line(meta: &Meta) -> String {
     let about = match meta.subject.is_empty() {
         true => String::new(),
@@ -399,7 +399,7 @@ struct SliceRow {
 }
 
 impl SliceRow {
-    /// `found` is the plan as HEAD bears it out, where HEAD moved.
+    /// `found` is the plan as HEAD confirms it, if HEAD has moved.
     fn new(slice: &Slice, snapshot: &Snapshot, found: Option<&Plan>) -> Self {
         let id = &slice.slice_id;
         let found = found.and_then(|plan| plan.slice(id));
@@ -414,7 +414,7 @@ impl SliceRow {
             goal: slice.goal.clone(),
             status: slice.status,
             criteria: criteria.len(),
-            // What was proven of a slice that is taken up again is to be proven anew.
+            // A slice that is open again must be proven anew.
             proven: match gone || slice.status.is_open() {
                 true => 0,
                 false => criteria.filter(is_proven).count(),
@@ -646,7 +646,7 @@ impl Show for ReadyAnswer {
     }
 }
 
-// The plan as a graph: `cook status --graph`, and the page of `cook report`.
+// The plan as a graph, for `cook status --graph` and the page of `cook report`.
 
 /// The plan as a graph.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -691,7 +691,7 @@ pub struct Edge {
     pub to: String,
 }
 
-/// Text inside quotes of either format.
+/// Text that is safe inside quotes in both formats.
 fn label(text: &str) -> String {
     text.chars()
         .take(80)
@@ -706,7 +706,7 @@ fn label(text: &str) -> String {
 }
 
 impl GraphAnswer {
-    /// The slices, and which waits for which.
+    /// The slices, and their dependencies as edges.
     pub fn new(plan: &Plan, form: GraphForm) -> Self {
         let slices = || plan.candidate_slices.iter();
         let edges = slices().flat_map(|slice| {
@@ -736,7 +736,7 @@ impl GraphAnswer {
             .unwrap_or_default()
     }
 
-    /// What a slice waits for, in order of the plan.
+    /// The slices for which a slice waits, in the order of the plan.
     fn waits_for<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Node> {
         self.nodes.iter().filter(move |node| {
             let mut edges = self.edges.iter();
@@ -744,13 +744,13 @@ impl GraphAnswer {
         })
     }
 
-    /// One slice a line, after all that it waits for, below and beside the last of them.
+    /// Draws one slice per line, after all its dependencies and indented below the deepest one.
     fn draw(&self, page: &mut Page) {
         let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
         let mut left: Vec<&Node> = self.nodes.iter().collect();
         while !left.is_empty() {
             let drawn = |node: &Node| depths.contains_key(node.slice_id.as_str());
-            // A plan has no circle; one that is read from a damaged log ends here all the same.
+            // A plan has no cycle. One from a damaged log may; the loop ends even then.
             let next = left
                 .iter()
                 .position(|node| self.waits_for(&node.slice_id).all(drawn))
@@ -814,7 +814,7 @@ fn draw_node(page: &mut Page, node: &Node, depth: usize, before: &[&Node]) {
         SliceStatus::Blocked => ("[!]", Tone::Warn),
         SliceStatus::Cancelled => ("[-]", Tone::Dim),
     };
-    // Deep chains stay within the width of a terminal.
+    // The indentation is limited, so that deep chains fit a terminal.
     let lead = match depth {
         0 => String::new(),
         depth => format!("{}`-- ", "    ".repeat(depth.min(10) - 1)),

@@ -1,4 +1,4 @@
-//! `cook strength`: would the gates notice a defect in what a change brought?
+//! `cook strength`: measures whether the gates would notice a defect in a change.
 
 use super::context::Progress;
 use super::context::*;
@@ -61,7 +61,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Changed lines of a defect that a person sees.
+/// How many changed lines of a defect are shown.
 const SHOWN_LINES: usize = 8;
 
 /// The result of planting defects.
@@ -103,7 +103,7 @@ pub(crate) struct StrengthAnswer {
 }
 
 impl StrengthAnswer {
-    /// Of another tool's report.
+    /// The answer for another tool's report.
     pub fn from_reported(reported: Reported, minimum: Option<f64>) -> Self {
         Self {
             strength: reported.tally.strength(),
@@ -117,7 +117,7 @@ impl StrengthAnswer {
         }
     }
 
-    /// Of what was measured; `written`: what was found beside it.
+    /// The answer for a measurement; `written` is a finding about the runner's files.
     pub fn from_measured(
         measured: Measured,
         minimum: Option<f64>,
@@ -151,13 +151,13 @@ impl StrengthAnswer {
         }
     }
 
-    /// Below the share that was asked for.
+    /// Whether the strength is below the minimum that was asked for.
     fn is_below(&self) -> bool {
         let mut findings = self.findings.iter();
         let is_unread = findings.any(|it| it.code == Code::StrengthUnknown);
         self.minimum.is_some_and(|minimum| match self.strength {
             Some(strength) => strength < minimum || is_unread,
-            // What is not known is not enough.
+            // An unknown strength fails, unless it is not applicable.
             None => self.not_applicable.is_none(),
         })
     }
@@ -215,7 +215,7 @@ impl Show for StrengthAnswer {
             } = survivor;
             page.line(&format!(" {path}:{line}  {what}"));
             let diff = survivor.diff.as_deref().unwrap_or_default();
-            // The two lines that name the file come first.
+            // Skip the two lines of the diff's header.
             let changed = diff.lines().skip(2);
             let changed = changed.filter(|line| line.starts_with(['+', '-']));
             for line in changed.take(SHOWN_LINES) {

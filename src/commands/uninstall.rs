@@ -1,7 +1,7 @@
-//! `cook uninstall`: takes out of a repository what cook wrote there.
+//! `cook uninstall`: removes from a repository what cook wrote there.
 //!
-//! Invariants: it says what goes before it goes, and what stays; a file of the user's stays, and so does what others
-//! wrote into a file of cook's; copies of the user's files that the log holds stand under refs before the log goes.
+//! Invariants: it lists what it removes and keeps before it removes anything; it keeps the user's files, and text of
+//! others in cook's files; copies of the user's files in the log get refs in the repository before the log goes.
 
 use super::context::*;
 use super::recorded::note;
@@ -45,7 +45,7 @@ pub(super) fn uninstall(context: &Context, args: &UninstallArgs) -> Answer {
         return note("uninstall", lines);
     }
     context::require_user_by("--yes", args.yes)?;
-    // Whoever was asked has read them.
+    // The user has read the lines as part of the question.
     let question = format!("{}\nRemove all of this? [y/N]", lines.join("\n"));
     if !args.yes {
         lines.clear();
@@ -58,17 +58,17 @@ pub(super) fn uninstall(context: &Context, args: &UninstallArgs) -> Answer {
     note("uninstall", lines)
 }
 
-/// What goes.
+/// The planned removal.
 struct Removal {
-    /// Every worktree of the repository, this one first.
+    /// All worktrees of the repository, this one first.
     worktrees: Vec<Workspace>,
-    /// Files with hooks, each with its place among the worktrees.
+    /// Files with hooks, each with the index of its worktree.
     hooks: Vec<(usize, Written)>,
     pre_push: Option<Change>,
-    /// Files and directories that are cook's alone.
+    /// Files and directories that hold nothing but cook's data.
     paths: BTreeSet<PathBuf>,
     stays: Vec<String>,
-    /// Of those, what all the user's repositories share.
+    /// Kept files that all of the user's repositories share.
     of_home: Vec<String>,
 }
 
@@ -101,7 +101,7 @@ impl Removal {
         Ok(removal)
     }
 
-    /// What the worktrees of the repository have together, and what the user's repositories have.
+    /// Adds what the worktrees of the repository share, and what all of the user's repositories share.
     fn add_shared(&mut self, workspace: &Workspace, home: bool) -> Result<()> {
         let repo = &workspace.repo;
         match install::change_pre_push(workspace, false) {
@@ -109,7 +109,7 @@ impl Removal {
             Ok(_) => {}
             Err(failure) => self.keep_failed(&failure),
         }
-        // A link in its place is nobody's to follow.
+        // Fails if `cook` is a symlink.
         repo.cook_dir()?;
         self.add_git_dir(repo.common_dir())?;
         let moved = repo.common_dir().join(MOVED_DIR);
@@ -124,7 +124,7 @@ impl Removal {
         }
         let names = workspace.config().map(|config| &config.log.remote_ref);
         let names = names.cloned().unwrap_or_default();
-        // A log that cannot be read names no remote.
+        // If a log cannot be read, its remotes are unknown.
         let logs = Elsewhere::list_all(repo, &workspace.place()).unwrap_or_default();
         for (remote, branch) in logs.into_iter().collect::<BTreeSet<_>>() {
             let remote = remote.map_or("REMOTE".to_owned(), |name| show_word(&name));
@@ -190,7 +190,7 @@ impl Removal {
         Ok(())
     }
 
-    /// The contract is the user's, and git tracks it or not.
+    /// Keeps the contract, because it is the user's, whether or not git tracks it.
     fn keep_contract(&mut self, root: &Path) {
         if TRACKED.iter().any(|path| root.join(path).exists()) {
             let agent = self.show(&root.join(".agent"));
@@ -206,7 +206,7 @@ impl Removal {
             .push(format!("{}{}", failure.message, hint.unwrap_or_default()));
     }
 
-    /// A line for each thing that goes.
+    /// Lists everything to remove, one line each.
     fn list(&self) -> Vec<String> {
         let hooks = self.hooks.iter().map(|(_, written)| {
             format!(
@@ -237,7 +237,7 @@ impl Removal {
         show_path(path, first.map(|worktree| worktree.repo.root()))
     }
 
-    /// Removes it, and says what was saved.
+    /// Removes everything and returns lines about what was saved.
     fn carry_out(&self) -> Result<Vec<String>> {
         let first = &self.worktrees[0];
         let place = first.place();
@@ -263,7 +263,7 @@ impl Removal {
             }));
         }
         for worktree in &self.worktrees {
-            // With settings that cannot be read they are where they are by default.
+            // If the settings cannot be read, the clean rooms are looked for in the default place.
             let settings = worktree.config().map(|config| config.clean_room.clone());
             if let Ok(rooms) = rooms_dir(&settings.unwrap_or_default()) {
                 remove_rooms_of(&rooms, worktree.repo.root());
@@ -286,25 +286,25 @@ impl Removal {
         drop(held);
         first.repo.sweep_throwaways()?;
         for worktree in &self.worktrees {
-            // One that holds something of the user's stays.
+            // The directory stays if it still holds files of the user.
             let _ = std::fs::remove_dir(worktree.repo.root().join(".agent"));
         }
         Ok(lines)
     }
 }
 
-/// What a directory leaves that only held cook's file.
+/// Removes directories that became empty when the file was removed.
 fn remove_empty_dirs(path: &Path, root: &Path) {
     let below = path.ancestors().skip(1);
     let below = below.take_while(|dir| dir.starts_with(root) && *dir != root);
-    // The first one that is not empty ends it.
+    // Stops at the first directory that is not empty.
     let _ = below
         .map(std::fs::remove_dir)
         .take_while(Result::is_ok)
         .count();
 }
 
-/// A path as a person at that worktree names it.
+/// Shortens a path relative to the worktree or the home directory.
 fn show_path(path: &Path, root: Option<&Path>) -> String {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     let below = |dir: Option<&Path>| Some(path.strip_prefix(dir?).ok()?.display().to_string());
@@ -313,7 +313,7 @@ fn show_path(path: &Path, root: Option<&Path>) -> String {
     shown.unwrap_or_else(|| path.display().to_string())
 }
 
-/// A word as a shell takes it, in quotes only where it needs them.
+/// Quotes a word for the shell if it needs quotes.
 fn show_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-%".contains(c);
     match word.chars().all(is_plain) {

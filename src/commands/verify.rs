@@ -1,4 +1,4 @@
-//! `cook verify` and `cook attest`: recomputes everything from files, log and git; writes what it found as statements, and reads somebody's.
+//! `cook verify` recomputes everything from files, log and git; `cook attest` writes and reads such results as statements.
 
 use super::context::*;
 use super::push::SigningArgs;
@@ -21,7 +21,7 @@ pub(super) enum VerifyScope {
     Slice,
 }
 
-// Whose log is asked, what runs again, and what fails.
+// Which log is read, what runs again, and what fails the verification.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProofArgs {
     /// Fail also on findings that need a re-ground, on an unclean worktree, on proof that can be neither looked
@@ -83,7 +83,7 @@ pub(super) struct VerifyArgs {
     pub format: Option<Format>,
 }
 
-/// Digits of a digest that tell a contract from every other that somebody could make.
+/// The minimum length of a digest's prefix: nobody can make another contract with the same 32 digits.
 const LEAST_DIGITS: usize = 32;
 
 fn digest(text: &str) -> Result<String, String> {
@@ -97,8 +97,8 @@ fn digest(text: &str) -> Result<String, String> {
     }
 }
 
-/// Where judges wait for the gates, or a re-ground for gates that are red, what they say now goes
-/// into the log: whether it does.
+/// Records the gates' current results if judges wait for them, or if a re-ground waits because gates are red. Returns
+/// whether it did.
 fn write_down(workspace: &Workspace) -> Result<bool> {
     let (_, Some(snapshot)) = workspace.current()? else {
         return Ok(false);
@@ -131,7 +131,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
     answer(looked)
 }
 
-/// The worktree with the log that is asked about, and what is found.
+/// Returns the worktree with the log in question, and the verification's answer.
 pub(super) fn ask(
     context: &Context,
     args: &ProofArgs,
@@ -180,7 +180,7 @@ pub(super) fn ask(
     Ok((workspace, looked))
 }
 
-/// Nothing was asked of the work: the contract alone is changed, and a person decides on it.
+/// The answer if only the contract changed: nothing is asked about the work, and a person decides on the change.
 fn of_contract_alone(workspace: &Workspace, mut compared: Compared) -> Result<Answered> {
     let outcome = std::mem::take(&mut compared.outcome).sort();
     let standing = CommitStanding::new(workspace.repo.head()?, None, None);
@@ -225,9 +225,9 @@ fn look(
     Ok(VerifyAnswer::of(scope, args.strict, found))
 }
 
-// `cook attest`: a verification as in-toto statements, and what somebody else's say.
+// `cook attest`: writes a verification as in-toto statements, and reads such statements.
 
-/// Bytes of a list of signers.
+/// The limit of a list of signers in bytes.
 const MAX_SIGNERS: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
@@ -342,7 +342,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     answer(made)
 }
 
-/// Nothing but a file is written over.
+/// Refuses to overwrite anything but a regular file.
 fn check_target(out: &Path) -> Result<()> {
     if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
         let what = format!("`{}` is there, and is not a file", out.display());
@@ -360,7 +360,7 @@ fn write(out: &Path, made: &Made) -> Result<()> {
     )
 }
 
-/// Where a CI runner shows this run, by the variables of GitHub and of GitLab.
+/// The address of this CI run, from the variables of GitHub or GitLab.
 fn run_address() -> Option<String> {
     let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let github = || {
@@ -391,7 +391,7 @@ fn read(context: &Context, args: &AttestVerifyArgs) -> Answer {
     answer(attested)
 }
 
-/// The commit that is asked about. A full id is one wherever it is asked.
+/// The commit in question. A full id needs no repository.
 fn about(context: &Context, named: Option<&str>) -> Result<About> {
     let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
     let is_full = |id: &&str| [40, 64].contains(&id.len()) && id.chars().all(is_hex);
@@ -423,7 +423,7 @@ fn about(context: &Context, named: Option<&str>) -> Result<About> {
 }
 
 impl Made {
-    /// The file's bytes.
+    /// The content of the file.
     fn text(&self) -> String {
         let lines = self.lines.iter().map(|line| format!("{line}\n"));
         lines.collect()
@@ -433,7 +433,7 @@ impl Made {
 impl Show for Made {
     fn human(&self, page: &mut Page) {
         let Some(file) = &self.file else {
-            // What would act on a terminal is escaped in it already.
+            // The text is JSON in which terminal control characters are escaped already.
             page.verbatim(&self.text());
             return;
         };
