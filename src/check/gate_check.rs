@@ -1,5 +1,5 @@
-//! Gates: of the commit's folders that a change touches, of the base where the commit has other ones; what the
-//! trials by them say, and what a red one lacks.
+//! The gates of a check: those of the folders that a change touches, and those of the base that the commit has
+//! replaced; the results of their trials, and what a red gate lacks.
 
 use crate::init::SETTINGS;
 use crate::measure::{Green, list_packages, missing, read_settings_at};
@@ -11,7 +11,7 @@ use cook_protocol::model::Place;
 use cook_protocol::trials::{Side, Weight, Word, fits_path};
 use cook_repo::receipt::{Look, TrialRoom};
 
-/// Gates of the settings, those of these names alone where there are any.
+/// The gates of the settings; only those with the given names, if any are given.
 fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Result<Vec<GateSpec>> {
     let mut gates = workspace.config()?.gate_specs();
     for name in names {
@@ -31,7 +31,7 @@ fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Res
     for gate in &mut gates {
         gate.must_fail_at_basis = false;
     }
-    // What runs in the worktree says nothing of a commit.
+    // A run in the worktree says nothing about a commit.
     let (gates, here): (Vec<GateSpec>, Vec<GateSpec>) = gates
         .into_iter()
         .partition(|gate| gate.place == Place::CleanRoom);
@@ -44,14 +44,13 @@ fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Res
     Ok(gates)
 }
 
-/// A gate says something about what changed.
+/// Whether a gate depends on a changed path.
 fn concerns(gate: &GateSpec, touched: &BTreeSet<String>) -> bool {
     let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
     gate.paths.is_empty() || touched.iter().any(fits)
 }
 
-/// Of the gates, those that say something about what changed; the others are named. A commit that is its own base
-/// is asked for all.
+/// The gates that depend on the change; the others are named as not run. If a commit is its own base, all are kept.
 fn keep_concerned(
     workspace: &Workspace,
     gates: Vec<GateSpec>,
@@ -72,7 +71,7 @@ fn keep_concerned(
     Ok(kept)
 }
 
-/// Runs the gates that concern the change, and tries it by them.
+/// Runs the gates that concern the change, and tries the change with them.
 pub(super) fn look(
     workspace: &mut Workspace,
     ask: &Ask,
@@ -85,7 +84,7 @@ pub(super) fn look(
     let own = offered.own;
     let workspace: &Workspace = workspace;
     let mut gates = choose(workspace, ask.gates, checked)?;
-    // Gates of the base are asked as well, where none is named.
+    // If the user names no gate, gates of the base run as well.
     let mut replaced = Vec::new();
     if ask.gates.is_empty() {
         gates = keep_concerned(workspace, gates, checked)?;
@@ -116,7 +115,7 @@ pub(super) fn look(
     }
     let gates = runnable(workspace, &gates, checked)?;
     let mut runs = run_all(workspace, (&gates, &own), tell, checked)?;
-    // What the base asked is asked of the head, whatever its settings say now.
+    // The gates of the base run at the head, whatever the head's settings are.
     let may_run = runnable(workspace, &replaced, checked)?;
     for gate in replaced {
         let ran = match may_run.contains(&gate) {
@@ -128,7 +127,7 @@ pub(super) fn look(
             None => tell_replaced(workspace, &gate, &gates, checked)?,
         }
     }
-    // The first commit is its own base, and nothing is tried: a red gate is told by its run.
+    // The first commit is its own base, so nothing is tried: a red gate is reported by its run.
     if ask.runs == Runs::Head || base == head {
         for run in runs.iter().filter(|run| !run.has_passed()) {
             checked.lines.push(red(run));
@@ -164,18 +163,18 @@ pub(super) fn look(
         } else if is_told
             && let Some(line) = needs_more(workspace, (&head, &own), run, was_so, tell)?
         {
-            // That alone tells it.
+            // This line replaces those of the trials.
             lines.retain(|line| !is_of(line));
             checked.lines.push(line);
         }
     }
-    // What proves something is no remark.
+    // A proof is not a remark.
     let lines = lines.into_iter().filter(|it| it.word != Word::FailToPass);
     checked.lines.extend(lines.map(Line::from));
     Ok(())
 }
 
-/// Runs gates that may run here. What came of a red one is told by the trials.
+/// Runs the given gates. Red ones are reported by the trials.
 fn run_all(
     workspace: &Workspace,
     (gates, own): (&[GateSpec], &BTreeSet<String>),
@@ -217,7 +216,7 @@ fn run_all(
     Ok(all)
 }
 
-/// Where a gate comes from that is none of the settings' own.
+/// The source of a gate that is not from the repository's own settings.
 pub(crate) fn describe_source(gate: &GateSpec, own: &BTreeSet<String>) -> &'static str {
     match own.contains(&gate.name) {
         true => "",
@@ -225,7 +224,7 @@ pub(crate) fn describe_source(gate: &GateSpec, own: &BTreeSet<String>) -> &'stat
     }
 }
 
-/// A run that came to no end of its own says nothing, unless it did at the base.
+/// The line for a run that could not end by itself: unknown, unless the gate could run at the base.
 fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Line> {
     let before = workspace.ask_gates_at(base, std::slice::from_ref(&run.gate))?;
     let is_ended = |run: &GateRun| run.problem.is_none() && run.receipt.is_some();
@@ -238,7 +237,7 @@ fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Lin
     Ok(line.of_gate(&run.gate))
 }
 
-/// The gates that are green; a line for each other one.
+/// Runs the gates and returns the green ones; reports the first other one.
 fn run_green(
     workspace: &Workspace,
     (gates, own): (&[GateSpec], &BTreeSet<String>),
@@ -265,7 +264,7 @@ fn ms_of(run: &GateRun) -> u64 {
     receipt.map_or(0, |receipt| receipt.duration_ms.0)
 }
 
-/// Gates that may run here; none where setup may not.
+/// The gates that may run here; none if setup may not.
 fn runnable(
     workspace: &Workspace,
     gates: &[GateSpec],
@@ -297,7 +296,7 @@ fn runnable(
     Ok(if is_stopped { Vec::new() } else { runnable })
 }
 
-/// Why programs are not found, and the way on.
+/// Why programs are not found, and what to do next.
 fn explain_absent(workspace: &Workspace, absent: &[String]) -> (String, String) {
     let here = std::env::var_os("PATH").unwrap_or_default();
     let found: Vec<PathBuf> = absent.iter().filter_map(|it| on_path(it, &here)).collect();
@@ -351,8 +350,8 @@ fn red(run: &GateRun) -> Line {
     Line::new(Code::GateRed, Weight::Refuses, what, show_red(&run.gate)).of_gate(&run.gate)
 }
 
-/// What a red gate lacks: it is the room's lack where the gate is green on the same files with this user's
-/// environment, and the commit's where it is green in the worktree alone. `was_so`: it was red before too.
+/// What a red gate lacks. If it is green on the same files with this user's environment, the clean room lacks it; if it
+/// is green only in the worktree, the commit does. `was_so` tells whether it was red before too.
 fn needs_more(
     workspace: &Workspace,
     (head, own): (&str, &BTreeSet<String>),
@@ -362,10 +361,10 @@ fn needs_more(
 ) -> Result<Option<Line>> {
     let gate = &run.gate;
     let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.timed_out) else {
-        // What ran out of time says nothing of what it lacks.
+        // A timeout does not show what is missing.
         return Ok(None);
     };
-    // The worktree says nothing of a commit that is not checked out.
+    // The worktree says nothing about a commit that is not checked out.
     if workspace.repo.head()?.commit.as_deref() != Some(head) {
         return Ok(None);
     }
@@ -395,8 +394,8 @@ fn needs_more(
         return Ok(None);
     }
     let status = workspace.repo.status()?;
-    // What git ignores is not in its status, and the commit does not have it either. Where there is neither, the gate
-    // would say the same again, and leave what it builds with the user.
+    // Ignored files are not in git's status, but the commit lacks them too. Without any uncommitted or ignored files,
+    // the gate would give the same result again and leave build products in the worktree.
     if status.worktree.is_clean() && !workspace.repo.has_untracked()? {
         return Ok(None);
     }
@@ -416,7 +415,7 @@ fn needs_more(
     Ok(Some(line.of_gate(gate)))
 }
 
-/// What the room lacks and this user's environment has, with the line that declares it.
+/// The line about what the room lacks and this user's environment has, with the setting that declares it.
 fn tell_lack(
     gate: &GateSpec,
     own: &BTreeSet<String>,
@@ -450,7 +449,7 @@ fn tell_lack(
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
 
-/// The room lacks the network alone.
+/// The line for a room that lacks only the network.
 fn tell_network(gate: &GateSpec, own: &BTreeSet<String>, why: &str) -> Line {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let key = match gate.name.chars().all(is_bare) {
@@ -477,8 +476,8 @@ fn tell_network(gate: &GateSpec, own: &BTreeSet<String>, why: &str) -> Line {
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
 
-/// Of gates that cook only guesses for the base, those that are green there, or may not run: nobody claims that any
-/// other one is green.
+/// Of the gates that cook only guesses for the base, keeps those that are green there or that are not trusted. Nobody
+/// claimed that the others were green.
 fn keep_claimed(
     workspace: &Workspace,
     guessed: Vec<GateSpec>,
@@ -512,7 +511,8 @@ fn keep_claimed(
     Ok(kept)
 }
 
-/// Gates that the base has and the head has not: each runs at the head as well. First those that settings name.
+/// Gates that the base has and the head does not, and that must still pass at the head: those of the settings, and
+/// guessed ones.
 fn find_replaced(
     workspace: &Workspace,
     proposed: bool,
@@ -525,7 +525,7 @@ fn find_replaced(
     let settings = workspace.repo.tree_entry(&checked.head, SETTINGS)?;
     let mut named = own.unwrap_or_default();
     let mut guessed = match named.is_empty() && !proposed && settings.is_none() {
-        // Settings that lie in the worktree alone are the user's own.
+        // Settings that exist only in the worktree are the user's own.
         true => Vec::new(),
         false => workspace.propose_gates_at(base, &touched, &named)?,
     };
@@ -543,7 +543,7 @@ fn find_replaced(
     Ok((named, guessed))
 }
 
-/// The words of a command; where its program lies, and which version of it, makes no other one of it.
+/// The words of a command, without the directory and the version of its program.
 fn plain_words(command: &str) -> Vec<String> {
     let mut words = words(command).unwrap_or_default();
     if let Some(first) = words.first_mut() {
@@ -555,7 +555,7 @@ fn plain_words(command: &str) -> Vec<String> {
     words
 }
 
-/// A gate of the base that is not green at the head, while the head has other ones.
+/// The line for a gate of the base that the head has replaced and that is not green there.
 fn tell_replaced(
     workspace: &Workspace,
     gate: &GateSpec,
@@ -594,11 +594,11 @@ fn tell_replaced(
     Ok(())
 }
 
-/// The gates of a commit, all of them green there, and what was looked at. `named`: the settings' own;
-/// `commands` are run beside them.
+/// The gates of a commit, if all of them are green there, and the lines about what was checked. `named` are those of
+/// the settings; `commands` run in addition.
 ///
 /// # Errors
-/// `trust_missing`, `gates_not_green`; what [`super::check`] fails at.
+/// `trust_missing`, `gates_not_green`; the errors of [`super::check`].
 pub(crate) fn require_green(
     workspace: &Workspace,
     (head, base): (&str, &Base),
@@ -648,9 +648,9 @@ pub(crate) fn require_green(
         .into())
 }
 
-// What is asked of a commit, and what was found.
+// The options and the result of a check.
 
-/// Paths or tests in a line.
+/// Maximum number of paths or tests in a line.
 pub(super) const NAMED: usize = 5;
 
 /// The commit to compare with.
@@ -664,11 +664,11 @@ pub(crate) struct Base {
     pub why: String,
 }
 
-/// The base that is named; else where the branch left its upstream, or the remote's default branch;
-/// else the commit before. Where HEAD is already there, that one is no base.
+/// The base that the user names; else the point where the branch left its upstream or the remote's default branch; else
+/// the preceding commit. A branch point that is HEAD itself is not used.
 ///
 /// # Errors
-/// `commit_unknown`, a repository that cannot be read.
+/// `commit_unknown`, or a repository that cannot be read.
 pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base> {
     let base = |commit: String, why: String| Ok(Base { commit, why });
     if let Some(name) = named {
@@ -704,28 +704,27 @@ pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<
     }
 }
 
-/// What is asked.
+/// The options of a check.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ask<'a> {
-    /// The commit to compare with, as the user names it; none = it is looked for.
+    /// The commit to compare with, as the user names it; if `None`, one is determined.
     pub base: Option<&'a str>,
-    /// The commit to check, by its full id; none = HEAD, and what the worktree has beside it.
+    /// Full id of the commit to check; if `None`, HEAD together with the uncommitted changes.
     pub commit: Option<&'a str>,
-    /// The gates to run, by name; none = all.
+    /// Names of the gates to run; all if empty.
     pub gates: &'a [String],
-    /// What is run.
     pub runs: Runs,
 }
 
-/// What a check runs.
+/// The commands that a check runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Runs {
     /// The gates at the head, and the trials.
     #[default]
     All,
-    /// The gates at the head alone: nothing is compared with the base.
+    /// Only the gates at the head: nothing is compared with the base.
     Head,
-    /// Nothing: what needs no gate is looked at.
+    /// None: only checks that need no gate are made.
     Nothing,
 }
 
@@ -769,11 +768,11 @@ pub(crate) struct Checked {
     pub checked: Vec<String>,
 }
 
-/// What a person at a terminal sees while it takes time.
+/// Reports progress to the user's terminal.
 pub(crate) type Tell<'a> = &'a dyn Fn(&str);
 
 impl Checked {
-    /// One more thing that was found.
+    /// Adds a line.
     pub fn find(
         &mut self,
         code: Code,
@@ -784,7 +783,8 @@ impl Checked {
         self.lines.push(Line::new(code, weight, message, show));
     }
 
-    /// Worst first, and the answer: false where a line refuses, else not known where a line says so.
+    /// Sorts the lines, worst first, and sets the answer: false if a line refuses, else not known if a line is not
+    /// known.
     pub fn settle(mut self) -> Self {
         let mut told = BTreeSet::new();
         self.lines
@@ -824,11 +824,11 @@ pub struct Line {
     pub file: Option<FilePlace>,
 }
 
-/// A file of the commit, and a line of it.
+/// A file of the commit, and a line in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePlace {
     pub path: String,
-    /// From 1.
+    /// Counted from 1.
     pub line: Option<usize>,
 }
 
@@ -851,7 +851,7 @@ impl Line {
         }
     }
 
-    /// About that gate.
+    /// Sets the gate that the line is about.
     pub(super) fn of_gate(self, gate: &GateSpec) -> Self {
         Self {
             name: Some(gate.name.clone()),
@@ -859,7 +859,7 @@ impl Line {
         }
     }
 
-    /// Worst first.
+    /// Sort key: worst first.
     fn rank(&self) -> (Weight, usize) {
         const FIRST: [Code; 3] = [Code::GateNeedsUncommitted, Code::GateRed, Code::PassToFail];
         let place = FIRST.iter().position(|code| *code == self.code);
@@ -887,7 +887,7 @@ impl From<TrialLine> for Line {
     }
 }
 
-/// The first of them, and how many more there are.
+/// The first paths, and the number of the others.
 pub(super) fn some(paths: &[String]) -> String {
     let shown = paths[..paths.len().min(NAMED)].join(", ");
     match paths.len().saturating_sub(NAMED) {
