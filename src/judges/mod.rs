@@ -74,7 +74,8 @@ pub(crate) fn find_known(
     Ok(Known::of(&kept))
 }
 
-/// How often several judges miss the same planted fault; `None` without at least two judges and a case that all of them answered.
+/// How often several judges miss the same planted fault; `None` without at least two judges and a case that all of
+/// them answered.
 pub(crate) fn joint_misses(judges: &[Kept]) -> Option<Joint> {
     let seen = |kept: &Kept| -> BTreeMap<String, bool> {
         let planted = kept.answers.iter().filter(|one| one.fault.is_some());
