@@ -459,7 +459,7 @@ impl Workspace {
     /// The directory of a goal's hidden files, which are named by their digests.
     ///
     /// # Errors
-    /// A directory of cook's that is not a directory.
+    /// `cook` in the git directory exists but is not a directory.
     pub(crate) fn find_hidden(&self) -> Result<PathBuf> {
         match &self.hidden {
             Some(dir) => Ok(dir.clone()),

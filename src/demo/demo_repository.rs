@@ -23,7 +23,7 @@ const WALL: Duration = Duration::from_secs(60);
 const SHORT_IDLE: Duration = Duration::from_secs(2);
 /// Maximum size of the settings in bytes.
 const MAX_SETTINGS: u64 = 1 << 20;
-/// Time limit of git.
+/// Time limit of a git command.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Checks that the programs which the agents, the gate and the stop verifier need exist.
@@ -290,7 +290,7 @@ struct Session {
     run: String,
     /// The JSON block of a re-grounder's report.
     block: Option<String>,
-    /// Values for the placeholders of the report. Without them the session neither begins properly nor reports.
+    /// Values for the placeholders of the report. If absent, the script announces no session and gives no report.
     report: Option<BTreeMap<String, String>>,
 }
 
