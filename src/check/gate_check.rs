@@ -1,5 +1,5 @@
-//! The gates of a check: those of the folders that a change touches, and those of the base that the commit has
-//! replaced; the results of their trials, and what a red gate lacks.
+//! Gates: of the commit's folders that a change touches, of the base where the commit has other ones; what the
+//! trials by them say, and what a red one lacks.
 
 use crate::init::SETTINGS;
 use crate::measure::{Green, list_packages, missing, read_settings_at};
@@ -11,7 +11,7 @@ use cook_protocol::model::Place;
 use cook_protocol::trials::{Side, Weight, Word, fits_path};
 use cook_repo::receipt::{Look, TrialRoom};
 
-/// The gates of the settings; only those with the given names, if any are given.
+/// Gates of the settings, those of these names alone where there are any.
 fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Result<Vec<GateSpec>> {
     let mut gates = workspace.config()?.gate_specs();
     for name in names {
@@ -31,7 +31,7 @@ fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Res
     for gate in &mut gates {
         gate.must_fail_at_basis = false;
     }
-    // A run in the worktree says nothing about a commit.
+    // What runs in the worktree says nothing of a commit.
     let (gates, here): (Vec<GateSpec>, Vec<GateSpec>) = gates
         .into_iter()
         .partition(|gate| gate.place == Place::CleanRoom);
@@ -44,13 +44,14 @@ fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Res
     Ok(gates)
 }
 
-/// Whether a gate depends on a changed path.
+/// A gate says something about what changed.
 fn concerns(gate: &GateSpec, touched: &BTreeSet<String>) -> bool {
     let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
     gate.paths.is_empty() || touched.iter().any(fits)
 }
 
-/// The gates that depend on the change; the others are named as not run. If a commit is its own base, all are kept.
+/// Of the gates, those that say something about what changed; the others are named. A commit that is its own base
+/// is asked for all.
 fn keep_concerned(
     workspace: &Workspace,
     gates: Vec<GateSpec>,
@@ -71,7 +72,7 @@ fn keep_concerned(
     Ok(kept)
 }
 
-/// Runs the gates that concern the change, and tries the change with them.
+/// Runs the gates that concern the change, and tries it by them.
 pub(super) fn look(
     workspace: &mut Workspace,
     ask: &Ask,
@@ -84,7 +85,7 @@ pub(super) fn look(
     let own = offered.own;
     let workspace: &Workspace = workspace;
     let mut gates = choose(workspace, ask.gates, checked)?;
-    // If the user names no gate, gates of the base run as well.
+    // Gates of the base are asked as well, where none is named.
     let mut replaced = Vec::new();
     if ask.gates.is_empty() {
         gates = keep_concerned(workspace, gates, checked)?;
@@ -115,7 +116,7 @@ pub(super) fn look(
     }
     let gates = runnable(workspace, &gates, checked)?;
     let mut runs = run_all(workspace, (&gates, &own), tell, checked)?;
-    // The gates of the base run at the head, whatever the head's settings are.
+    // What the base asked is asked of the head, whatever its settings say now.
     let may_run = runnable(workspace, &replaced, checked)?;
     for gate in replaced {
         let ran = match may_run.contains(&gate) {
@@ -127,7 +128,7 @@ pub(super) fn look(
             None => tell_replaced(workspace, &gate, &gates, checked)?,
         }
     }
-    // The first commit is its own base, so nothing is tried: a red gate is reported by its run.
+    // The first commit is its own base, and nothing is tried: a red gate is told by its run.
     if ask.runs == Runs::Head || base == head {
         for run in runs.iter().filter(|run| !run.has_passed()) {
             checked.lines.push(red(run));
@@ -163,18 +164,18 @@ pub(super) fn look(
         } else if is_told
             && let Some(line) = needs_more(workspace, (&head, &own), run, was_so, tell)?
         {
-            // This line replaces those of the trials.
+            // That alone tells it.
             lines.retain(|line| !is_of(line));
             checked.lines.push(line);
         }
     }
-    // A proof is not a remark.
+    // What proves something is no remark.
     let lines = lines.into_iter().filter(|it| it.word != Word::FailToPass);
     checked.lines.extend(lines.map(Line::from));
     Ok(())
 }
 
-/// Runs the given gates. Red ones are reported by the trials.
+/// Runs gates that may run here. What came of a red one is told by the trials.
 fn run_all(
     workspace: &Workspace,
     (gates, own): (&[GateSpec], &BTreeSet<String>),
@@ -216,7 +217,7 @@ fn run_all(
     Ok(all)
 }
 
-/// The source of a gate that is not from the repository's own settings.
+/// Where a gate comes from that is none of the settings' own.
 pub(crate) fn describe_source(gate: &GateSpec, own: &BTreeSet<String>) -> &'static str {
     match own.contains(&gate.name) {
         true => "",
@@ -224,7 +225,7 @@ pub(crate) fn describe_source(gate: &GateSpec, own: &BTreeSet<String>) -> &'stat
     }
 }
 
-/// The line for a run that could not end by itself: unknown, unless the gate could run at the base.
+/// A run that came to no end of its own says nothing, unless it did at the base.
 fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Line> {
     let before = workspace.ask_gates_at(base, std::slice::from_ref(&run.gate))?;
     let is_ended = |run: &GateRun| run.problem.is_none() && run.receipt.is_some();
@@ -237,7 +238,7 @@ fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Lin
     Ok(line.of_gate(&run.gate))
 }
 
-/// Runs the gates and returns the green ones; reports the first other one.
+/// The gates that are green; a line for each other one.
 fn run_green(
     workspace: &Workspace,
     (gates, own): (&[GateSpec], &BTreeSet<String>),
@@ -264,7 +265,7 @@ fn ms_of(run: &GateRun) -> u64 {
     receipt.map_or(0, |receipt| receipt.duration_ms.0)
 }
 
-/// The gates that may run here; none if setup may not.
+/// Gates that may run here; none where setup may not.
 fn runnable(
     workspace: &Workspace,
     gates: &[GateSpec],
@@ -296,7 +297,7 @@ fn runnable(
     Ok(if is_stopped { Vec::new() } else { runnable })
 }
 
-/// Why programs are not found, and what to do next.
+/// Why programs are not found, and the way on.
 fn explain_absent(workspace: &Workspace, absent: &[String]) -> (String, String) {
     let here = std::env::var_os("PATH").unwrap_or_default();
     let found: Vec<PathBuf> = absent.iter().filter_map(|it| on_path(it, &here)).collect();
@@ -350,8 +351,8 @@ fn red(run: &GateRun) -> Line {
     Line::new(Code::GateRed, Weight::Refuses, what, show_red(&run.gate)).of_gate(&run.gate)
 }
 
-/// What a red gate lacks. If it is green on the same files with this user's environment, the clean room lacks it; if it
-/// is green only in the worktree, the commit does. `was_so` tells whether it was red before too.
+/// What a red gate lacks: it is the room's lack where the gate is green on the same files with this user's
+/// environment, and the commit's where it is green in the worktree alone. `was_so`: it was red before too.
 fn needs_more(
     workspace: &Workspace,
     (head, own): (&str, &BTreeSet<String>),
@@ -361,10 +362,10 @@ fn needs_more(
 ) -> Result<Option<Line>> {
     let gate = &run.gate;
     let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.timed_out) else {
-        // A timeout does not show what is missing.
+        // What ran out of time says nothing of what it lacks.
         return Ok(None);
     };
-    // The worktree says nothing about a commit that is not checked out.
+    // The worktree says nothing of a commit that is not checked out.
     if workspace.repo.head()?.commit.as_deref() != Some(head) {
         return Ok(None);
     }
@@ -394,8 +395,8 @@ fn needs_more(
         return Ok(None);
     }
     let status = workspace.repo.status()?;
-    // Ignored files are not in git's status, but the commit lacks them too. Without any uncommitted or ignored files,
-    // the gate would give the same result again and leave build products in the worktree.
+    // What git ignores is not in its status, and the commit does not have it either. Where there is neither, the gate
+    // would say the same again, and leave what it builds with the user.
     if status.worktree.is_clean() && !workspace.repo.has_untracked()? {
         return Ok(None);
     }
@@ -415,7 +416,7 @@ fn needs_more(
     Ok(Some(line.of_gate(gate)))
 }
 
-/// The line about what the room lacks and this user's environment has, with the setting that declares it.
+/// What the room lacks and this user's environment has, with the line that declares it.
 fn tell_lack(
     gate: &GateSpec,
     own: &BTreeSet<String>,
@@ -449,7 +450,7 @@ fn tell_lack(
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
 
-/// The line for a room that lacks only the network.
+/// The room lacks the network alone.
 fn tell_network(gate: &GateSpec, own: &BTreeSet<String>, why: &str) -> Line {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let key = match gate.name.chars().all(is_bare) {
@@ -476,8 +477,8 @@ fn tell_network(gate: &GateSpec, own: &BTreeSet<String>, why: &str) -> Line {
     Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
 
-/// Of the gates that cook only guesses for the base, keeps those that are green there or that are not trusted. Nobody
-/// claimed that the others were green.
+/// Of gates that cook only guesses for the base, those that are green there, or may not run: nobody claims that any
+/// other one is green.
 fn keep_claimed(
     workspace: &Workspace,
     guessed: Vec<GateSpec>,
@@ -511,8 +512,7 @@ fn keep_claimed(
     Ok(kept)
 }
 
-/// Gates that the base has and the head does not, and that must still pass at the head: those of the settings, and
-/// guessed ones.
+/// Gates that the base has and the head has not: each runs at the head as well. First those that settings name.
 fn find_replaced(
     workspace: &Workspace,
     proposed: bool,
@@ -525,7 +525,7 @@ fn find_replaced(
     let settings = workspace.repo.tree_entry(&checked.head, SETTINGS)?;
     let mut named = own.unwrap_or_default();
     let mut guessed = match named.is_empty() && !proposed && settings.is_none() {
-        // Settings that exist only in the worktree are the user's own.
+        // Settings that lie in the worktree alone are the user's own.
         true => Vec::new(),
         false => workspace.propose_gates_at(base, &touched, &named)?,
     };
@@ -543,7 +543,7 @@ fn find_replaced(
     Ok((named, guessed))
 }
 
-/// The words of a command, without the directory and the version of its program.
+/// The words of a command; where its program lies, and which version of it, makes no other one of it.
 fn plain_words(command: &str) -> Vec<String> {
     let mut words = words(command).unwrap_or_default();
     if let Some(first) = words.first_mut() {
@@ -555,7 +555,7 @@ fn plain_words(command: &str) -> Vec<String> {
     words
 }
 
-/// The line for a gate of the base that the head has replaced and that is not green there.
+/// A gate of the base that is not green at the head, while the head has other ones.
 fn tell_replaced(
     workspace: &Workspace,
     gate: &GateSpec,
@@ -594,11 +594,11 @@ fn tell_replaced(
     Ok(())
 }
 
-/// The gates of a commit, if all of them are green there, and the lines about what was checked. `named` are those of
-/// the settings; `commands` run in addition.
+/// The gates of a commit, all of them green there, and what was looked at. `named`: the settings' own;
+/// `commands` are run beside them.
 ///
 /// # Errors
-/// `trust_missing`, `gates_not_green`; the errors of [`super::check`].
+/// `trust_missing`, `gates_not_green`; what [`super::check`] fails at.
 pub(crate) fn require_green(
     workspace: &Workspace,
     (head, base): (&str, &Base),
@@ -648,9 +648,9 @@ pub(crate) fn require_green(
         .into())
 }
 
-// The options and the result of a check.
+// What is asked of a commit, and what was found.
 
-/// Maximum number of paths or tests in a line.
+/// Paths or tests in a line.
 pub(super) const NAMED: usize = 5;
 
 /// The commit to compare with.
@@ -664,11 +664,11 @@ pub(crate) struct Base {
     pub why: String,
 }
 
-/// The base that the user names; else the point where the branch left its upstream or the remote's default branch; else
-/// the preceding commit. A branch point that is HEAD itself is not used.
+/// The base that is named; else where the branch left its upstream, or the remote's default branch;
+/// else the commit before. Where HEAD is already there, that one is no base.
 ///
 /// # Errors
-/// `commit_unknown`, or a repository that cannot be read.
+/// `commit_unknown`, a repository that cannot be read.
 pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base> {
     let base = |commit: String, why: String| Ok(Base { commit, why });
     if let Some(name) = named {
@@ -704,27 +704,28 @@ pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<
     }
 }
 
-/// The options of a check.
+/// What is asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ask<'a> {
-    /// The commit to compare with, as the user names it; if `None`, one is determined.
+    /// The commit to compare with, as the user names it; none = it is looked for.
     pub base: Option<&'a str>,
-    /// Full id of the commit to check; if `None`, HEAD together with the uncommitted changes.
+    /// The commit to check, by its full id; none = HEAD, and what the worktree has beside it.
     pub commit: Option<&'a str>,
-    /// Names of the gates to run; all if empty.
+    /// The gates to run, by name; none = all.
     pub gates: &'a [String],
+    /// What is run.
     pub runs: Runs,
 }
 
-/// The commands that a check runs.
+/// What a check runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Runs {
     /// The gates at the head, and the trials.
     #[default]
     All,
-    /// Only the gates at the head: nothing is compared with the base.
+    /// The gates at the head alone: nothing is compared with the base.
     Head,
-    /// None: only checks that need no gate are made.
+    /// Nothing: what needs no gate is looked at.
     Nothing,
 }
 
@@ -768,11 +769,11 @@ pub(crate) struct Checked {
     pub checked: Vec<String>,
 }
 
-/// Reports progress to the user's terminal.
+/// What a person at a terminal sees while it takes time.
 pub(crate) type Tell<'a> = &'a dyn Fn(&str);
 
 impl Checked {
-    /// Adds a line.
+    /// One more thing that was found.
     pub fn find(
         &mut self,
         code: Code,
@@ -783,8 +784,7 @@ impl Checked {
         self.lines.push(Line::new(code, weight, message, show));
     }
 
-    /// Sorts the lines, worst first, and sets the answer: false if a line refuses, else not known if a line is not
-    /// known.
+    /// Worst first, and the answer: false where a line refuses, else not known where a line says so.
     pub fn settle(mut self) -> Self {
         let mut told = BTreeSet::new();
         self.lines
@@ -824,11 +824,11 @@ pub struct Line {
     pub file: Option<FilePlace>,
 }
 
-/// A file of the commit, and a line in it.
+/// A file of the commit, and a line of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePlace {
     pub path: String,
-    /// Counted from 1.
+    /// From 1.
     pub line: Option<usize>,
 }
 
@@ -851,7 +851,7 @@ impl Line {
         }
     }
 
-    /// Sets the gate that the line is about.
+    /// About that gate.
     pub(super) fn of_gate(self, gate: &GateSpec) -> Self {
         Self {
             name: Some(gate.name.clone()),
@@ -859,7 +859,7 @@ impl Line {
         }
     }
 
-    /// Sort key: worst first.
+    /// Worst first.
     fn rank(&self) -> (Weight, usize) {
         const FIRST: [Code; 3] = [Code::GateNeedsUncommitted, Code::GateRed, Code::PassToFail];
         let place = FIRST.iter().position(|code| *code == self.code);
@@ -887,7 +887,7 @@ impl From<TrialLine> for Line {
     }
 }
 
-/// The first paths, and the number of the others.
+/// The first of them, and how many more there are.
 pub(super) fn some(paths: &[String]) -> String {
     let shown = paths[..paths.len().min(NAMED)].join(", ");
     match paths.len().saturating_sub(NAMED) {

@@ -1,4 +1,4 @@
-//! Accepted tests: stored as they were, and placed on later code.
+//! Tests that were accepted: kept as they were, and laid down on later code.
 
 use super::trial_change::Mix;
 use super::trial_change::{Change, End, names_path};
@@ -16,7 +16,7 @@ use cook_repo::receipt::{Gates, TrialRoom, TrialRun};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum size in bytes of a file whose text is stored; a larger one is stored as its id alone.
+/// Bytes of a file whose text is kept; a larger one is named by its id alone.
 const MAX_KEPT: usize = 1 << 20;
 
 /// Files of all accepted tests: path, mode and object id.
@@ -28,7 +28,7 @@ pub(crate) type Accepted = BTreeSet<(String, String, String)>;
 pub(crate) struct Bundle {
     /// By path.
     files: BTreeMap<String, KeptFile>,
-    /// For a goal, the files that its checks name: other tests are not frozen. `None` if all tests are.
+    /// Of a goal: the files that its checks name. What belongs to none of these is not held; none = all is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     named: Option<BTreeSet<String>>,
 }
@@ -40,15 +40,14 @@ struct KeptFile {
     mode: String,
     /// Object id.
     id: String,
-    /// The content; `None` if it is not text or is too large.
+    /// What it holds; none of a file that is no text or too large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
 impl Bundle {
-    /// Reads the tests of a commit (full id): test files, the files beside them, settings of runners, files with both
-    /// code and tests, and scripts that the gates call. `printed` are test files that runs named; `more` are further
-    /// files to store.
+    /// Reads the tests of a commit (full id): files of tests, what stands beside them, settings of runners,
+    /// files with code and tests, and what the gates call. `printed` are files that runs name, `more` are others.
     pub(crate) fn read(
         repo: &Repo,
         commit: &str,
@@ -103,8 +102,8 @@ impl Bundle {
         Ok(Self { files, named: None })
     }
 
-    /// Freezes the files that commands name at a commit (full id): tests and scripts that are named by path or by a
-    /// directory above, the set-up files and settings that belong to them, the files of recipes, and `more` files.
+    /// Freezes what commands name at a commit (full id): tests and scripts by the names of their files or of a
+    /// directory above, the set-up and the settings that belong to these, what a recipe calls, and `more` files.
     pub(crate) fn freeze(
         repo: &Repo,
         commit: &str,
@@ -131,12 +130,12 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// For a goal, the files that its commands name.
+    /// The files that its commands name, of a goal.
     pub(crate) fn list_named(&self) -> Vec<String> {
         self.named.iter().flatten().cloned().collect()
     }
 
-    /// Whether it contains a file that a gate's command names or calls.
+    /// It holds something that a gate's command names or calls.
     pub(crate) fn holds_of(&self, gate: &GateSpec) -> bool {
         let (words, recipe) = (list_paths(&gate.run), Recipe::of(gate));
         let is_named = |path: &str| words.iter().any(|word| is_at_or_below(path, word));
@@ -144,12 +143,12 @@ impl Bundle {
         files.any(|path| is_named(path) || recipe.needs(path))
     }
 
-    /// Whether it contains a file at this path.
+    /// It holds this path, or what stands there.
     pub(crate) fn holds(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
-    /// Whether a file is restored as a whole, even if it would be on the code side of a trial.
+    /// A file that is held as it was, on whichever side of a trial it stands.
     fn is_whole(&self, path: &str, kept: &KeptFile) -> bool {
         let holds_tests = || kept.text.as_ref().is_some_and(|text| has_tests(path, text));
         let is_split =
@@ -161,12 +160,12 @@ impl Bundle {
                 .is_some_and(|named| named.contains(path))
     }
 
-    /// The serialized form that the log keeps.
+    /// Its bytes, as the log keeps them.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         serde_json::to_vec(self).or_fail(Code::LogUnreadable, "tests that are kept")
     }
 
-    /// The digest of the serialized form.
+    /// The digest of its bytes.
     pub(crate) fn id(&self) -> Result<String> {
         Ok(sha256(self.to_bytes()?))
     }
@@ -180,9 +179,8 @@ impl Bundle {
         files.map(|(path, file)| (path.clone(), file.mode.clone(), file.id.clone()))
     }
 
-    /// Whether a commit has a test's file and every helper, set-up file, setting and data file unchanged, and none of
-    /// these was added in the file's directory or above, except files of `others`. Compares all tests if the test's
-    /// file is not known.
+    /// Whether a commit has a test's file as it was, and every helper, set-up, setting and data file; and no new one of
+    /// these in its directory and above, but for those that `others` hold. All tests where its file is not known.
     pub(crate) fn is_as_at(&self, now: &TestSide, file: Option<&str>, others: &Accepted) -> bool {
         let is_own = |path: &str| file.is_none_or(|file| path == file) || !is_test_file(path);
         let mut kept = self.files.iter().filter(|(path, _)| is_own(path));
@@ -200,15 +198,15 @@ impl Bundle {
     }
 }
 
-/// The test side of a commit, by the names of its paths.
+/// What of a commit is tests, by the names of its paths.
 pub(crate) struct TestSide {
     files: BTreeMap<String, TreeEntry>,
-    /// The tests and the files that they need; true for set-up files and settings.
+    /// The tests and what they need; true for set-up and settings.
     tests: BTreeMap<String, bool>,
 }
 
 impl TestSide {
-    /// Reads the test side of a commit (full id).
+    /// Of a commit (full id).
     pub(crate) fn read(repo: &Repo, commit: &str) -> Result<Self> {
         let files = repo.files(commit)?;
         let known = Known::default();
@@ -220,7 +218,7 @@ impl TestSide {
     }
 }
 
-/// Whether a path is in the directory of a file or in one above it; settings count everywhere.
+/// A path stands in the directory of a file, or in one above it; settings count wherever they stand.
 fn is_beside_or_above(path: &str, file: &str) -> bool {
     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
     is_whole_setting(path)
@@ -238,8 +236,8 @@ fn is_at_or_below(path: &str, place: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether another accepted test brought the file, so that both are placed together. Excludes set-up files and
-/// settings, which may change the result of a test.
+/// Another accepted test brought it, so that all are laid down together. No set-up and no settings: these may turn what
+/// a test says.
 fn is_joined(others: &Accepted, path: &str, entry: &TreeEntry) -> bool {
     is_among(others, path, entry) && !sets_up(path)
 }
@@ -253,7 +251,7 @@ fn sets_up(path: &str) -> bool {
     is_set_up(path) || is_whole_setting(path) || shadows_runner(path)
 }
 
-/// Whether the path is one of these files, a set-up file beside or above one, or steers the runner.
+/// It is one of these files, set-up that stands beside or above one, or steers the runner.
 fn belongs_to(named: &BTreeSet<String>, path: &str) -> bool {
     named.contains(path)
         || is_whole_setting(path)
@@ -261,11 +259,11 @@ fn belongs_to(named: &BTreeSet<String>, path: &str) -> bool {
         || !is_test_file(path) && named.iter().any(|file| is_beside_or_above(path, file))
 }
 
-/// The paths that a command may name, as the repository writes them. For `a.b.C`, and for each name if there is a `-m`,
-/// also the paths of the modules that it may denote.
+/// The paths that a command may name, as the repository writes them; of `a.b.C`, and of each name beside `-m`, those of
+/// the modules that it may be.
 pub(crate) fn list_paths(command: &str) -> Vec<String> {
     let words = cook_repo::receipt::words(command).unwrap_or_default();
-    // A word may be a path with spaces, or a nested command.
+    // A word may be a path with blanks, or a command of its own.
     let parts = words.iter().flat_map(|word| {
         let plain = word.split_whitespace().map(str::to_owned);
         let inner = shell_words::split(word).unwrap_or_else(|_| plain.collect());
@@ -291,8 +289,8 @@ pub(crate) fn list_paths(command: &str) -> Vec<String> {
     paths.into_iter().chain(modules).collect()
 }
 
-/// A synthetic commit with the code of `head` and the tests of a bundle. Tests that other accepted slices brought since
-/// are included if `head` has them unchanged.
+/// The made commit that holds a commit's code with the tests of a bundle, and what other accepted tests brought since,
+/// as far as the commit has it unchanged.
 pub(crate) fn lay_down(
     repo: &Repo,
     config: &Config,
@@ -325,7 +323,7 @@ pub(crate) fn lay_down(
         let is_test = shadows_runner(&path)
             || recipe.steers(&path)
             || side_of(&path, &known, printed.contains(&path)) == Side::Test;
-        // New tests are removed together with their helpers, unless the command names them.
+        // With their helpers new tests go as well, but for those that the command names.
         let counts = |named: &BTreeSet<String>| {
             let is_beside = named.iter().any(|file| is_beside_or_above(&path, file));
             recipe.steers(&path) || belongs_to(named, &path) || is_beside && !asked.contains(&path)
@@ -342,15 +340,14 @@ pub(crate) fn lay_down(
     let paths = &config.tests.paths;
     let change = Change::read(repo, &then, head, paths, std::slice::from_ref(gate))?;
     let mixed = mix(&change, gate, End::Head, printed)?;
-    // A file that a file of the bundle was renamed to is not new.
+    // A file that one of the bundle's was renamed to is no new one.
     let came = change.list_added();
-    // A test file that HEAD's code uses by now stays as it is; in a file that also contains code, only the tests are
-    // replaced.
+    // A test that HEAD's code uses by now stays what it was; of a file with code in it the tests alone.
     puts.retain(|path, _| {
         bundle.files.get(path).is_some_and(|kept| {
             let is_mixed =
                 split_of(path).is_some() || splits(path) || recipe.file() == Some(path.as_str());
-            // It may be code that tests in other files need.
+            // It may be code that tests of other files need.
             let is_code = || {
                 bundle.named.is_none()
                     && !asked.contains(path)
@@ -368,7 +365,7 @@ pub(crate) fn lay_down(
     repo.make_mixed(&mixed, &puts)
 }
 
-/// Runs the tests of `head` on the code of `base`.
+/// What the tests of `head` say of the code of `base`.
 pub(crate) fn try_new_tests(
     gates: &Gates,
     config: &Config,
@@ -388,7 +385,7 @@ fn mix(change: &Change, gate: &GateSpec, code: End, printed: &BTreeSet<String>) 
     change.mix(&mix, printed)
 }
 
-/// The result of a gate at a commit, from a receipt if there is one.
+/// A gate at a commit, answered from a receipt where there is one.
 pub(crate) fn run_at(gates: &Gates, commit: &str, gate: &GateSpec) -> Result<TrialRun> {
     TrialRoom::new(gates, Caches::Kept).run(commit, gate, None)
 }

@@ -1,4 +1,4 @@
-//! Runs the trials of one gate, and derives the result of each test.
+//! The trials of one gate, and what they say of each test.
 
 use super::trial_change::{Change, Depth, End, Mix, Recipe};
 use super::trial_lines::{Teller, last_line};
@@ -11,12 +11,12 @@ use cook_protocol::trials::{
 use cook_repo::git::{Entry, TreeChange};
 use cook_repo::receipt::{Look, TrialRoom, TrialRun};
 
-/// Maximum number of attempts to run the old tests without files that do not load.
+/// How often old tests are tried again without files that do not load.
 const TRIES: usize = 4;
-/// Time that a trial may take in addition to three times the run at the head, in milliseconds.
+/// What a trial may take beside three times the run at the head, in milliseconds.
 const BESIDE: u64 = 60_000;
 
-/// Reports progress to the user's terminal.
+/// What a person at a terminal sees while it takes time.
 pub(crate) type Tell<'a> = &'a dyn Fn(&str);
 
 /// The trials of a gate.
@@ -29,23 +29,23 @@ pub(super) struct GateTrials<'a> {
     pub recipe: Recipe,
     room: TrialRoom<'a>,
     printed: BTreeSet<String>,
-    /// Trials with their times in milliseconds; 0 if answered from a receipt.
+    /// Trials that ran or were answered, and the milliseconds that those took which ran.
     pub ran: Vec<(&'static str, u64)>,
 }
 
-/// A trial of old or new tests.
+/// A trial of old or new tests, and what it ran.
 struct Trial {
     run: TrialRun,
     commit: String,
-    /// The command that ran.
+    /// The words of its command.
     command: String,
-    /// The test files that it ran; `None` if all.
+    /// The files of tests that it ran; none = all.
     files: Option<BTreeSet<String>>,
-    /// Files that do not load there, with the message.
+    /// Files that do not load there.
     unloaded: BTreeMap<String, String>,
-    /// If set, only the results of tests in these files count: the files may be code that other tests need.
+    /// It speaks of the tests of these files alone: they may be code that tests of others need.
     own: Option<BTreeSet<String>>,
-    /// The trial of files that were put back for their own tests alone; its results are merged into this one.
+    /// The trial of files that were put back for their own tests alone, whose outcomes are among these.
     apart: Option<Box<Trial>>,
 }
 
@@ -63,7 +63,7 @@ impl Trial {
         (self.run.run.has_passed() || is_green) && apart.is_none_or(|apart| apart.has_passed())
     }
 
-    /// Keeps only the results of tests in these files.
+    /// Keeps what it says of tests of these files.
     fn limit_to(mut self, files: &BTreeSet<String>) -> Self {
         let is_own = |file: &Option<String>| file.as_ref().is_some_and(|it| files.contains(it));
         self.run.outcomes.tests.retain(|_, test| is_own(&test.file));
@@ -77,7 +77,7 @@ impl Trial {
         self
     }
 
-    /// Replaces the results of the other trial's own files by the other trial's results.
+    /// Takes what the other trial says of its own files in the place of what this one says of them.
     fn join(mut self, apart: Self) -> Self {
         let own = apart.own.clone().unwrap_or_default();
         let is_own = |file: &Option<String>| file.as_ref().is_some_and(|it| own.contains(it));
@@ -97,13 +97,13 @@ impl Trial {
         self
     }
 
-    /// Whether it timed out or did not run.
+    /// Its time ran out, or it did not run.
     fn is_cut(&self) -> bool {
         let receipt = self.run.run.receipt.as_ref();
         receipt.is_none_or(|receipt| receipt.timed_out)
     }
 
-    /// The line that best explains why it is red.
+    /// What tells best why it is red.
     fn last_line(&self) -> String {
         let unloaded = self.outcomes().unloaded.values().next().cloned();
         let problem = self.run.run.problem.clone();
@@ -113,31 +113,31 @@ impl Trial {
     }
 }
 
-/// The four trials, as far as they were run.
+/// The four trials, as far as there are any.
 #[derive(Clone, Copy)]
 struct Four<'t> {
     before: &'t Trial,
     old: Option<&'t Trial>,
     new: Option<&'t Trial>,
     after: &'t TrialRun,
-    /// Whether the base lacks the gate's folder.
+    /// The base does not have the folder of the gate.
     is_new: bool,
 }
 
 impl Four<'_> {
-    /// Whether any result names tests.
+    /// Something names tests.
     fn has_names(&self) -> bool {
         let old = self.old.map(Trial::outcomes);
         let mut all = vec![self.before.outcomes(), &self.after.outcomes];
         all.extend(old);
-        // If the old tests ran but their runner names none that passed, the exit code counts instead.
+        // Where the old tests ran and none has a name, as with some runners, the exit code is what they say.
         let is_nameless = old.is_some_and(|old| old.omits_passed);
         all.iter()
             .any(|outcomes| !outcomes.tests.is_empty() || outcomes.omits_passed && !is_nameless)
     }
 }
 
-/// Tests whose result differed the second time.
+/// Tests that went otherwise the second time.
 type Flaky = BTreeSet<(Word, String)>;
 
 impl<'a> GateTrials<'a> {
@@ -161,7 +161,7 @@ impl<'a> GateTrials<'a> {
         }
     }
 
-    /// Runs the four trials and returns their results; `after` is the gate's run at the head.
+    /// What the four trials say; `after` is the gate's run at the head.
     pub fn look(&mut self, after: &GateRun) -> Result<Vec<TrialLine>> {
         let Some(receipt) = &after.receipt else {
             return Ok(Vec::new());
@@ -222,7 +222,7 @@ impl<'a> GateTrials<'a> {
         let mut named = self.cross(four);
         let flaky = self.look_again(&mut named, four)?;
         if !four.has_names() {
-            // The line about the gate's own run replaces them.
+            // The gate's own run says it better.
             named.retain(|it| !matches!(it.word, Word::GateRed | Word::RedBefore));
         }
         let teller = Teller {
@@ -260,14 +260,15 @@ impl<'a> GateTrials<'a> {
         self.printed.extend(files);
     }
 
-    /// Changed paths on the test side, as named at the head or, if deleted, at the base.
+    /// What of the change is on the side of the tests, by paths at the head, or where they are gone at the
+    /// base.
     fn list_touched(&self) -> Result<Vec<String>> {
         let mut touched: BTreeSet<String> = self.change.list_edited_settings(&self.recipe)?;
         touched.retain(|path| self.concerns(path));
         for change in &self.change.changes {
             let is_tests = match self.change.side(change, &self.printed) {
                 Side::Test => true,
-                // Only then its tests may differ.
+                // Only where its tests differ, or could.
                 Side::Both => change.before.is_some() && change.after.is_some(),
                 Side::Code => false,
             };
@@ -278,7 +279,7 @@ impl<'a> GateTrials<'a> {
         Ok(touched.into_iter().collect())
     }
 
-    /// Whether the gate may depend on a path: below its folder, or directly in a folder above it.
+    /// Whether the gate could say something about a path: below its folder, or right in one above it.
     fn concerns(&self, path: &str) -> bool {
         let paths = &self.gate.paths;
         let is_above = || {
@@ -289,7 +290,7 @@ impl<'a> GateTrials<'a> {
             && (self.gate.inside(path).is_some() || is_above())
     }
 
-    /// Whether the base lacks the gate's folder.
+    /// Whether the base does not have the folder of the gate.
     fn is_new(&self) -> Result<bool> {
         let files = self.change.repo.files(&self.change.base)?;
         Ok(!files.keys().any(|path| self.gate.inside(path).is_some()))
@@ -305,7 +306,7 @@ impl<'a> GateTrials<'a> {
         usual.min(self.gate.timeout_ms)
     }
 
-    /// Runs the gate on a commit, limited to the given files if its command can be.
+    /// The gate on a commit, limited to files where it takes some.
     fn run(
         &mut self,
         what: &'static str,
@@ -347,19 +348,19 @@ impl<'a> GateTrials<'a> {
         })
     }
 
-    /// Whether a touched path is a link or a submodule: the tests behind it are not paths of the tree.
+    /// Behind a link or a submodule stand tests that no path of the tree names.
     fn touches_links(&self, touched: &[String]) -> bool {
         let sides = self.change.changes.iter();
         let mut sides = sides.flat_map(|change| change.before.iter().chain(&change.after));
         sides.any(|(path, entry)| touched.contains(path) && !entry.mode.starts_with("100"))
     }
 
-    /// The command that runs only these files at a commit; `None` if the gate cannot be limited.
+    /// The words that run these files alone at a commit, and what they run.
     fn choose(&self, commit: &str, touched: &[String]) -> Result<Option<Chosen>> {
         let Ok(words) = words(&self.gate.run) else {
             return Ok(None);
         };
-        // The runner is limited to its own folder, and all of its tests may read files above it.
+        // The runner sees its folder, and what lies above it may be read by all of its tests.
         let inside = |path: &String| self.gate.inside(path).map(str::to_owned);
         let touched: Option<Vec<String>> = touched.iter().map(inside).collect();
         let Some(touched) = touched else {
@@ -388,7 +389,7 @@ impl<'a> GateTrials<'a> {
         Ok(Some(chosen))
     }
 
-    /// Files that did not load, as paths of the tree if they can be identified.
+    /// Files that did not load, by their paths in the tree, where that can be told.
     fn place_unloaded(&self, run: &TrialRun, touched: &[String]) -> BTreeMap<String, String> {
         let unloaded = run.outcomes.unloaded.iter();
         let placed = unloaded.filter_map(|(what, message)| {
@@ -399,7 +400,7 @@ impl<'a> GateTrials<'a> {
         placed.collect()
     }
 
-    /// Runs the tests of the base on its own code: all tests if a receipt has the result, else only the touched files.
+    /// Tests of the base on its own code: whole where a receipt answers, else as little as the others.
     fn run_before(&mut self, after: &TrialRun, touched: &[String], limit: u64) -> Result<Trial> {
         let base = self.change.base.clone();
         let red = after.outcomes.tests.iter();
@@ -409,7 +410,7 @@ impl<'a> GateTrials<'a> {
         let at_base = touched.iter().filter(|_| !whole);
         let at_base: Vec<String> = at_base.map(|path| self.path_at_base(path)).collect();
         let before = self.run("at the base", &base, (&at_base, limit), false)?;
-        // For each test that is red now, it must be known whether it was red before.
+        // A test that is red now was red before, or was not: that must be known.
         let is_unknown = |name: &String| !before.outcomes().tests.contains_key(name);
         if before.files.is_some() && red.any(|(name, _)| is_unknown(name)) {
             return self.run("at the base", &base, (&[], limit), false);
@@ -417,7 +418,7 @@ impl<'a> GateTrials<'a> {
         Ok(before)
     }
 
-    /// The path that the old tests of a file get among the code of the head; `name_at_head` is the inverse.
+    /// Where old tests of a path lie among the code of the head, and the other way round.
     fn place_at_head(&self, path: &str) -> String {
         let place = |change: &TreeChange| self.change.find_old_place(change);
         self.change
@@ -436,8 +437,8 @@ impl<'a> GateTrials<'a> {
         before.map_or(path, |(before, _)| before).to_owned()
     }
 
-    /// Runs the tests of the base on the code of the head, without files that do not load, and with as much of the
-    /// gate's recipe from the base as works.
+    /// Tests of the base on the code of the head: without the files that do not load, and with as much of
+    /// what the gate calls as can be had.
     fn run_old(
         &mut self,
         (touched, printed): (&[String], &BTreeSet<String>),
@@ -490,7 +491,7 @@ impl<'a> GateTrials<'a> {
                 continue;
             }
             if says_nothing {
-                // No cause is named, so none of these files can be compared.
+                // Nothing names a cause, so none of them can be compared.
                 let message = trial.last_line();
                 for path in touched.iter().filter(|path| !kept.contains(*path)) {
                     unloaded
@@ -498,15 +499,15 @@ impl<'a> GateTrials<'a> {
                         .or_insert_with(|| message.clone());
                 }
             }
-            // A file that came with the change has no old version.
+            // Of a file that came with the change there is no old version.
             unloaded.retain(|path, _| !self.change.is_new(path));
             let trial = Trial { unloaded, ..trial };
             return Ok((trial, depth));
         }
     }
 
-    /// Runs the tests of the head on the code of the base. `None` if the gate cannot be limited to them: a third run of
-    /// the whole gate is not worth it, because the result never refuses the change.
+    /// Tests of the head on the code of the base. Nothing is told where the whole gate would run a third
+    /// time for it: that new tests fail without the change refuses nothing.
     fn run_new(
         &mut self,
         (touched, printed): (&[String], &BTreeSet<String>),
@@ -575,8 +576,8 @@ impl<'a> GateTrials<'a> {
             renamed: &renamed,
             code_changed: self.code_changed(),
         });
-        // If a test could not be loaded at the base and its file was not edited, it may be red because it needs other
-        // parts of the change.
+        // Where nobody edited the file of a test that could not be loaded, it may be red for want of what came with the
+        // change beside it.
         for it in named.iter_mut().filter(|it| it.word == Word::Bent) {
             let edited = it
                 .file
@@ -587,7 +588,7 @@ impl<'a> GateTrials<'a> {
             }
         }
         let red = old.filter(|old| !old.has_passed());
-        // A run that stopped at its first red test skipped others, which are green now.
+        // A run that ended at its first red test leaves out the others, which are green now.
         let is_left_out = |it: &NamedTest| {
             red.is_some() && it.word == Word::NotComparable && it.became == Became::Green
         };
@@ -601,7 +602,7 @@ impl<'a> GateTrials<'a> {
                 ..first.clone()
             });
         }
-        // The old tests are red, but no test explains it: the change is not comparable.
+        // Old tests that are red where no test is named as the cause say that something is not so.
         let red = red.filter(|_| before.has_passed());
         let tells = |it: &NamedTest| {
             matches!(
@@ -609,7 +610,7 @@ impl<'a> GateTrials<'a> {
                 Word::PassToFail | Word::Bent | Word::NotComparable | Word::GateRed
             )
         };
-        // A test that was expected to fail at the base and passes now explains it, and contradicts nothing.
+        // A test that was expected to fail at the base, and holds now, is such a cause, and contradicts nothing.
         let is_mended = |old: &Trial| {
             let mut failed = old.outcomes().tests.iter();
             failed.any(|(name, test)| {
@@ -630,7 +631,7 @@ impl<'a> GateTrials<'a> {
         named
     }
 
-    /// If no result names a test, the exit code of the gate counts.
+    /// Where nothing names a test, the exit code of the gate speaks.
     fn cross_codes(&self, four: Four) -> Vec<NamedTest> {
         let (was, is) = (four.before.has_passed(), four.after.run.has_passed());
         let mut named = Vec::new();
@@ -648,7 +649,7 @@ impl<'a> GateTrials<'a> {
             (_, false) => add(Word::GateRed, None),
             _ => {}
         }
-        // A gate whose files came with the change was red without them.
+        // A gate whose files came with the change was red for want of them.
         let tests = self.change.changes.iter();
         let mut tests =
             tests.filter(|change| self.change.side(change, &self.printed) == Side::Test);
@@ -668,8 +669,8 @@ impl<'a> GateTrials<'a> {
         named
     }
 
-    /// Runs the trials behind refusing results once more, without caches. Results that differ are dropped or reported
-    /// as flaky, depending on whether they also differ at the base.
+    /// What would refuse is looked at once more, from nothing; what goes otherwise then is no fact of
+    /// the change unless it did not do so before.
     fn look_again(&mut self, named: &mut Vec<NamedTest>, four: Four) -> Result<Flaky> {
         let refuses = |it: &NamedTest| it.word.weight() == cook_protocol::trials::Weight::Refuses;
         let mut flaky = Flaky::new();
@@ -694,7 +695,7 @@ impl<'a> GateTrials<'a> {
             after: after_again.as_ref().map_or(four.after, |again| &again.run),
             ..four
         });
-        // A run that was cut off does not contradict the first one.
+        // What was cut off says nothing of the first look.
         let is_cut = |trial: &Trial| trial.is_cut() || trial.run.run.problem.is_some();
         if again.iter().chain(&after_again).any(is_cut) {
             return Ok(flaky);
@@ -710,7 +711,7 @@ impl<'a> GateTrials<'a> {
         if gone.is_empty() {
             return Ok(flaky);
         }
-        // Whether the result also varied at the base is determined by another run without caches.
+        // Whether it went so and so before is asked of the base, from nothing.
         let base = self.change.base.clone();
         let once_more = self.run("at the base once more", &base, (&[], limit), true)?;
         for it in gone {
@@ -722,13 +723,13 @@ impl<'a> GateTrials<'a> {
             };
             flaky.insert((word, it.name));
         }
-        // A test that was flaky before the change is not held against it, in whichever trial it was red.
+        // What went so and so before the change is no proof against it, whichever trial it was red in.
         let was_so = |it: &NamedTest| flaky.contains(&(Word::Flaky, it.name.clone()));
         named.retain(|it| !refuses(it) || !was_so(it));
         Ok(flaky)
     }
 
-    /// Lines for edited settings if tests of the head are red under the settings of the base.
+    /// Settings that were edited where tests of the head are red under those of the base.
     fn look_at_settings(
         &mut self,
         four: Four,
@@ -738,7 +739,7 @@ impl<'a> GateTrials<'a> {
     ) -> Result<Vec<TrialLine>> {
         let after = &four.after.outcomes;
         let mut edited = self.change.list_edited_settings(&self.recipe)?;
-        // Other files that the gate's program reads also build code, which new tests may need.
+        // By what else the gate's program reads, code is built too, which new tests may need.
         let asks_all = !edited.is_empty();
         edited.extend(self.change.list_read(&self.recipe));
         if edited.is_empty() || after.tests.is_empty() {
@@ -777,7 +778,7 @@ impl<'a> GateTrials<'a> {
         Ok(lines.collect())
     }
 
-    /// A line if no test notices the change of the code.
+    /// Whether tests notice the change of the code.
     fn weigh_notice(
         &self,
         four: Four,
@@ -817,13 +818,13 @@ impl<'a> GateTrials<'a> {
     }
 }
 
-/// A line if the gate shows less than before: it ran no test, or is red without naming a test.
+/// A gate that says less than it did: it ran no test, or names none.
 fn weigh_silence(four: Four, teller: &Teller, named: &[NamedTest]) -> Option<TrialLine> {
     let (before, after) = (four.before.outcomes(), &four.after.outcomes);
     let passed = four.after.run.has_passed();
     let had = before.tests.values();
     let had = had.filter(|test| test.result == TestResult::Passed).count();
-    // A runner that named passed tests at the base would name them now.
+    // A runner that named tests that passed at the base leaves none out here.
     if passed && after.tests.is_empty() && !after.is_partial && had > 0 {
         return Some(teller.tell_silent(had));
     }
@@ -834,15 +835,14 @@ fn weigh_silence(four: Four, teller: &Teller, named: &[NamedTest]) -> Option<Tri
     if passed || named.iter().any(is_of_gate) {
         return None;
     }
-    // It is red, and no single test explains it. If tests ran at the base and none runs now, the cause is a new one.
+    // It is red, and of no test alone; where tests ran and none does any more, it is so of another reason.
     let runs_none = after.tests.is_empty() && !before.tests.is_empty();
     let was_so =
         !four.before.has_passed() && four.before.files.is_none() && !runs_none && !four.is_new;
     Some(teller.tell_red(&four.after.run, was_so))
 }
 
-/// Removes results that only a printed line claims: a green run of a runner that a hook watched has no red tests, so
-/// such a line was printed by a test.
+/// A green run of a runner that a hook watched has no red test: a line that says so was printed by a test.
 fn without_echoes(mut run: TrialRun) -> TrialRun {
     if run.run.has_passed() && run.outcomes.source == Source::Hook {
         let is_echo = |test: &cook_protocol::trials::Test| {
@@ -853,8 +853,7 @@ fn without_echoes(mut run: TrialRun) -> TrialRun {
     run
 }
 
-/// Whether the name that a runner prints for something that does not load denotes the path: its target, module or
-/// package.
+/// Whether what a runner says does not load stands for a path: its target, module or package.
 fn stands_for(what: &str, path: &str) -> bool {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let name = stem.rsplit('/').next().unwrap_or(stem);

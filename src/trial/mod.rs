@@ -1,7 +1,7 @@
-//! The four trials of a change: the tests of the base and of the head, each on the code of the base and of the head,
-//! run by a gate in a clean room.
+//! The four trials of a change: the tests of the base and of the head, each on the code of the base and
+//! of the head, by a gate in a clean room.
 //!
-//! Invariant: a proof is the result of a command on a tree, and never an interpretation of a text.
+//! Invariant: a proof is what a command says of a tree, never what a text is taken to mean.
 
 mod accepted_tests;
 mod gate_trials;
@@ -19,10 +19,10 @@ use cook_protocol::trials::{Side, Weight, Word};
 use gate_trials::GateTrials;
 use trial_change::Change;
 
-/// Applies the declarations in commits of a range to these lines.
+/// Counts what commits of a range declare of these lines.
 ///
 /// # Errors
-/// A repository that cannot be read.
+/// When the repository cannot be read.
 pub(crate) fn count_declared(
     repo: &Repo,
     base: &str,
@@ -32,7 +32,7 @@ pub(crate) fn count_declared(
     Change::read(repo, base, head, &[], &[])?.count_declarations(lines)
 }
 
-/// The change to be tried.
+/// What is asked.
 pub(crate) struct Span<'a> {
     /// Full ids.
     pub base: &'a str,
@@ -42,20 +42,20 @@ pub(crate) struct Span<'a> {
     pub tell: Tell<'a>,
 }
 
-/// The results of trials.
+/// What trials said.
 #[derive(Debug, Default)]
 pub(crate) struct Tried {
     pub lines: Vec<TrialLine>,
     /// The side of each changed path.
     pub sides: Vec<(String, Side)>,
-    /// One line for each gate, with the trials that were run.
+    /// One line for each gate: which trials there were.
     pub looked_at: Vec<String>,
 }
 
-/// Tries a change with the gates that ran at its head.
+/// Tries a change by the gates that ran at its head.
 ///
 /// # Errors
-/// A repository that cannot be read, a receipt that cannot be kept, or an interruption.
+/// When the repository cannot be read, a receipt cannot be kept, or cook is interrupted.
 pub(crate) fn try_change(
     repo: &Repo,
     gates: &Gates,

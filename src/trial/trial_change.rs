@@ -1,4 +1,4 @@
-//! The differences between two commits, and the side of a trial, code or tests, that each path belongs to.
+//! What differs between two commits, and on which side of a trial each path stands.
 
 use crate::prelude::*;
 use cook_mutants::{Language, has_examples, has_tests, without_change};
@@ -8,12 +8,12 @@ use cook_protocol::trials::{
 };
 use cook_repo::git::{Entry, Put, TreeChange};
 
-/// Maximum size in bytes of a text that is split.
+/// Bytes of a text that is taken apart.
 const MAX_SPLIT: usize = 4 << 20;
-/// Words that introduce the import of another file in a line of code.
+/// Words by which a line of code names another file.
 const IMPORTS: &str = "import from include require require_relative use mod source load";
 
-/// One of the two commits.
+/// Which of the two commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum End {
     Base,
@@ -31,17 +31,17 @@ pub(crate) struct Change<'a> {
     /// Directories of code that were renamed.
     moved: BTreeMap<String, String>,
     texts: RefCell<BTreeMap<(End, String), Option<String>>>,
-    /// Whether a text contains tests, by end and path.
+    /// Whether a text holds tests, by its path at an end.
     tested: RefCell<BTreeMap<(End, String), bool>>,
-    /// Whether another file imports one that a run named, by path.
+    /// Whether another file imports one that a run named.
     imported: RefCell<BTreeMap<String, bool>>,
 }
 
 impl<'a> Change<'a> {
-    /// Reads the differences. `paths` are the test patterns in the base's settings.
+    /// Reads what differs. `paths` are patterns of the base's settings.
     ///
     /// # Errors
-    /// A repository that cannot be read.
+    /// When the repository cannot be read.
     pub(crate) fn read(
         repo: &'a Repo,
         base: &str,
@@ -72,7 +72,7 @@ impl<'a> Change<'a> {
         Ok(change)
     }
 
-    /// The text of a file at one end; `None` if it does not exist, is too large, or is not text.
+    /// The text of a file at one end; none where there is none, or it is too large or no text.
     pub(super) fn text(&self, end: End, path: &str) -> Result<Option<String>> {
         let key = (end, path.to_owned());
         if let Some(known) = self.texts.borrow().get(&key) {
@@ -93,7 +93,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The side of a changed path, by its path at the base if it existed there.
+    /// The side of a changed path: the one that it had at the base.
     pub(super) fn side(&self, change: &TreeChange, printed: &BTreeSet<String>) -> Side {
         let before = change.before.as_ref().map(|(path, _)| path.as_str());
         let after = change.after.as_ref().map(|(path, _)| path.as_str());
@@ -103,7 +103,7 @@ impl<'a> Change<'a> {
         }
         match side_of(path, &self.known, printed.contains(path)) {
             Side::Code if splits(path) && self.holds_tests(change) => Side::Both,
-            // A file whose tests a run named is split if possible.
+            // A file that tests are printed of is taken apart where it can be.
             Side::Both if !self.holds_tests(change) => Side::Code,
             Side::Test if self.is_by_print(path) => match self.holds(change, has_examples) {
                 true => Side::Both,
@@ -115,13 +115,13 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Whether only a run's output identifies the path as a test file, so that it may be code that other tests need.
+    /// Nothing makes it a file of tests but that a run named it, so it may be code that other tests need.
     fn is_by_print(&self, path: &str) -> bool {
         side_of(path, &self.known, false) == Side::Code
     }
 
-    /// Changed paths, at both ends, that are on the test side only because a run named them: they are put back for
-    /// their own tests alone.
+    /// What changed and is on the tests' side only because a run named it, by its paths at both ends: it is put back
+    /// for its own tests alone.
     pub(super) fn list_apart(&self, printed: &BTreeSet<String>) -> BTreeSet<String> {
         let is_apart = |change: &&TreeChange| {
             self.side(change, printed) == Side::Test
@@ -132,7 +132,7 @@ impl<'a> Change<'a> {
         ends.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Whether a line of another file, at either end, imports it by its name.
+    /// A line of another file, at either end, imports it by its name.
     fn is_imported(&self, path: &str) -> bool {
         if let Some(known) = self.imported.borrow().get(path) {
             return *known;
@@ -176,12 +176,12 @@ impl<'a> Change<'a> {
         holds
     }
 
-    /// The change of a file, by its path at the head or, if deleted, at the base.
+    /// What became of a file, by its path at the head, or where it is gone at the base.
     pub(super) fn find(&self, path: &str) -> Option<&TreeChange> {
         self.changes.iter().find(|change| change.path() == path)
     }
 
-    /// The change of a file, by its path at either end.
+    /// What became of a file, by its path at either end.
     pub(super) fn find_either(&self, path: &str) -> Option<&TreeChange> {
         let is_it = |change: &&TreeChange| {
             let mut ends = change.before.iter().chain(&change.after);
@@ -190,24 +190,24 @@ impl<'a> Change<'a> {
         self.changes.iter().find(is_it)
     }
 
-    /// Whether the file was added.
+    /// A file that came with the head.
     pub(super) fn is_new(&self, path: &str) -> bool {
         self.find(path)
             .is_some_and(|change| change.before.is_none())
     }
 
-    /// The files that were added.
+    /// The files that came with the head.
     pub(super) fn list_added(&self) -> impl Iterator<Item = &(String, TreeEntry)> {
         let added = self.changes.iter().filter(|change| change.before.is_none());
         added.filter_map(|change| change.after.as_ref())
     }
 
-    /// Whether the path is a script that a gate calls, or a file that settings of a runner name.
+    /// A script that a gate calls, or a file that settings of a runner name.
     pub(super) fn is_named(&self, path: &str) -> bool {
         self.known.named.contains(path)
     }
 
-    /// The path at the head that a path of the base would have if it had moved with the code beside it.
+    /// Where a path of the base would stand at the head, had it moved with the code beside it.
     pub(super) fn move_with_code(&self, path: &str) -> String {
         let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
         match self.moved.get(dir).map(String::as_str) {
@@ -217,8 +217,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The path of a file of the base among the code of the head: unchanged, or moved along with the code beside it. A
-    /// new file name is not followed, because no runner may look for it.
+    /// Where a file of the base lies among the code of the head: at its place, or where the code beside it
+    /// went. A new name of its own may be one that no runner looks at.
     pub(super) fn find_old_place(&self, change: &TreeChange) -> String {
         match (&change.before, &change.after) {
             (Some((from, _)), Some((to, _))) if self.code_moved(from) => to.clone(),
@@ -228,7 +228,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Whether the code beside a path of the base moved.
+    /// The code beside a path of the base moved.
     pub(super) fn code_moved(&self, path: &str) -> bool {
         self.move_with_code(path) != path
     }
@@ -247,7 +247,7 @@ impl<'a> Change<'a> {
         moved
     }
 
-    /// Changed scripts that gates call, and changed files that settings of runners name.
+    /// Scripts that gates call, and files that settings of runners name, among what changed.
     fn find_named(&self, gates: &[GateSpec]) -> Result<BTreeSet<String>> {
         let changed: BTreeSet<&str> = self.paths().collect();
         let mut texts: Vec<(&GateSpec, End, String)> = Vec::new();
@@ -264,7 +264,7 @@ impl<'a> Change<'a> {
         let rakefiles = gates.iter().filter(by_rake);
         let rakefiles = rakefiles.map(|gate| gate.from_root("Rakefile"));
         named.extend(rakefiles.filter(|path| changed.contains(&**path)));
-        // Words of a gate are relative to its folder. The head's recipe cannot turn existing code into a test.
+        // A gate's folder is where its words lead from. The head's recipe makes no test of what was code.
         let is_named = |path: &str| {
             texts.iter().any(|(gate, end, text)| {
                 let inside = gate.inside(path);
@@ -281,7 +281,7 @@ impl<'a> Change<'a> {
                 named.insert((*path).to_owned());
             }
         }
-        // A file that such a script names is the code that it tests, even if the gate names it too.
+        // What such a script names in turn is what it tests, even where the gate names that too.
         let scripts = named.clone();
         for script in &scripts {
             let text = self.text(End::Base, script)?.unwrap_or_default();
@@ -291,7 +291,7 @@ impl<'a> Change<'a> {
         Ok(named)
     }
 
-    /// The part of its recipe file that a gate calls, at one end.
+    /// What a gate calls in its file of rules at one end.
     pub(super) fn read_recipe(&self, recipe: &Recipe, end: End) -> Result<Option<String>> {
         let Some(file) = recipe.file() else {
             return Ok(None);
@@ -324,7 +324,7 @@ impl<'a> Change<'a> {
                     _ => (text, true),
                 };
                 for path in &candidates {
-                    // An existing file is product code, unless a file that contains only runner settings names it.
+                    // What was there is product code unless nothing but a runner's settings name it.
                     if (is_whole || self.is_new(path)) && names_file(&own, path) {
                         named.insert((**path).to_owned());
                     }
@@ -335,7 +335,7 @@ impl<'a> Change<'a> {
         Ok(named)
     }
 
-    /// Changed files among tests that code imports.
+    /// Of what changed among tests, those files that code imports.
     fn find_imported(&self) -> Result<BTreeSet<String>> {
         let among = self
             .paths()
@@ -384,7 +384,7 @@ fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     match stem {
-        // Such a file is imported by the name of its directory.
+        // It is imported by its directory's name.
         "__init__" | "index" | "mod" | "main" => {
             let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
             dir.rsplit('/').next().unwrap_or(stem)
@@ -393,7 +393,7 @@ fn stem(path: &str) -> &str {
     }
 }
 
-/// Whether a line of the file `by` imports `path`: by its name and its directory, or from the same directory.
+/// A line of a file imports another one: by its name and its directory, or from the same directory.
 fn imports(by: &str, line: &str, path: &str) -> bool {
     if !names_import(line, path) {
         return false;
@@ -405,7 +405,7 @@ fn imports(by: &str, line: &str, path: &str) -> bool {
     own == dir || stem(path) == last || words.contains(&last)
 }
 
-/// Whether a line imports something with the name of the file.
+/// A line imports something of a file's name.
 fn names_import(line: &str, path: &str) -> bool {
     let words = split_words(line);
     IMPORTS.split(' ').any(|word| words.contains(&word)) && words.contains(&stem(path))
@@ -416,7 +416,7 @@ fn split_words(line: &str) -> Vec<&str> {
     line.split(|c| !is_word(c)).collect()
 }
 
-/// Whether a text contains the path as a word.
+/// A text names a path as a word.
 pub(super) fn names_path(text: &str, path: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     text.match_indices(path).any(|(at, _)| {
@@ -426,7 +426,7 @@ pub(super) fn names_path(text: &str, path: &str) -> bool {
     })
 }
 
-/// As [`names_path`], also as a module name.
+/// The same, or as a module.
 fn names_file(text: &str, path: &str) -> bool {
     let without_end = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let module = without_end.replace('/', ".");
@@ -437,16 +437,16 @@ fn names_file(text: &str, path: &str) -> bool {
 
 // The tree of a trial: the code of one commit with the tests of the other.
 
-/// The options of such a tree.
+/// Which tree is asked for.
 pub(super) struct Mix<'a> {
-    /// The commit of the code; the tests are those of the other one.
+    /// Whose code; the tests are the other's.
     pub code: End,
-    /// The recipe that the gate calls.
+    /// What the gate calls.
     pub recipe: &'a Recipe,
     pub depth: Depth,
-    /// Paths, as named at the head, that stay as the code's commit has them.
+    /// Paths, at the head, that stay as the code's commit has them.
     pub kept: Option<&'a BTreeSet<String>>,
-    /// Exchanges only settings of runners, and no tests.
+    /// Settings of runners alone, and no test.
     pub settings_alone: bool,
 }
 
@@ -463,7 +463,7 @@ impl<'a> Mix<'a> {
 }
 
 impl Change<'_> {
-    /// The commit with this tree: a synthetic one, or one of the two if nothing differs.
+    /// The commit that holds it: a made one, or one of the two where nothing differs.
     pub(super) fn mix(&self, mix: &Mix, printed: &BTreeSet<String>) -> Result<String> {
         let mut puts = BTreeMap::new();
         for change in &self.changes {
@@ -491,17 +491,17 @@ impl Change<'_> {
         self.repo.make_mixed(self.commit(mix.code), &puts)
     }
 
-    /// Whether the file contains only settings of a runner, or replaces a runner.
+    /// A file that holds settings of a runner and nothing else, or stands in a runner's place.
     pub(super) fn is_setting(&self, change: &TreeChange) -> bool {
         let both = [&change.before, &change.after].into_iter().flatten();
         let mut paths = both.map(|(path, _)| path.as_str());
-        // A script among tests is a test itself.
+        // A script that lies among tests is tests itself.
         let is_script =
             |path: &str| self.is_named(path) && !is_among_tests(path) && !is_test_file(path);
         paths.any(|path| is_whole_setting(path) || shadows_runner(path) || is_script(path))
     }
 
-    /// Whether an added file or changed settings alter how the gate's program runs.
+    /// A file that came, or settings that changed, by which the gate's program does something else.
     fn steers(&self, recipe: &Recipe, change: &TreeChange) -> bool {
         let before = change.before.as_ref().map(|(path, _)| path.as_str());
         let is_settings = change.path().ends_with(".npmrc");
@@ -540,8 +540,8 @@ impl Change<'_> {
         }
     }
 
-    /// Mixes a file with code and tests. A file that exists in only one of the commits is left alone: its tests belong
-    /// to its code.
+    /// A file with code and tests. Of one that is at one commit alone nothing is taken: its tests go
+    /// with it.
     fn put_both(
         &self,
         code: End,
@@ -554,7 +554,7 @@ impl Change<'_> {
         })
     }
 
-    /// Mixes a file on the code side that contains settings of a runner or the gate's recipe.
+    /// A file of the code that holds settings of a runner, or what the gate calls.
     fn put_part(
         &self,
         mix: &Mix,
@@ -572,7 +572,7 @@ impl Change<'_> {
         })
     }
 
-    /// Replaces the code's version of a file by a text that is made from both versions.
+    /// Puts a text that is made of both versions of a file in the place of the code's.
     fn put_text(
         &self,
         code: End,
@@ -598,7 +598,8 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Files whose runner settings differ, by their paths at the head: the whole file, or the part that is not code.
+    /// Files with settings of runners that differ, by their paths at the head: all of a file, or the
+    /// part of it that is no code.
     pub(super) fn list_edited_settings(&self, recipe: &Recipe) -> Result<BTreeSet<String>> {
         let mut edited = BTreeSet::new();
         for change in &self.changes {
@@ -615,14 +616,14 @@ impl Change<'_> {
         Ok(edited)
     }
 
-    /// Changed files that the gate's program reads by itself.
+    /// What the gate's program reads of itself, among what changed.
     pub(super) fn list_read(&self, recipe: &Recipe) -> BTreeSet<String> {
         let paths = self.changes.iter().map(TreeChange::path);
         let read = paths.filter(|path| recipe.reads(path));
         read.map(str::to_owned).collect()
     }
 
-    /// Whether the gate's recipe differs.
+    /// Whether what the gate calls differs.
     pub(super) fn recipe_differs(&self, recipe: &Recipe) -> Result<bool> {
         match recipe.file() {
             Some(file) => Ok(self.read_recipe(recipe, End::Base)?
@@ -632,7 +633,7 @@ impl Change<'_> {
         }
     }
 
-    /// The parts of a file on the code side that belong to the tests.
+    /// What of a file that is on the code side belongs to the tests.
     fn split(&self, path: &str, recipe: &Recipe, depth: Depth) -> Result<Option<Split>> {
         let own = split_of(path);
         if depth == Depth::Nothing || recipe.file() != Some(path) {
@@ -655,31 +656,32 @@ impl Change<'_> {
     }
 }
 
-// The recipe that a gate's command calls in the tree: a rule of a Makefile or justfile, or a script of a
+// What a gate's command calls in the tree: a rule of a Makefile or justfile, a script of a
 // `package.json`.
 
-/// How much of a recipe is taken from the tests' commit.
+/// How much of what a gate calls is taken for the tests'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// The named rule, and the rules that it calls.
+    /// The rule that it names, and what that comes to.
     All,
-    /// The named rule alone.
+    /// That rule alone.
     Own,
+    /// Nothing.
     Nothing,
 }
 
-/// A recipe file, and the rules or script that a command calls in it.
+/// A file of rules and what of it a command calls.
 pub(super) enum Recipe {
-    /// The command calls no recipe.
+    /// None of them.
     Nothing,
-    /// Rules by their targets; if empty, the first one.
+    /// Rules by their targets; none = the first one.
     Rules { file: String, targets: Vec<String> },
     /// A script by its name.
     Script { file: String, name: String },
 }
 
 impl Recipe {
-    /// The recipe that a gate's command calls.
+    /// What a gate's command calls.
     pub fn of(gate: &GateSpec) -> Self {
         let words = words(&gate.run).unwrap_or_default();
         let Some((program, rest)) = words.split_first() else {
@@ -719,7 +721,7 @@ impl Recipe {
         }
     }
 
-    /// Path of the recipe file.
+    /// Where it stands.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Nothing => None,
@@ -727,7 +729,7 @@ impl Recipe {
         }
     }
 
-    /// Whether its program reads the file by itself: the recipe file, or one that takes its place or is beside it.
+    /// What its program reads of itself: its file, and others that lie in its place or beside it.
     pub fn reads(&self, path: &str) -> bool {
         let beside = |file: &str, name: &str| {
             let dir = file.rsplit_once('/').map_or("", |(dir, _)| dir);
@@ -747,17 +749,17 @@ impl Recipe {
         }
     }
 
-    /// Whether the file determines how its program reads or runs the recipe, without containing build rules.
+    /// What decides how its program reads or runs it, and holds none of what is built.
     pub fn steers(&self, path: &str) -> bool {
         self.reads(path) && self.file() != Some(path) && !path.ends_with(".mk")
     }
 
-    /// Whether the path is the recipe file or steers its program.
+    /// Its file, and what steers its program.
     pub fn needs(&self, path: &str) -> bool {
         self.file() == Some(path) || self.steers(path)
     }
 
-    /// The part of a version of its file that it calls.
+    /// What of a version of its file it calls.
     pub fn take(&self, text: &str) -> Option<String> {
         let names = self.close(text);
         let split = match self {
@@ -770,7 +772,7 @@ impl Recipe {
         split.take(text)
     }
 
-    /// How to split its file, including the part `own` that belongs to the tests anyway.
+    /// What of its file belongs to the tests, beside what does anyway.
     pub fn split(&self, texts: &[String], own: Option<Split>, depth: Depth) -> Split {
         let mut names = BTreeSet::new();
         for text in texts {

@@ -1,4 +1,4 @@
-//! Describes the results of trials in words.
+//! What trials say, in words.
 
 use super::trial_change::{Change, End, Recipe};
 use crate::prelude::*;
@@ -6,24 +6,24 @@ use cook_protocol::model::CleanRoom;
 use cook_protocol::trials::{Became, Declaration, NamedTest, Weight, Word, read_declarations};
 use cook_repo::git::{Entry, Said};
 
-/// Maximum number of lines with the same word that are listed.
+/// Lines of one word that are told one by one.
 const TOLD: usize = 20;
 
-/// The context for describing results.
+/// Who tells it.
 pub(super) struct Teller<'a> {
     pub change: &'a Change<'a>,
     pub gate: &'a GateSpec,
     pub known_red: &'a [String],
-    /// The settings for preparing a clean room.
+    /// How a clean room is made ready.
     pub settings: &'a CleanRoom,
     /// The commit with the old tests on the new code, and the command that ran there.
     pub old: Option<(&'a str, &'a str)>,
-    /// Files that were put back for their own tests alone, with the commit and command of their trial.
+    /// Files that were put back for their own tests alone, with the same of them.
     pub apart: Option<(&'a BTreeSet<String>, (&'a str, &'a str))>,
 }
 
 impl Teller<'_> {
-    /// A line for each test. If a word has too many lines that do not refuse, the rest is only counted.
+    /// A line for each test; many of one word that no reader is owed one by one are counted.
     pub fn tell(&self, named: &[NamedTest]) -> Vec<TrialLine> {
         let mut lines = Vec::new();
         let told = named.iter().filter(|it| it.word != Word::FailToPass);
@@ -87,7 +87,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The command that shows the same result.
+    /// The command with which anybody sees the same.
     fn show(&self, word: Word, file: Option<&str>) -> String {
         let apart = self
             .apart
@@ -118,8 +118,7 @@ impl Teller<'_> {
         self.make(word, name, what, None)
     }
 
-    /// The line about edited settings. `red` are the tests that are red without the edit; `at` are the commit and
-    /// command of that trial.
+    /// `red`: tests that are red without the edit, as a trial says at that commit with that command.
     pub fn tell_setting(&self, path: &str, red: &[String], at: (&str, &str)) -> TrialLine {
         let more = and_more(red.len().saturating_sub(1));
         let first = red.first().map_or("", String::as_str);
@@ -189,7 +188,7 @@ impl Teller<'_> {
     }
 }
 
-/// The folder of a gate, if it is not the root.
+/// The folder of a gate, where it is not the root.
 pub(crate) fn describe_place(gate: &GateSpec) -> String {
     match gate.dir.as_str() {
         "" => String::new(),
@@ -197,23 +196,23 @@ pub(crate) fn describe_place(gate: &GateSpec) -> String {
     }
 }
 
-/// The last meaningful line of an output.
+/// The last line of an output that says something.
 pub(crate) fn last_line(tail: &str) -> String {
     let last = cook_protocol::diagnostic::last_line(&without_escapes(tail)).map(str::to_owned);
     last.unwrap_or_else(|| "no output".to_owned())
 }
 
-/// The command that shows a gate that is red at the head.
+/// What shows a gate that is red at the head.
 pub(crate) fn show_red(gate: &GateSpec) -> String {
     format!("cook gate --clean {}", shell_words::quote(&gate.name))
 }
 
-/// The command that shows a gate that was red at the base.
+/// The same of one that was red at its base.
 pub(crate) fn show_red_before(gate: &GateSpec, settings: &CleanRoom, base: &str) -> String {
     show_at(gate, settings, (base, &gate.run))
 }
 
-/// The command that runs a command at a commit in the gate's folder, after the setup of a clean room.
+/// What shows a run of a command at a commit, where its gate runs, after what makes a clean room ready for it.
 fn show_at(gate: &GateSpec, settings: &CleanRoom, (commit, command): (&str, &str)) -> String {
     let commit = short(commit);
     let setup: Vec<String> = settings.setup().map(|run| format!("{run} && ")).collect();
@@ -233,12 +232,12 @@ fn show_at(gate: &GateSpec, settings: &CleanRoom, (commit, command): (&str, &str
 
 const ADD_WORKTREE: &str = "git worktree add --detach ";
 
-/// The commit that such a command checks out.
+/// The commit that such a command lays out.
 pub(crate) fn find_laid_out(show: &str) -> Option<&str> {
     show.strip_prefix(ADD_WORKTREE)?.split(' ').nth(1)
 }
 
-/// Keeps the first lines of each word and counts the others. Lines that refuse are all kept.
+/// The first of each word; the others are counted, and none that refuses is left out of its sum.
 fn cap(lines: Vec<TrialLine>) -> Vec<TrialLine> {
     let mut kept: Vec<TrialLine> = Vec::new();
     let mut more: Vec<(TrialLine, usize)> = Vec::new();
@@ -259,14 +258,14 @@ fn cap(lines: Vec<TrialLine>) -> Vec<TrialLine> {
     kept
 }
 
-// Declarations in the commits of a change about its tests.
+// What commits of a change declare of its tests.
 
-/// Maximum number of tests that one prefix may declare.
+/// Names that one prefix may stand for.
 const MOST: usize = 20;
 
 impl Change<'_> {
-    /// Applies the declarations of the range: a declared change does not refuse any more. A declaration that fits
-    /// nothing gets a line of its own.
+    /// Counts the declarations of the range: what is declared refuses no more. A declaration that names
+    /// nothing that is so is told.
     pub(super) fn count_declarations(&self, lines: &mut Vec<TrialLine>) -> Result<()> {
         let said = self.repo.list_said(&self.base, &self.head)?;
         let declared: Vec<Declaration> = said
@@ -329,18 +328,18 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Whether the file had its present content at that commit.
+    /// The file was there as it is at the head.
     fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool> {
         let Some(file) = line.file.as_ref().filter(|file| self.find(file).is_some()) else {
-            // The file is unchanged, so the result differs because of the code alone.
+            // It goes otherwise by the code alone.
             return Ok(true);
         };
         let then = self.repo.entry(commit, file)?;
         Ok(then == self.repo.entry(self.commit(End::Head), file)?)
     }
 
-    /// Lines about tests that came with a merge of the remote's default branch are only shown, because they are the
-    /// work of others. If that branch contains the head too, the merged work is itself being checked.
+    /// Tests that came with a merge of the remote's default branch are others' work: they are shown. Where that branch
+    /// holds the head too, what was merged is what is being checked.
     fn note_foreign(&self, said: &[Said], lines: &mut [TrialLine]) -> Result<()> {
         let merged: Vec<&String> = said.iter().flat_map(|said| &said.merged).collect();
         let Some(name) = self.repo.default_branch()?.filter(|_| !merged.is_empty()) else {
