@@ -535,7 +535,7 @@ pub(crate) struct Attested {
     pub warned: Vec<String>,
     /// Commands that check the same signature without cook, one a line.
     pub by_hand: Vec<String>,
-    /// Where in the file that stands.
+    /// The place of the signature in the file.
     #[serde(skip)]
     pub found: SignedPlace,
 }

@@ -202,7 +202,7 @@ impl Sources<'_> {
         Ok(answer)
     }
 
-    /// The commit against which a claim must be new: the slice's basis.
+    /// The commit against which a claim must be new: the slice's basis. `None` if the question is not about a claim.
     pub(super) fn find_basis(&self, question: &AnchorQuestion) -> Result<Option<String>> {
         match &question.required {
             Required::Claimed { basis, .. } => self.repo.resolve(basis),

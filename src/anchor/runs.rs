@@ -111,7 +111,7 @@ impl Sources<'_> {
         Ok(answer)
     }
 
-    /// Whether the same did not hold at the slice's basis, as far as a run there is kept.
+    /// Whether the same did not hold at the slice's basis; true if no run there is kept.
     fn differs_at_basis(
         &self,
         question: &AnchorQuestion,
