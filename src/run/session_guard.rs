@@ -420,8 +420,8 @@ impl Watch {
             .collect())
     }
 
-    /// Whether an implementer may make the change: files, the index, submodules, and the checked-out branch. Its
-    /// changes of the contract or of protected paths are refused with its commits.
+    /// Whether an implementer may make the change: files, the index, submodules, an operation of git in progress, and
+    /// the checked-out branch. Its changes of the contract or of protected paths are refused with its commits.
     fn is_implementers(&self, difference: &Difference) -> bool {
         match difference {
             Difference::File { path, .. } => !path.starts_with(b".agent/"),
