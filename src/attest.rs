@@ -1,7 +1,8 @@
-//! What a verification found, as in-toto statements that travel: written, signed, read again.
+//! Verification results as in-toto statements, to be used outside of this repository: creating, signing and reading
+//! them.
 //!
-//! The shapes are in-toto's (Statement v1, SVR v0.2, Test Result v0.1) and DSSE's; `docs/attest.md` names
-//! each source.
+//! The formats are those of in-toto (Statement v1, SVR v0.2, Test Result v0.1) and DSSE; `docs/attest.md` names each
+//! source.
 
 use crate::anchor::Anchor;
 use crate::init::SETTINGS;
@@ -20,32 +21,33 @@ use cook_repo::remote::Side;
 use serde::de::DeserializeOwned;
 use std::fmt::Write;
 
-// Two statements from a verification that passed: what was verified, and what the gates said.
+// Two statements from a successful verification: the properties that were verified, and the results of the gates.
 
 /// This commit is proven done.
 pub(super) const DONE: &str = "COOK_DONE";
 /// Each required gate ran again at this commit, in a new clean room with empty caches.
 const GATES: &str = "COOK_GATES_REPRODUCED";
-/// What each criterion rests on came out the same: commands ran again, places were looked up.
+/// The proof of each criterion was reproduced: commands ran again with the same result, and places in the code were
+/// looked up.
 const CRITERIA: &str = "COOK_CRITERIA_REPRODUCED";
-/// The contract of a base branch decided, and this commit's asks for no less.
+/// The contract of a base branch decided, and this commit's contract does not require less.
 const BASE: &str = "COOK_BASE_CONTRACT";
 
-/// Who may sign, where the contract says so.
+/// The list of permitted signers, if the contract has one.
 const SIGNERS: &str = ".agent/allowed_signers";
 
-/// What a verification found that passed.
+/// The results of a successful verification.
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
-    /// The commit, and how it is the proven one.
+    /// The commit, and how it relates to the proven one.
     pub commit: &'a CommitStanding,
-    /// What the proof of each criterion is worth.
+    /// The verdict on the proof of each criterion.
     pub criteria: &'a [Criterion],
-    /// Each gate's run at the commit.
+    /// The run of each gate at the commit.
     pub gates: &'a [GateRun],
     /// The branch that the statement names.
     pub branch: Option<&'a str>,
-    /// Where the run can be looked at.
+    /// The address of the CI run.
     pub url: Option<String>,
 }
 
@@ -68,7 +70,7 @@ pub(crate) struct Made {
     pub lines: Vec<String>,
 }
 
-/// Runs what `cook.toml` runs in a clean room at HEAD, where this verification has no receipt of it.
+/// Runs the gates of `cook.toml` in a clean room at HEAD, unless this verification has their receipts.
 ///
 /// # Errors
 /// As [`Workspace::run_gates`].
@@ -81,7 +83,7 @@ pub(crate) fn run_gates(workspace: &Workspace) -> Result<Vec<GateRun>> {
     workspace.run_gates(&gates)
 }
 
-/// The statements.
+/// Creates the statements.
 ///
 /// # Errors
 /// A repository or a log that cannot be read.
@@ -123,7 +125,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made> {
         }
         Ok(found)
     };
-    // With a base its contract decided.
+    // With a base, its contract decided.
     let base = base.map(|judging| &judging.commit);
     let log_uri = workspace.log_from.as_ref().and_then(|from| {
         let place = place.as_ref()?;
@@ -150,7 +152,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made> {
         let runs = found.gates.iter().filter(|run| run.has_passed() == passed);
         runs.map(|run| run.gate.name.clone()).collect::<Vec<_>>()
     };
-    // A required gate that is red leaves nothing to attest.
+    // `failed` is empty: with a red required gate nothing is attested.
     let (passed, warned) = (named(true), named(false));
     let tested = Tested {
         result: if warned.is_empty() {
@@ -179,7 +181,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made> {
     })
 }
 
-/// The remote that the log came from, else the one that git would take; none where there is none.
+/// The address of the remote that the log came from, or else of git's default remote; `None` if there is none.
 fn find_place(workspace: &Workspace, branch: Option<&str>) -> Result<Option<String>> {
     let named = workspace.log_from.as_ref().map(|from| from.remote.as_str());
     let branch = branch.unwrap_or_default();
@@ -195,7 +197,7 @@ fn gate_files(gates: &[GateRun]) -> BTreeSet<String> {
     let mut files = BTreeSet::from([SETTINGS.to_owned()]);
     for run in gates {
         for word in words(&run.gate.run).unwrap_or_default() {
-            // What a shell is given as one word, as `sh -c '…'` has it.
+            // Splits a word that is a shell command, as in `sh -c '…'`.
             for part in word.split([' ', '\t', '\n', ';', '&', '|', '(', ')', '"', '\'']) {
                 let path = part.strip_prefix("./").unwrap_or(part);
                 let parts = || path.split('/');
@@ -223,8 +225,9 @@ fn write_line<P: Serialize>(kind: &str, subject: &[Resource], predicate: P) -> R
     Ok(harmless_json(&text))
 }
 
-/// What a verification shows, in the order of the list above: a name is given only for what passed. `gates`:
-/// whether they ran in a new clean room, and how many are required; `votes`: those that said yes, and all.
+/// The names of the properties that the verification shows, in the order of the list above; a name is given only if the
+/// property holds. `reran` tells whether the gates ran in a new clean room, `gates` how many are required; `yes` and
+/// `all` are the numbers of yes votes and of all votes.
 fn properties(
     (reran, gates): (bool, usize),
     criteria: &[Criterion],
@@ -249,7 +252,7 @@ fn properties(
 fn is_reproduced(criterion: &Criterion) -> bool {
     match criterion.verdict {
         ProofVerdict::Reproduced => true,
-        // Of a place in the code there is nothing to run.
+        // A place in the code has nothing to run.
         ProofVerdict::Holds => {
             let anchor = criterion.anchor.as_deref().map(Anchor::parse);
             !matches!(
@@ -264,14 +267,14 @@ fn is_reproduced(criterion: &Criterion) -> bool {
     }
 }
 
-/// A git remote as a URI that may be shown to anybody, where who logs in is no part of it:
-/// `git+…` for a remote's address; none where that means something on this machine alone.
+/// The address of a git remote as a URI that may be public, without user names and passwords: `git+…`. `None` if the
+/// address is only valid on this machine.
 fn to_uri(address: &str) -> Option<String> {
     let address = address.trim();
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (scheme, rest.to_owned()),
         None if address.starts_with('/') => ("file", address.to_owned()),
-        // `user@host:path`, as ssh has it.
+        // `user@host:path`, the form that ssh uses.
         None => {
             let (host, path) = address.split_once(':')?;
             let is_host = !host.is_empty() && !host.contains(['/', '\\']) && host.len() > 1;
@@ -285,13 +288,13 @@ fn to_uri(address: &str) -> Option<String> {
     }
     let (host, path) = rest.split_once('/').unwrap_or((&rest, ""));
     let host = host.rsplit('@').next().unwrap_or(host);
-    // What follows a question mark may be a token.
+    // The query may contain a token.
     let path = path.split(['?', '#']).next().unwrap_or(path);
     let (scheme, host) = (scheme.to_ascii_lowercase(), escape_uri(host));
     Some(format!("git+{scheme}://{host}/{}", escape_uri(path)))
 }
 
-/// What a URI has no room for, percent-encoded; what is encoded already stays.
+/// Percent-encodes characters that a URI cannot contain; existing encodings are kept.
 fn escape_uri(text: &str) -> String {
     let mut uri = String::new();
     for byte in text.bytes() {
@@ -308,11 +311,11 @@ fn escape_uri(text: &str) -> String {
 
 /// The type of every statement.
 pub(super) const STATEMENT: &str = "https://in-toto.io/Statement/v1";
-/// What a verification found.
+/// The type of the predicate with the verified properties.
 pub(super) const SVR: &str = "https://in-toto.io/attestation/svr/v0.2";
-/// What gates said.
+/// The type of the predicate with the results of gates.
 pub(super) const TEST_RESULT: &str = "https://in-toto.io/attestation/test-result/v0.1";
-/// The rules by which cook verifies; another number where a property comes to mean something else.
+/// Version of the rules by which cook verifies; it changes if the meaning of a property changes.
 pub(super) const VERIFIER: &str = "urn:cook:verify:1";
 
 /// A statement about subjects.
@@ -326,7 +329,7 @@ pub(super) struct Statement<P> {
     pub predicate: P,
 }
 
-/// Something that does not change, by its digest.
+/// An immutable object, identified by its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Resource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -338,7 +341,7 @@ pub(super) struct Resource {
 }
 
 impl Resource {
-    /// With one digest.
+    /// A resource with one digest.
     pub fn new(kind: &str, id: impl Into<String>) -> Self {
         Self {
             digest: BTreeMap::from([(kind.to_owned(), id.into())]),
@@ -346,7 +349,7 @@ impl Resource {
         }
     }
 
-    /// The same with a name.
+    /// Adds a name.
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),
@@ -354,7 +357,7 @@ impl Resource {
         }
     }
 
-    /// The same with its place, where that is known.
+    /// Adds the address, if it is known.
     pub fn at(self, uri: Option<String>) -> Self {
         Self { uri, ..self }
     }
@@ -367,22 +370,20 @@ pub(super) struct Verified {
     #[serde(rename = "timeCreated")]
     pub time_created: String,
     pub properties: Vec<String>,
-    /// The log's newest transition: an extension of cook's.
+    /// The log's newest transition; an extension of cook.
     pub cook_log: Resource,
-    /// The commit that was found done, where it is another than the one that is attested: an extension of
-    /// cook's.
+    /// The commit that was found done, if it is not the attested one; an extension of cook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cook_done: Option<Resource>,
-    /// What that one was merged into: an extension of cook's.
+    /// The base that it was merged into; an extension of cook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cook_merged_into: Option<Resource>,
-    /// Whose word reviews, audits and votes are, and how many planted faults each caught: an extension of
-    /// cook's.
+    /// The agents that gave reviews, audits and votes, and how many planted faults each caught; an extension of cook.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub cook_judges: Vec<Judged>,
 }
 
-/// Who verified, by which contract.
+/// The program that verified, and the contract by which it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Verifier {
     pub id: String,
@@ -404,7 +405,7 @@ pub(super) struct Tested {
     pub failed: Vec<String>,
 }
 
-/// The type of what an envelope of ours holds.
+/// The type of the payload of cook's envelopes.
 pub(super) const PAYLOAD: &str = "application/vnd.in-toto+json";
 
 /// A signed statement. The order of the fields is the order in the file.
@@ -424,13 +425,13 @@ pub(super) struct Sealed {
     pub sig: String,
 }
 
-/// What is signed: the pre-authentication encoding of type and payload.
+/// The signed bytes: the pre-authentication encoding of type and payload.
 pub(super) fn encode_signed(payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {PAYLOAD} {} ", PAYLOAD.len(), payload.len());
     [head.as_bytes(), payload].concat()
 }
 
-/// The statement in an envelope, signed; the key's fingerprint beside it.
+/// The statement in a signed envelope, and the key's fingerprint.
 ///
 /// # Errors
 /// `ssh_keygen_missing`, `signing_failed`.
@@ -454,23 +455,23 @@ pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String)> {
     Ok((line, keyid))
 }
 
-/// Where a signature that counts stands, and in which form.
+/// The place and form of a signature that counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SignedPlace {
-    /// The line of the file.
+    /// The line in the file.
     pub line: usize,
-    /// Which signature of the envelope it is, from 0.
+    /// Index of the signature in the envelope, from 0.
     pub signature: usize,
-    /// It is in OpenSSH's armor, not in base64 alone.
+    /// Whether it is in OpenSSH's armored form and not plain base64.
     pub is_armored: bool,
 }
 
-/// How a line of a file is checked without cook, one command a line, for a shell.
+/// Shell commands that check a line of a file without cook, one per line.
 pub(crate) fn by_hand(file: &str, found: SignedPlace, signers: &str, who: &str) -> Vec<String> {
     let [file, signers, who] = [file, signers, who].map(|word| shell_words::quote(word));
     let take = format!("sed -n {}p {file} | jq -r", found.line);
     let sig = format!("{take} '.signatures[{}].sig'", found.signature);
-    // Both alphabets of base64 are taken.
+    // Both alphabets of base64 are accepted.
     let plain = "tr -- -_ +/";
     vec![
         format!("{take} .payload | {plain} | base64 -d >payload.json"),
@@ -489,21 +490,21 @@ pub(crate) fn by_hand(file: &str, found: SignedPlace, signers: &str, who: &str) 
     ]
 }
 
-// A file of statements that somebody else hands over: only what a listed key signed is parsed as one.
+// Reading a file of statements from another party: content is parsed as a statement only if a listed key signed it.
 
-/// Bytes of a file.
+/// Maximum size of a file in bytes.
 pub(crate) const MAX_FILE: u64 = 8 << 20;
-/// Statements in a file, and signatures of one.
+/// Maximum number of statements in a file, and of signatures of one.
 const MOST: usize = 16;
-/// Characters of what is wrong: it may quote the file.
+/// Maximum length in characters of an error message, which may quote the file.
 const LONGEST: usize = 500;
 
-/// The commit that is asked about.
+/// The commit of the question.
 #[derive(Debug)]
 pub(crate) struct About {
     /// Full id.
     pub commit: String,
-    /// Its tree, where the commit is here.
+    /// Its tree, if the commit is in this clone.
     pub tree: Option<String>,
 }
 
@@ -534,12 +535,12 @@ pub(crate) struct Attested {
     pub warned: Vec<String>,
     /// Commands that check the same signature without cook, one a line.
     pub by_hand: Vec<String>,
-    /// Where in the file that stands.
+    /// The place of the signature in the file.
     #[serde(skip)]
     pub found: SignedPlace,
 }
 
-/// One that a listed key signed.
+/// A payload that a listed key signed.
 struct Signed {
     payload: Vec<u8>,
     signer: String,
@@ -547,10 +548,10 @@ struct Signed {
     found: SignedPlace,
 }
 
-/// Reads what listed keys signed about a commit.
+/// Reads the statements about a commit that listed keys signed.
 ///
 /// # Errors
-/// `attestation_…` and `sign…` for whatever is not as it must be; `ssh_keygen_missing`.
+/// `attestation_…` and `sign…` codes for invalid content or signatures; `ssh_keygen_missing`.
 pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested> {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
@@ -668,7 +669,7 @@ fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed> {
         let what = format!("{place} bears more than {MOST} signatures");
         return Err(wrong(Code::AttestationMalformed, what));
     }
-    // One is enough; of several that do not count the first says why.
+    // One valid signature is enough; otherwise the reason for the first one is reported.
     let mut refused = None;
     for (at, sealed) in envelope.signatures.iter().enumerate() {
         let is_armored = sealed.sig.trim_start().starts_with('-');
@@ -699,7 +700,7 @@ fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed> {
     Err(refused.unwrap_or_else(|| wrong(Code::AttestationUnsigned, place)))
 }
 
-/// Whose signature it is, and the key's fingerprint; inside, why it does not count.
+/// The signer and the key's fingerprint, or why the signature does not count.
 fn judge(
     blob: Option<Blob>,
     payload: &[u8],
@@ -742,7 +743,7 @@ fn judge(
     })
 }
 
-/// JSON in which no key stands twice.
+/// Parses JSON in which no key is repeated.
 fn strict(bytes: &[u8], place: &str) -> Result<Value> {
     schema::value(bytes).map_err(|error| {
         let said = error.to_string();
@@ -761,7 +762,7 @@ fn read_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T> {
     })
 }
 
-/// Every commit and tree that it is about is the one that is asked about.
+/// Checks that all its commits and trees are those of the question.
 fn is_about<P>(statement: &Statement<P>, about: &About, place: &str) -> Result<()> {
     let subjects = || statement.subject.iter().flat_map(|subject| &subject.digest);
     let of = |kind: &'static str| subjects().filter(move |(known, _)| *known == kind);
@@ -834,7 +835,7 @@ mod tests {
             let named = properties((reran, 1), &criteria, (3, 3), false);
             assert_eq!(named.join(" "), expected);
         }
-        // Where there is nothing, nothing is claimed of all of it.
+        // If there are no criteria or gates, no property of all of them is claimed.
         let named = |base| properties((true, 0), &[], (0, 0), base);
         assert_eq!(named(false), ["COOK_DONE"]);
         assert_eq!(named(true), ["COOK_DONE", "COOK_BASE_CONTRACT"]);

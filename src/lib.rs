@@ -1,8 +1,8 @@
 //! `cook` checks what coding agents claim, and marks work done only with proof.
 //!
-//! What decides is pure and stands in `cook_protocol` and `cook_mutants`; `cook_repo` and `cook_agents` stand between
-//! them and the world. The modules here measure, call them and print; they import one another in the order that
-//! ARCHITECTURE.md gives, which a test holds.
+//! The logic that decides is pure, in `cook_protocol` and `cook_mutants`; `cook_repo` and `cook_agents` perform input
+//! and output. The modules here measure, call the rules and print. They import one another in the order that
+//! ARCHITECTURE.md gives, which a test checks.
 
 mod anchor;
 mod attest;
@@ -24,7 +24,7 @@ mod verify;
 pub mod view;
 pub mod workspace;
 
-/// What most modules name: the nouns of the protocol, where things are kept, and collections.
+/// Imports that most modules share: protocol types, storage, and collections.
 mod prelude {
     pub(crate) use cook_protocol::diagnostic::{
         Code, Failure, FailureKind, Finding, Lines, OrFail, Result, Severity, and_more, clean,

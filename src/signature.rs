@@ -1,4 +1,4 @@
-//! SSH signatures: whose one is by a list of allowed signers, and how one is made. `ssh-keygen` does both.
+//! SSH signatures: making them, and finding the signer in a list of allowed signers. `ssh-keygen` does both.
 
 use crate::prelude::*;
 use base64::Engine;
@@ -9,30 +9,30 @@ use cook_repo::process::Captured;
 use sha2::{Digest, Sha256};
 use std::path::absolute;
 
-/// What a signature of cook's is for: git's own are for `git`.
+/// The namespace of cook's signatures; git's own have `git`.
 pub(crate) const NAMESPACE: &str = "cook";
 
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Somebody may have to type a passphrase, or touch a key.
+/// The user may have to type a passphrase or touch a key.
 const PATIENCE: Duration = Duration::from_secs(180);
 const LIMIT: usize = 64 << 10;
 
-/// Whose signature it is, by a list.
+/// The signer according to a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Signer {
-    /// Somebody on the list signed exactly this.
+    /// A listed signer signed exactly this payload.
     Listed(String),
-    /// It is on the list, and may not sign now: why.
+    /// The signer is listed, but not for the present time; the reason.
     OutOfTime(String),
-    /// Somebody on the list signed something else.
+    /// A listed signer signed another payload.
     OfSomethingElse,
-    /// It is on the list, for other purposes.
+    /// The signer is listed for other namespaces.
     ForSomethingElse,
-    /// Nobody on the list did.
+    /// The signer is not listed.
     Nobody,
 }
 
-/// Who of the list signed the payload. The signature is in the armored form.
+/// The signer of the payload according to the list. The signature is in the armored form.
 ///
 /// # Errors
 /// `ssh_keygen_missing`; a temporary directory that cannot be written.
@@ -54,7 +54,7 @@ pub(crate) fn find_signer(list: &[u8], signature: &str, payload: &[u8]) -> Resul
     Ok(answer)
 }
 
-/// What `ssh-keygen` says of a signature that it refuses.
+/// Interprets the message of `ssh-keygen` about a signature that it refuses.
 fn judge(said: &str) -> Signer {
     for line in said.lines() {
         if line.contains("key has expired") || line.contains("key is not yet valid") {
@@ -80,13 +80,13 @@ fn ask(dir: &Path, what: &str, more: &[&str], stdin: &[u8]) -> Result<Captured> 
 /// The key that signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// A file of it; of a public one, the agent holds the private half.
+    /// A key file; if it is a public key, the SSH agent holds the private one.
     File(PathBuf),
-    /// The public half itself; the agent holds the private one.
+    /// The public key itself; the SSH agent holds the private one.
     InAgent(String),
 }
 
-/// A signature of the payload, armored.
+/// A signature of the payload, in the armored form.
 ///
 /// # Errors
 /// `ssh_keygen_missing`, `signing_failed`.
@@ -135,16 +135,15 @@ fn unwritable(error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, "a directory for a signature").with_cause(error)
 }
 
-/// A key for cook alone; SSH whatever git signs with.
+/// A key only for cook; SSH, whatever format git signs with.
 const OWN: &str = "cook.signingkey";
 /// The key that git signs with.
 const GITS: &str = "user.signingkey";
 
-/// The user's key: the file that was named, as seen from a directory, else what git's settings name.
+/// The user's key: the named file, relative to `dir`, or else the key in git's settings.
 ///
 /// # Errors
-/// `signing_format` where only git's own key is named and git signs with something else,
-/// `signing_key_missing`.
+/// `signing_format` if only git's own key is configured and git signs in another format; `signing_key_missing`.
 pub(crate) fn signing_key(repo: &Repo, named: Option<&Path>, dir: &Path) -> Result<Key> {
     if let Some(named) = named {
         return find_key(
@@ -170,10 +169,9 @@ pub(crate) fn signing_key(repo: &Repo, named: Option<&Path>, dir: &Path) -> Resu
     }
 }
 
-/// A relative path is one from the top of the worktree, where git looks, else from where the command
-/// was typed.
+/// A relative path is resolved from the top of the worktree, as git does, or else from the current directory.
 fn of_setting(repo: &Repo, dir: &Path, setting: &str, named: &str) -> Result<Key> {
-    // git takes both forms for the key itself.
+    // git accepts both forms of a literal key.
     if let Some(key) = named.strip_prefix("key::") {
         return Ok(Key::InAgent(key.to_owned()));
     }
@@ -185,10 +183,10 @@ fn of_setting(repo: &Repo, dir: &Path, setting: &str, named: &str) -> Result<Key
     find_key([repo.root().join(&path), dir.join(&path)], &shown)
 }
 
-/// The first of the places that holds a file.
+/// The first of the paths that is a file.
 fn find_key<const N: usize>(places: [PathBuf; N], shown: &str) -> Result<Key> {
     match places.iter().find(|path| path.is_file()) {
-        // `ssh-keygen` works elsewhere.
+        // `ssh-keygen` runs in another directory.
         Some(path) => Ok(Key::File(absolute(path).unwrap_or_else(|_| path.clone()))),
         None => {
             let what = format!("{shown} is no file: `{}`", places[0].display());
@@ -197,7 +195,7 @@ fn find_key<const N: usize>(places: [PathBuf; N], shown: &str) -> Result<Key> {
     }
 }
 
-/// `~/` as a shell reads it, for `--key=~/FILE`, where most leave it as it is.
+/// Expands `~/` for `--key=~/FILE`, which most shells leave as it is.
 fn from_home(named: &Path) -> PathBuf {
     match (named.strip_prefix("~"), std::env::var_os("HOME")) {
         (Ok(rest), Some(home)) => Path::new(&home).join(rest),
@@ -208,15 +206,15 @@ fn from_home(named: &Path) -> PathBuf {
 const MAGIC: &[u8] = b"SSHSIG";
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 const END: &str = "-----END SSH SIGNATURE-----";
-/// Characters of a line of the armored form, as `ssh-keygen` writes it.
+/// Number of characters in a line of the armored form, as in `ssh-keygen`.
 const WIDTH: usize = 70;
 
-/// Bytes as base64.
+/// Encodes bytes as base64.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     GeneralPurpose::new(&STANDARD, PAD).encode(bytes)
 }
 
-/// The bytes of standard or URL-safe base64; none where it is neither.
+/// Decodes standard or URL-safe base64; `None` if the text is neither.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let standard = GeneralPurpose::new(&STANDARD, PAD).decode(text);
     standard
@@ -237,19 +235,19 @@ pub(crate) fn to_armor(blob: &[u8]) -> String {
     text
 }
 
-/// What a signature says of itself. Nothing of it is true before it was checked.
+/// The contents of a signature, which are unverified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Blob {
-    /// All of it.
+    /// The whole signature in binary form.
     pub bytes: Vec<u8>,
     /// The public key.
     key: Vec<u8>,
-    /// What it is for.
+    /// The namespace.
     pub namespace: String,
 }
 
 impl Blob {
-    /// Reads the binary form, or the armored one.
+    /// Reads the binary or the armored form.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(MAGIC) {
             return Self::read_binary(bytes.to_vec());
@@ -280,7 +278,7 @@ impl Blob {
     }
 }
 
-/// A string of SSH's: its length in four bytes, then so many.
+/// A string in SSH's format: its length in four bytes, then its bytes.
 fn take<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, after) = rest.split_first_chunk::<4>()?;
     let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;

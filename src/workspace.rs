@@ -1,4 +1,4 @@
-//! One worktree with everything a command needs of it, opened once.
+//! A worktree with everything that a command needs from it, opened once.
 
 use crate::init::{
     Proposed, detect_around, list_folders, propose_for, propose_settings, stop_verifier_is_stale,
@@ -17,88 +17,89 @@ use cook_repo::receipt::{TakenBack, plan_gate};
 use cook_repo::remote::Elsewhere;
 use cook_repo::store::{History, Place};
 
-/// A worktree, its log, its settings.
+/// A worktree, its log and its settings.
 pub struct Workspace {
     /// The user's repository.
     pub repo: Repo,
-    /// The log; none before `cook init`.
+    /// The log; `None` before `cook init`.
     pub store: Option<Store>,
-    /// Where the log was fetched from, to be read; none = it is this worktree's own.
+    /// The source of a log that was fetched to be read; `None` if it is this worktree's own.
     pub log_from: Option<LogSource>,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// `.agent/cook.toml`; a file that cannot be read stops whoever needs it.
+    /// `.agent/cook.toml`, or the problem with it, which stops the commands that need the settings.
     config: Result<Config, Finding>,
-    /// It was asked for from a throwaway worktree that stands for it.
+    /// Whether it was opened from a throwaway worktree that stands for it.
     pub from_apart: bool,
-    /// What gates find of earlier runs. Where that is nothing, they run again instead of being found.
+    /// Caches of earlier runs that gates may use. With empty caches, gates run again even if a receipt has their
+    /// result.
     pub caches: Caches,
-    /// How long a gate or setup command may take at most; none = as its settings say.
+    /// Upper limit for the time of a gate or setup command; `None` if only the settings limit it.
     pub patience: Option<Duration>,
-    /// Somebody sits at a terminal, and git may ask there for a password.
+    /// Whether a user is at a terminal, where git may ask for a password.
     pub attended: bool,
-    /// Every gate of the repository is trusted for this run (`--trust-repo`).
+    /// Whether every gate of the repository is trusted for this run (`--trust-repo`).
     pub trust_everything: bool,
     /// The contract that decides instead of the worktree's (`cook verify --base`).
     pub judging: Option<Judging>,
-    /// Transitions are recorded here alone, whatever `[log] sync` says: they are pushed together.
+    /// Whether transitions are only recorded locally, whatever `[log] sync` is, and pushed together later.
     pub pushes_later: bool,
-    /// The command of `[notify]` is told nothing: what happens here is no part of the work.
+    /// Whether the command of `[notify]` is not run, because the transitions here are not part of the work.
     pub tells_nobody: bool,
-    /// A decision takes what `git status` said here last: nothing but cook was at work since, and a transition
-    /// looks again under the lock.
+    /// Whether a decision may use the last result of `git status`: only cook has worked here since, and a transition
+    /// checks again under the lock.
     pub worktree_stays: bool,
-    /// Who is told of each command that begins.
+    /// Receives each command that begins.
     pub tell: Option<cook_repo::receipt::Tell>,
-    /// Where hidden files of a goal lie, where that is not cook's own directory.
+    /// Directory of a goal's hidden files, if it is not cook's own.
     pub hidden: Option<PathBuf>,
-    /// Tests that proofs show, as they were measured, for the log.
+    /// Bundles of tests made while measuring proofs, to be kept in the log.
     pub(crate) made_tests: MadeTests,
 }
 
-/// Tests that proofs show, as the log keeps them, by their id.
+/// Serialized bundles of tests, by id.
 type MadeTests = RefCell<BTreeMap<String, Vec<u8>>>;
 
-/// What there is to ask of a change.
+/// The gates and tests that are available for a change.
 pub(crate) struct Offered {
     /// The names of the settings' own gates.
     pub own: BTreeSet<String>,
-    /// There are tests to run.
+    /// Whether there are tests to run.
     pub has_tests: bool,
-    /// Changed files of code that no gate covers.
+    /// Changed code files that no gate covers.
     pub untested: Vec<String>,
-    /// What files could not be read for it.
+    /// Messages about files that could not be parsed.
     pub unread: Vec<String>,
 }
 
-/// Where a log was fetched from.
+/// The source of a fetched log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogSource {
     /// The remote, as it was named.
     pub remote: String,
-    /// The same, harmless to show.
+    /// The remote's name or address without secrets, for display.
     pub shown: String,
-    /// The ref there.
+    /// The ref on the remote.
     pub reference: String,
-    /// What it pointed at.
+    /// The commit that it pointed to.
     pub tip: String,
-    /// The commit of the remote's default branch, where it names one.
+    /// The commit of the remote's default branch, if it names one.
     pub base: Option<String>,
-    /// Who may sign, as that branch said when the log was pulled, where this clone has no commit of it.
+    /// The list of permitted signers on that branch when the log was pulled, if this clone lacks its commit.
     pub signers: Option<Vec<u8>>,
 }
 
-/// Beside `cook/` in the git dir: the copies that drivers keep while agents work.
+/// Directory next to `cook/` in the git directory, for the copies that drivers keep while agents work.
 pub const MIRROR_DIR: &str = "cook-mirror";
-/// What follows the log's id in the name of a copy that is not a driver's.
+/// Follows the log's id in the name of a copy that is not a driver's.
 pub const OF_PROCESS: char = '.';
-/// Where there is such a copy and no log.
+/// The hint if there is such a copy but no log.
 const PUTS_BACK: &str =
     "it was taken away while agents worked, and a copy is there: `cook init` puts it back";
-/// Largest `cook.toml` that is read.
+/// Maximum size of `cook.toml` in bytes.
 const MAX_CONFIG: u64 = 1 << 20;
 
-/// Where the log of a worktree is.
+/// The places of a worktree's log.
 pub fn find_place(repo: &Repo) -> Place {
     Place {
         common_dir: repo.common_dir().to_owned(),
@@ -108,10 +109,10 @@ pub fn find_place(repo: &Repo) -> Place {
 }
 
 impl Workspace {
-    /// Opens the worktree that `dir` lies in, or the one that it stands for.
+    /// Opens the worktree that contains `dir`, or the one that it stands for.
     ///
     /// # Errors
-    /// No repository, a bare one, another user's, an unsafe or unreadable log.
+    /// No repository, a bare one, or one of another user; an unsafe or unreadable log.
     pub fn open(dir: &Path) -> Result<Self> {
         let mut workspace = Self::open_without_log(dir)?;
         match Store::open(workspace.place()) {
@@ -126,10 +127,10 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The same, as if there were no log.
+    /// As [`Workspace::open`], as if there were no log.
     ///
     /// # Errors
-    /// No repository, a bare one, another user's.
+    /// No repository, a bare one, or one of another user.
     pub fn open_without_log(dir: &Path) -> Result<Self> {
         let mut repo = Repo::discover(dir)?;
         let stands_for = repo.stands_for();
@@ -160,7 +161,7 @@ impl Workspace {
         })
     }
 
-    /// Where the log of this worktree is.
+    /// The places of this worktree's log.
     pub fn place(&self) -> Place {
         find_place(&self.repo)
     }
@@ -168,7 +169,7 @@ impl Workspace {
     /// The settings.
     ///
     /// # Errors
-    /// When `cook.toml` cannot be read; nothing is decided on defaults then.
+    /// `cook.toml` cannot be read; then nothing is decided by defaults.
     pub fn config(&self) -> Result<&Config> {
         self.config.as_ref().map_err(|finding| {
             let mut failure = Failure::state(finding.code, finding.message.clone());
@@ -177,7 +178,7 @@ impl Workspace {
         })
     }
 
-    /// The settings by which is judged.
+    /// The settings of the contract that decides.
     ///
     /// # Errors
     /// As [`Workspace::config`].
@@ -188,15 +189,15 @@ impl Workspace {
         }
     }
 
-    /// What is wrong with `cook.toml`, if anything.
+    /// The problem with `cook.toml`, if any.
     pub fn config_problem(&self) -> Option<&Finding> {
         self.config.as_ref().err()
     }
 
-    /// Where the settings name no gate, takes those that `cook init` would propose; whether it did.
+    /// If the settings name no gate, uses those that `cook init` would propose. Returns whether it did.
     ///
     /// # Errors
-    /// Settings, or a file that says what the repository is, that cannot be read.
+    /// Settings, or a file of the repository, that cannot be read.
     pub fn propose_gates(&mut self) -> Result<bool> {
         if !self.config()?.gates.is_empty() {
             return Ok(false);
@@ -206,10 +207,11 @@ impl Workspace {
         Ok(true)
     }
 
-    /// Takes gates of the folders that a change touches, where none of the settings covers them; what there is to ask then.
+    /// Adds proposed gates for the folders that a change touches, if no gate of the settings covers them. Returns what
+    /// is available then.
     ///
     /// # Errors
-    /// When the commits cannot be read.
+    /// Commits that cannot be read.
     pub(crate) fn propose_gates_for(&mut self, base: &str, head: &str) -> Result<Offered> {
         let touched = self.list_touched(base, head)?;
         let config = self.config()?;
@@ -229,7 +231,8 @@ impl Workspace {
         })
     }
 
-    /// Takes gates of these folders of HEAD beside those of the settings, or where these name none, of the worktree's top.
+    /// Adds proposed gates for these folders of HEAD; if the settings name no gate, also those for the top of the
+    /// worktree.
     ///
     /// # Errors
     /// As [`Workspace::propose_gates_for`].
@@ -237,7 +240,7 @@ impl Workspace {
         let room = self.config()?.clean_room.clone();
         self.propose_gates()?;
         if let (false, Some(head)) = (dirs.is_empty(), self.repo.head()?.commit) {
-            // A path in each of them leads there.
+            // A path in each folder makes the search include the folder.
             let paths = dirs.iter().map(|dir| format!("{dir}/.")).collect();
             let config = propose_for(&self.find_proposed(&head, &paths)?);
             if let Ok(own) = &mut self.config {
@@ -248,8 +251,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// What the folders of a commit would have to which these paths belong, where none of these gates covers them; and
-    /// the paths of which nobody would run tests.
+    /// Proposals for the folders of a commit that contain these paths, as far as none of the given gates covers them;
+    /// and the paths for which no tests would run.
     fn find_uncovered(
         &self,
         commit: &str,
@@ -265,7 +268,7 @@ impl Workspace {
             return Ok(Default::default());
         }
         let mut found = self.find_proposed(commit, &paths)?;
-        // Who names gates of a folder has said what there is to run there, and in those above it.
+        // If the settings name gates for a folder, they are complete for it and for the folders above.
         let is_above = |dir: &str, gate: &GateSpec| dir.is_empty() || fits_path(dir, &gate.dir);
         found.retain(|dir, _| !named.iter().any(|gate| is_above(dir, gate)));
         let has_tests = |dir: &str| found.get(dir).is_some_and(Proposed::has_test);
@@ -293,10 +296,10 @@ impl Workspace {
         }
     }
 
-    /// The paths that differ, as they were and as they are; where nothing does, all of them.
+    /// The paths that differ, with their old and new names; all paths if nothing differs.
     ///
     /// # Errors
-    /// When the commits cannot be read.
+    /// Commits that cannot be read.
     pub(crate) fn list_touched(&self, base: &str, head: &str) -> Result<BTreeSet<String>> {
         let changes = self.repo.list_tree_changes(base, head)?;
         if changes.is_empty() {
@@ -306,10 +309,11 @@ impl Workspace {
         Ok(both.flatten().map(|(path, _)| path).collect())
     }
 
-    /// The gates that the folders of a commit (full id) would have to which these paths belong, beside those that it names.
+    /// Proposed gates for the folders of a commit (full id) that contain these paths, in addition to those that it
+    /// names.
     ///
     /// # Errors
-    /// When the commit cannot be read.
+    /// A commit that cannot be read.
     pub(crate) fn propose_gates_at(
         &self,
         commit: &str,
@@ -320,10 +324,10 @@ impl Workspace {
         Ok(propose_for(&found).gate_specs())
     }
 
-    /// Whether the stop verifier is cook's own, and made from other gates than the settings have.
+    /// Whether the stop verifier is generated by cook, but from other gates than those of the settings.
     ///
     /// # Errors
-    /// A script that cannot be read although it is there.
+    /// A script that exists but cannot be read.
     pub fn is_stop_verifier_stale(&self) -> Result<bool> {
         let script = STOP_VERIFIER_SCRIPTS[0];
         let path = self.repo.root().join(script);
@@ -341,12 +345,12 @@ impl Workspace {
     /// The log.
     ///
     /// # Errors
-    /// `not_initialised` when there is none.
+    /// `not_initialised` if there is none.
     pub fn store(&self) -> Result<&Store> {
         self.store.as_ref().ok_or_else(|| self.no_log())
     }
 
-    /// The log is gone, whole or in part, and a driver that was killed left its copy of it.
+    /// Whether the log is lost, entirely or in part, and a killed driver left a copy of it.
     pub fn is_log_lost(&self) -> bool {
         let common = self.repo.common_dir();
         match common.join("cook").join("log.git").exists() {
@@ -355,7 +359,7 @@ impl Workspace {
         }
     }
 
-    /// A driver of this worktree left its copy of the log, or a question did.
+    /// Whether a driver of this worktree, or a question, left a copy of the log.
     fn has_copy(&self) -> bool {
         let Some(id) = Store::find_id(&self.place()).ok().flatten() else {
             return false;
@@ -370,12 +374,12 @@ impl Workspace {
 
     fn no_log(&self) -> Failure {
         let failure = Failure::state(Code::NotInitialised, "there is no log for this worktree");
-        // A clone brings its mission along.
+        // A clone may have the mission already.
         let states_mission = self.repo.root().join(".agent/mission.md").is_file();
         if self.is_log_lost() {
             return failure.replace_hints([PUTS_BACK]);
         }
-        // Whoever asks has a failure already: what cannot be read adds none.
+        // The caller reports a failure already, so errors here are ignored.
         let mut hints = pull_hints(&self.repo, &self.place()).unwrap_or_default();
         if hints.iter().all(|hint| hint.starts_with("where ")) {
             let init = match states_mission {
@@ -392,7 +396,7 @@ impl Workspace {
         failure.replace_hints(hints)
     }
 
-    /// The log's id; empty without one.
+    /// The log's id; empty if there is no log.
     pub fn store_id(&self) -> &str {
         self.store.as_ref().map_or("", Store::id)
     }
@@ -400,7 +404,7 @@ impl Workspace {
     /// The documents at the tip.
     ///
     /// # Errors
-    /// An unreadable log.
+    /// A log that cannot be read.
     pub fn current(&self) -> Result<(Option<Tip>, Option<Snapshot>)> {
         match &self.store {
             None => Ok((None, None)),
@@ -411,10 +415,10 @@ impl Workspace {
         }
     }
 
-    /// The documents at the tip, which must be there.
+    /// The documents at the tip, which must exist.
     ///
     /// # Errors
-    /// `not_initialised`, or an unreadable log.
+    /// `not_initialised`, or a log that cannot be read.
     pub fn require(&self) -> Result<(Tip, Snapshot)> {
         self.store()?;
         match self.current()? {
@@ -423,11 +427,10 @@ impl Workspace {
         }
     }
 
-    /// The newest transition that moved the work: tickets are given for it, so that a
-    /// note does not void them.
+    /// The newest transition that moved the work. Tickets are tied to it, so that a note does not void them.
     ///
     /// # Errors
-    /// An unreadable log.
+    /// A log that cannot be read.
     pub fn find_settled(&self, tip: &Tip, snapshot: &Snapshot) -> Result<Tip> {
         match snapshot.ledger.aside.0 {
             0 => Ok(tip.clone()),
@@ -444,19 +447,19 @@ impl Workspace {
     /// Files in `.agent/` that differ from the log.
     ///
     /// # Errors
-    /// An unreadable log or view.
+    /// A log or view that cannot be read.
     pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>> {
         match &self.store {
-            // A log that was fetched is shown by no file here.
+            // No file here shows a fetched log.
             Some(store) if self.log_from.is_none() => Ok(store.outside_edits()?),
             _ => Ok(Vec::new()),
         }
     }
 
-    /// Where hidden files of a goal lie, by their digests.
+    /// The directory of a goal's hidden files, which are named by their digests.
     ///
     /// # Errors
-    /// A directory of cook's that is none.
+    /// `cook` in the git directory exists but is not a directory.
     pub(crate) fn find_hidden(&self) -> Result<PathBuf> {
         match &self.hidden {
             Some(dir) => Ok(dir.clone()),
@@ -464,7 +467,7 @@ impl Workspace {
         }
     }
 
-    /// What this machine's user trusts.
+    /// The commands that this machine's user trusts.
     ///
     /// # Errors
     /// A list that cannot be read.
@@ -477,11 +480,11 @@ impl Workspace {
         })
     }
 
-    /// Nothing of the repository runs that this machine was not told to trust; `whose` says which setting the
-    /// commands stand in, where they are no gates.
+    /// Checks that all commands are trusted on this machine. `whose` names the setting that they are from, if they are
+    /// not gates.
     ///
     /// # Errors
-    /// `trust_missing`, with what lets each of these commands run.
+    /// `trust_missing`, with the commands that would trust them.
     pub fn require_trust(&self, whose: &str, commands: &[String]) -> Result<()> {
         let trust = self.trust()?;
         let untrusted = commands.iter().filter(|command| !trust.is_trusted(command));
@@ -497,10 +500,10 @@ impl Workspace {
             .into())
     }
 
-    // What the log's histories still say: the user's words, and the work of slices.
+    // Parts of the log's histories: the user's words, and the work of slices.
 
-    /// What the user said, by message id: what `cook resume --answer` and `cook brief say` kept, without
-    /// what `cook undo` took back, and what agents reported as typed.
+    /// The user's words by message id: those that `cook resume --answer` and `cook brief say` recorded, except undone
+    /// ones, and those that hooks reported as typed.
     ///
     /// # Errors
     /// A log that cannot be read.
@@ -521,7 +524,7 @@ impl Workspace {
             }
         }
         for entry in store.checkpoints(usize::MAX)?.entries {
-            // What a hook kept never stands in for what was said to cook itself.
+            // A message from a hook never replaces one that was given to cook itself.
             if entry.kind == CheckpointKind::Prompt && entry.id.starts_with(PROMPT_ID) {
                 messages.entry(entry.id).or_insert(entry.text);
             }
@@ -529,10 +532,10 @@ impl Workspace {
         Ok(messages)
     }
 
-    /// Who judges did not do the work, where the sessions are known.
+    /// Checks that a session that did the work is not its judge, as far as sessions are known.
     ///
     /// # Errors
-    /// `judge_not_independent`, a log that cannot be read.
+    /// `judge_not_independent`, or a log that cannot be read.
     pub fn check_independent(&self, event: &Event) -> Result<()> {
         let (Some(role), Some(submission)) = (event.role(), event.submission()) else {
             return Ok(());
@@ -557,7 +560,7 @@ impl Workspace {
         }
     }
 
-    /// Records of the slices' history, of the lines that may hold what is looked for.
+    /// Parses the lines of the slices' history that pass the given test.
     pub(crate) fn slice_records(
         &self,
         is_wanted: impl Fn(&str) -> bool,
@@ -578,7 +581,7 @@ impl Workspace {
         Ok(records)
     }
 
-    /// Tests that were accepted, by the id of their bundle; none where the log does not hold them.
+    /// A bundle of accepted tests, by its id; `None` if the log does not hold it.
     ///
     /// # Errors
     /// A log that cannot be read.
@@ -595,7 +598,7 @@ impl Workspace {
         }
     }
 
-    /// Tests that the documents name for the first time, by their digest.
+    /// Bundles of tests that the documents name for the first time, by id.
     pub(crate) fn list_new_tests(
         &self,
         before: Option<&Snapshot>,
@@ -610,10 +613,10 @@ impl Workspace {
             .collect()
     }
 
-    /// Contract texts that are there and say something else than the log.
+    /// Contract texts in the worktree that differ from the log.
     ///
     /// # Errors
-    /// When one cannot be read although it is a file: what it says is not known then.
+    /// A file that exists but cannot be read, so that its content is unknown.
     pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Result<Vec<String>> {
         let Some(snapshot) = snapshot else {
             return Ok(Vec::new());
@@ -635,17 +638,17 @@ impl Workspace {
         Ok(differ)
     }
 
-    /// One of [`CONTRACT_TEXTS`] as the worktree has it; none where no file stands there.
+    /// One of [`CONTRACT_TEXTS`] in the worktree; `None` if the file does not exist.
     ///
     /// # Errors
-    /// When it cannot be read although it is a file.
+    /// A file that exists but cannot be read.
     pub fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let read = disk::read_if_plain(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
         read.or_fail(Code::InputUnreadable, format!("`{path}` cannot be read"))
     }
 }
 
-/// The bundles of tests that evidence and a goal name, by id.
+/// The ids of the bundles of tests that evidence and a goal name.
 pub(crate) fn list_tests(snapshot: &Snapshot) -> BTreeSet<String> {
     let slices = snapshot.plan.candidate_slices.iter();
     let records = slices.flat_map(|slice| &slice.evidence);
@@ -664,18 +667,18 @@ fn read_config(root: &Path) -> Result<Config, Finding> {
     }
 }
 
-// Where the log of a branch may be, by what this clone knows. Nothing is asked of a remote.
+// Where the log of a branch may be, according to this clone. No remote is contacted.
 
-/// Where the log of the branch that is checked out may be.
+/// Where the log of the checked-out branch may be.
 ///
 /// # Errors
-/// git, or a log, that cannot be read.
+/// A failing git, or a log that cannot be read.
 pub(crate) fn elsewhere(repo: &Repo, place: &Place) -> Result<Elsewhere> {
     let branch = repo.head()?.branch.unwrap_or_default();
     Elsewhere::find(repo, place, &branch)
 }
 
-/// What brings that log here.
+/// Hints at how to pull that log.
 ///
 /// # Errors
 /// As [`elsewhere`].
@@ -690,32 +693,32 @@ pub(crate) fn pull_hints(repo: &Repo, place: &Place) -> Result<Vec<String>> {
     })
 }
 
-// The contract of another commit, by which HEAD is judged.
+// The contract of another commit by which HEAD is judged.
 
-/// Longest time for a stop verifier that somebody wrote.
+/// Time limit of a handwritten stop verifier.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 /// A contract that decides instead of the worktree's.
 #[derive(Debug, Clone)]
 pub struct Judging {
-    /// The commit that has it, full id.
+    /// The full id of its commit.
     pub commit: String,
-    /// The base that was named, full id; another commit where HEAD's contract was accepted.
+    /// The full id of the base; differs from `commit` if HEAD's contract was accepted.
     pub base: String,
     /// Its settings, with the gates that HEAD adds.
     pub config: Config,
     /// Its profile.
     pub profile: Option<Profile>,
-    /// Gates that HEAD adds, by name.
+    /// Names of the gates that HEAD adds.
     pub added: Vec<String>,
-    /// Files under `.agent/` as that commit has them, where HEAD has them otherwise.
+    /// Its files under `.agent/` that differ at HEAD.
     pub files: Vec<TakenBack>,
-    /// Its stop verifier is not the one that cook makes of its gates.
+    /// Whether its stop verifier is not generated from its gates.
     pub has_own_verifier: bool,
 }
 
 impl Judging {
-    /// Required gates that prove something of a commit.
+    /// The required gates that run in a clean room: those that HEAD adds, or the others.
     pub(crate) fn gates(&self, added: bool) -> Vec<GateSpec> {
         let mut gates = self.config.gate_specs();
         gates.retain(|gate| {
@@ -729,7 +732,7 @@ impl Judging {
         gates
     }
 
-    /// Its stop verifier's checks, as one command.
+    /// The checks of its stop verifier, as one command.
     pub(crate) fn verifier(&self) -> GateSpec {
         GateSpec {
             run: format!("{STOP_VERIFIER} --checks"),
@@ -740,7 +743,7 @@ impl Judging {
     }
 }
 
-// The contract's texts in the worktree, held against the log's.
+// The contract's texts in the worktree, compared with the log's.
 
-/// Largest contract text that is read.
+/// Maximum size of a contract text in bytes.
 const MAX_TEXT: u64 = 4 << 20;

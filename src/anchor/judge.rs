@@ -11,10 +11,10 @@ use cook_repo::git::{Entry, Put, digest_lines, find_digest, is_telling};
 use std::ops::Range;
 
 impl Sources<'_> {
-    /// What an anchor is worth now. `gates` are the commands whose runs may prove a `test:` anchor.
+    /// The present verdict on an anchor. `gates` are the commands whose runs may prove a `test:` anchor.
     ///
     /// # Errors
-    /// When the repository or a receipt cannot be read; a bad anchor is an answer.
+    /// A repository or a receipt that cannot be read. A bad anchor is not an error, but gets a verdict.
     pub fn judge(&self, question: &AnchorQuestion, gates: &[String]) -> Result<AnchorAnswer> {
         let anchor = match Anchor::parse(&question.anchor) {
             Ok(anchor) if fits(question.basis, &anchor) => anchor,
@@ -54,15 +54,14 @@ impl Sources<'_> {
             true => (Verdict::Verified, "it is on HEAD"),
             false => (Verdict::Missing, "it is not on HEAD"),
         };
-        // It shows that something was done, and nothing of what.
+        // It shows that something was done, but not what.
         Ok(answer(verdict, why, &format!("commit {commit}")))
     }
 
-    /// What a fresh anchor is worth, and its stamp. `gates` are the commands whose
-    /// receipts may prove a `test:` anchor.
+    /// The verdict on a new anchor, and its stamp. `gates` are the commands whose receipts may prove a `test:` anchor.
     ///
     /// # Errors
-    /// When the repository or a receipt cannot be read; a bad anchor is an answer.
+    /// A repository or a receipt that cannot be read. A bad anchor is not an error, but gets a verdict.
     pub fn stamp(
         &self,
         anchor: &str,
@@ -96,11 +95,11 @@ impl Sources<'_> {
         Ok((answer, stamp))
     }
 
-    /// What an anchor that was stamped is worth now: the stamped text is looked up in its file, and in the file
-    /// that git says was renamed.
+    /// The present verdict on a stamped anchor: the stamped text is searched in its file, and in the file that git says
+    /// it was renamed to.
     ///
     /// # Errors
-    /// When the repository or a receipt cannot be read.
+    /// A repository or a receipt that cannot be read.
     pub fn recheck(
         &self,
         anchor: &str,
@@ -195,8 +194,8 @@ impl Sources<'_> {
         })
     }
 
-    /// Whether the test is green with comments in the slice's code, and red with a defect in it; and what was
-    /// seen.
+    /// Whether the test is green with comments added to the slice's code and red with a defect planted in it, with a
+    /// description.
     pub(super) fn notices_defect(
         &self,
         runner: &Gates,
@@ -230,7 +229,7 @@ impl Sources<'_> {
         Ok((false, why))
     }
 
-    /// What a test says where these files hold other texts.
+    /// The result of a test if these files have other contents.
     fn try_with(
         &self,
         runner: &Gates,
@@ -259,7 +258,7 @@ impl Sources<'_> {
     }
 }
 
-// Anchors of the brief: stamped when they are written down, looked up at HEAD afterwards.
+// Anchors of the brief: stamped when they are recorded, and later looked up at HEAD.
 
 fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
     AnchorQuestion {
@@ -271,7 +270,7 @@ fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
     }
 }
 
-/// The lines that a stamp is made of: of a symbol also what belongs to the line that names it.
+/// The lines that a stamp covers: for a symbol also its body.
 fn find_block(lines: &[String], anchor: &Anchor) -> Option<Range<usize>> {
     match anchor {
         Anchor::Symbol { symbol, .. } => find_symbol(lines, symbol),
@@ -279,8 +278,7 @@ fn find_block(lines: &[String], anchor: &Anchor) -> Option<Range<usize>> {
     }
 }
 
-/// The one place that is the stamped one: what says little, or stands in several places, is told by the lines
-/// around it.
+/// The one place that is the stamped one. If the text is too short or occurs several times, the lines around it decide.
 fn find_one<'f>(
     lines: &[String],
     found: &'f [Range<usize>],
@@ -298,12 +296,12 @@ fn find_one<'f>(
     around.next().filter(|_| around.next().is_none())
 }
 
-/// The lines with one before and one after, where there are any.
+/// The lines, with one before and one after if they exist.
 fn find_context<'l>(lines: &'l [String], range: &Range<usize>) -> &'l [String] {
     &lines[range.start.saturating_sub(1)..(range.end + 1).min(lines.len())]
 }
 
-/// A word of the path is or ends with `test` or `spec`, as test runners look for them.
+/// Whether a word of the path is or ends with `test` or `spec`, as test runners look for them.
 fn is_test_file(path: &str) -> bool {
     let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| {
@@ -315,10 +313,10 @@ fn is_test_file(path: &str) -> bool {
     })
 }
 
-// A test that cannot be loaded on the code of the basis: whether it notices a defect in the slice's code. It would
-// be without a result there whatever it asks.
+// For a test that cannot be loaded on the code of the basis: whether it notices a defect in the slice's code. On the
+// basis it would have no result, whatever it tests.
 
-/// Defects that are tried, each by one run of the gate that all claims of a slice share.
+/// Maximum number of defects that are tried; each takes one run of the gate, which all claims of a slice share.
 const MOST: usize = 8;
 
 fn list_sources<'e>(edits: &'e [Edit], command: &str) -> Vec<Edited<'e>> {

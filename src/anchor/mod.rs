@@ -1,8 +1,8 @@
-//! Anchors: where a proof is, and what it is worth now.
+//! Anchors: the place of a proof, and the present verdict on it.
 //!
-//! [`Anchor::parse`] is the grammar (in `model`) and knows nothing of the repository;
-//! [`Sources::judge`] holds an anchor against HEAD's tree, kept receipts and trials. Nothing is read outside of
-//! git's objects and cook's own files, no link is followed, and no command is run because an anchor names it.
+//! [`Anchor::parse`] is the grammar (in `model`) and does not read the repository; [`Sources::judge`] checks an anchor
+//! against HEAD's tree, kept receipts and trials. Only git's objects and cook's own files are read, no link is
+//! followed, and no command is run because an anchor names it.
 
 mod judge;
 mod named_test;

@@ -1,5 +1,5 @@
-//! `test:NAME`: what runs say of a test, at HEAD and, of a test that was accepted, of the version that was
-//! accepted then on HEAD's code.
+//! `test:NAME`: the results of a test in runs at HEAD and, for an accepted test, those of the accepted version on
+//! HEAD's code.
 
 use super::runs::{answer_from, red};
 use super::sources::{LastRun, Sources, Told, answer, recall, say};
@@ -11,43 +11,42 @@ use cook_protocol::trials::{Known, Outcomes, Side, side_of};
 use cook_repo::receipt::{TrialRun, plan_gate};
 use std::rc::Rc;
 
-/// Names that are shown where several fit.
+/// Maximum number of names that are shown if several fit.
 const SHOWN: usize = 4;
 
-/// What a run says of a test.
+/// The result of a test in one run.
 pub(super) enum Said {
-    /// Every test of that name passed; its whole name.
+    /// Every test with that name passed; its full name.
     Green(String),
-    /// One of them is red or skipped.
+    /// At least one of them is red or skipped.
     Red(String),
-    /// Several tests fit.
+    /// Several tests fit the name.
     Several(String),
-    /// No test of that name has a result.
+    /// No test with that name has a result.
     Nothing,
 }
 
-/// What a version of the tests says of one test on HEAD's code.
+/// The result of one version of a test on HEAD's code.
 enum Version {
-    /// HEAD has the same tests: its own run says it.
+    /// HEAD has the same tests, so its own run counts.
     AsAtHead,
-    /// Nobody ran it, and who only looks runs nothing.
+    /// It was not run, and only kept results may be used.
     NotAsked,
     Green,
     Red(Box<Receipt>, String),
-    /// It cannot be run.
+    /// It cannot be run; the reason.
     Nothing(String),
 }
 
-/// A test as the runs at HEAD have it.
+/// A test and its results at HEAD.
 struct Shown<'a> {
     name: &'a str,
     runs: &'a [Ran<'a>],
-    /// Its file.
     file: Option<&'a str>,
     gates: &'a [String],
 }
 
-/// A run and what it says.
+/// A run, and its result for the test.
 struct Ran<'a> {
     command: &'a String,
     receipt: Rc<Receipt>,
@@ -88,7 +87,7 @@ impl Sources<'_> {
         }
     }
 
-    /// What the runs at HEAD say together.
+    /// The verdict from all runs at HEAD.
     fn weigh_runs(
         &self,
         question: &AnchorQuestion,
@@ -142,7 +141,7 @@ impl Sources<'_> {
         answer(verdict, format!("{why}{near}"), &question.anchor)
     }
 
-    /// The tests as they are at HEAD, for the record: cook holds HEAD's code against them from then on.
+    /// Adds the tests at HEAD to a verified answer, for the record: from then on cook checks later code against them.
     fn with_bundle(&self, mut now: AnchorAnswer, runs: &[Ran]) -> Result<AnchorAnswer> {
         if let (Some(head), Some(_), Verdict::Verified) =
             (&self.head.commit, self.runner, now.verdict)
@@ -152,7 +151,7 @@ impl Sources<'_> {
         Ok(now)
     }
 
-    /// The tests of a commit and their id, kept for the log.
+    /// The tests of a commit and their id; they are kept for the log.
     fn keep_bundle(&self, commit: &str, runs: &[Ran]) -> Result<(String, Rc<Bundle>)> {
         let specs: Vec<GateSpec> = runs.iter().map(|run| self.spec(run.command)).collect();
         let printed = list_files(runs);
@@ -175,7 +174,7 @@ impl Sources<'_> {
         gate
     }
 
-    /// Whether the test was not green on the code of the basis.
+    /// Determines whether the claim is new: the test was not green on the code of the basis.
     fn weigh_newness(
         &self,
         mut now: AnchorAnswer,
@@ -194,7 +193,7 @@ impl Sources<'_> {
         let Some(run) = runs.iter().find(named) else {
             return Ok(now);
         };
-        // What the slice's commit asks and what is kept, HEAD's, has to be new alike.
+        // Both versions must be new: that of the slice's commit, which is claimed, and that of HEAD, which is kept.
         let kept = self.head.commit.as_deref().unwrap_or(&head);
         let mut versions = vec![head.as_str()];
         if self.repo.find_tree(&head)? != self.repo.find_tree(kept)? {
@@ -221,7 +220,7 @@ impl Sources<'_> {
         Ok(now)
     }
 
-    /// The gate ran at a commit and did not name the test as passed.
+    /// Whether the gate ran at a commit and did not name the test as passed.
     fn lacks_test(&self, command: &str, commit: &str, name: &str) -> Result<bool> {
         let tree = self.repo.find_tree(commit)?;
         let Some(receipt) = self.receipts.find(command, &tree)? else {
@@ -231,8 +230,8 @@ impl Sources<'_> {
         Ok(!matches!(find_test(&outcomes, name), Said::Green(_)))
     }
 
-    /// Whether a test, in the version of a commit, is not green on the code of the basis, and what was seen; none
-    /// where nobody ran it.
+    /// Whether the test, in the version of a commit, is not green on the code of the basis, with a description; `None`
+    /// if that is not known.
     fn try_on_basis(
         &self,
         name: &str,
@@ -284,7 +283,7 @@ impl Sources<'_> {
         Ok(Some((is_new, why)))
     }
 
-    /// The version that was accepted, on HEAD's code.
+    /// The verdict on an accepted test: its accepted version on HEAD's code.
     fn weigh_accepted(
         &self,
         question: &AnchorQuestion,
@@ -326,7 +325,7 @@ impl Sources<'_> {
                 else {
                     return Ok(broken);
                 };
-                // What the review saw takes its place, and nothing that came after it.
+                // The version that the review saw replaces the accepted one, and no later version does.
                 let (id, reviewed) = self.keep_bundle(at, runs)?;
                 match self.try_version(&reviewed, &id, &shown)? {
                     Version::AsAtHead | Version::Green => {
@@ -342,7 +341,7 @@ impl Sources<'_> {
         })
     }
 
-    /// What a version of the tests says of a test on HEAD's code.
+    /// The result of one version of the tests, for one test on HEAD's code.
     fn try_version(&self, bundle: &Bundle, id: &str, shown: &Shown) -> Result<Version> {
         let Some(head) = &self.head.commit else {
             return Ok(Version::NotAsked);
@@ -365,7 +364,7 @@ impl Sources<'_> {
                 let laid = (bundle, head.as_str());
                 trial::lay_down(self.repo, self.config, &spec, laid, &others, &own)
             });
-            // Who only looks may not be able to write a commit.
+            // Without a runner, the repository may not be writable.
             let mixed = match (mixed, self.runner) {
                 (Err(_), None) => return Ok(Version::NotAsked),
                 (mixed, _) => mixed?,
@@ -384,7 +383,7 @@ impl Sources<'_> {
                     };
                     (receipt, run.outcomes)
                 }
-                // What was run once is known.
+                // Without a runner, only an earlier run counts.
                 None => match self.receipts.find(command, &tree)? {
                     Some(receipt) => {
                         let outcomes = self.receipts.outcomes(&receipt)?;
@@ -417,8 +416,8 @@ impl Sources<'_> {
         Ok(Version::Nothing(why))
     }
 
-    /// Of the files that runs name, and that nothing else makes tests, the test's own: any other may be code that it
-    /// tests.
+    /// The test's own file, if only the output of runs identifies it as a test file. Other such files may be the code
+    /// that it tests.
     fn list_own(&self, runs: &[Ran], name: &str, file: Option<&str>) -> BTreeSet<String> {
         let known = Known {
             paths: self.config.tests.paths.clone(),
@@ -444,7 +443,8 @@ impl Sources<'_> {
         })
     }
 
-    /// Nobody ran the accepted version at this tree, or it held there when its slice was accepted.
+    /// The answer if the accepted version was not run at this tree. It holds if it held at this tree when its slice was
+    /// accepted.
     fn answer_not_asked(
         &self,
         question: &AnchorQuestion,
@@ -462,7 +462,7 @@ impl Sources<'_> {
         answer(Verdict::Stale, why, &question.anchor)
     }
 
-    /// The accepted version passes: whether HEAD still has such a test.
+    /// If the accepted version passes, checks that HEAD still has a test with that name.
     fn weigh_guard(&self, question: &AnchorQuestion, now: AnchorAnswer) -> AnchorAnswer {
         if now.verdict != Verdict::Missing || now.receipt.is_some() {
             return now;
@@ -488,21 +488,21 @@ fn is_unloaded(outcomes: &Outcomes, file: Option<&str>) -> bool {
     }
 }
 
-/// The files that the runs name.
+/// The test files that the runs name.
 fn list_files(runs: &[Ran]) -> BTreeSet<String> {
     let tests = runs.iter().flat_map(|run| run.outcomes.tests.values());
     tests.filter_map(|test| test.file.clone()).collect()
 }
 
-/// The file of a test, where a run names it.
+/// The file of a test, if a run names it.
 fn find_file<'r>(runs: &'r [Ran], name: &str) -> Option<&'r str> {
     let tests = runs.iter().flat_map(|run| &run.outcomes.tests);
     let mut named = tests.filter(|(full, _)| *full == name || names(full, name));
     named.find_map(|(_, test)| test.file.as_deref())
 }
 
-/// The tests of that name: the one of that full name, else those that end in it, else the cases of a test
-/// with parameters.
+/// The result of the tests with that name: the test with that full name, else those whose names end in it, else the
+/// cases of a parameterized test.
 pub(super) fn find_test(outcomes: &Outcomes, name: &str) -> Said {
     let all = || outcomes.tests.iter();
     let exact: Vec<_> = all().filter(|(full, _)| *full == name).collect();
@@ -554,12 +554,12 @@ pub(super) fn find_test(outcomes: &Outcomes, name: &str) -> Said {
     }
 }
 
-/// Names of tests that are most like one that no run has.
+/// The names that are most similar to a name that no run has.
 fn tell_near(runs: &[Ran], name: &str) -> String {
     let named = runs.iter().flat_map(|run| run.outcomes.tests.keys());
     let mut near: Vec<(usize, &String)> = named
         .map(|full| {
-            // A claim leaves out what stands before the name.
+            // A claim may leave out the beginning of the full name.
             let end = full.len().saturating_sub(name.len());
             let own = full.get(end..).unwrap_or(full);
             (strsim::damerau_levenshtein(own, name), full)
@@ -586,7 +586,7 @@ fn tell_several<'a>(names: impl Iterator<Item = &'a str>) -> Said {
     ))
 }
 
-/// What a case of a test with parameters is a case of.
+/// The parameterized tests that a name may be a case of.
 fn list_parents(full: &str) -> impl Iterator<Item = &str> {
     let ends = ["[", "(", "/"];
     ends.into_iter().filter_map(move |mark| {

@@ -1,4 +1,4 @@
-//! Anchors at text: lines of a file, a symbol, a section, and what is gone.
+//! Anchors at text: lines of a file, a symbol, a section, and deleted files or lines.
 
 use super::sources::{NO_COMMIT, Sources, Text, answer, say};
 use crate::prelude::*;
@@ -7,7 +7,7 @@ use cook_repo::git::{Entry, find_text, says_something};
 use std::ops::Range;
 
 impl Sources<'_> {
-    /// Lines, a symbol or a section: as it stands at HEAD, or as it was accepted.
+    /// Judges an anchor at lines, a symbol or a section, at HEAD or as it was accepted.
     pub(super) fn judge_place(
         &self,
         question: &AnchorQuestion,
@@ -54,13 +54,14 @@ impl Sources<'_> {
                     .push_str(", and stood in a file of the basis already");
             }
         }
-        // A document as a whole proves no criterion.
+        // A document as a whole does not prove a criterion.
         let is_part = !matches!(anchor, Anchor::Doc { section: None, .. });
         answer.text = is_part.then(|| shown.to_vec());
         Ok(answer)
     }
 
-    /// The text that was accepted: in its file, else once in the file that git says was renamed.
+    /// Searches the accepted text: in its file, else as a single occurrence in the file that git says it was renamed
+    /// to.
     fn look_for_kept(
         &self,
         question: &AnchorQuestion,
@@ -99,7 +100,7 @@ impl Sources<'_> {
         say(question, Verdict::Missing, why)
     }
 
-    /// The file in the tree that a link in its place leads to.
+    /// The file in the tree that a symbolic link at this path leads to.
     fn find_linked(&self, head: &str, path: &str) -> Result<Option<String>> {
         let Entry::Symlink = self.repo.entry(head, path)? else {
             return Ok(None);
@@ -125,7 +126,7 @@ impl Sources<'_> {
         Ok(is_inside.then(|| parts.join("/")))
     }
 
-    /// `gone:PATH` and `gone:PATH#LINE`.
+    /// Judges `gone:PATH` and `gone:PATH#LINE`.
     pub(super) fn judge_gone(
         &self,
         question: &AnchorQuestion,
@@ -167,7 +168,7 @@ impl Sources<'_> {
         })
     }
 
-    /// `entry:PATH`: read where earlier records hold it.
+    /// Judges `entry:PATH`, which only earlier records contain.
     pub(super) fn judge_entry(
         &self,
         question: &AnchorQuestion,
@@ -201,8 +202,7 @@ impl Sources<'_> {
         Ok(answer)
     }
 
-    /// The commit against which a claim is new, with what was merged in since: what stands there is nobody's
-    /// new work.
+    /// The commit against which a claim must be new: the slice's basis. `None` if the question is not about a claim.
     pub(super) fn find_basis(&self, question: &AnchorQuestion) -> Result<Option<String>> {
         match &question.required {
             Required::Claimed { basis, .. } => self.repo.resolve(basis),
@@ -211,7 +211,7 @@ impl Sources<'_> {
     }
 }
 
-/// The lines that an anchor names: of a symbol the one that defines it.
+/// The lines that an anchor names: for a symbol, the line that defines it.
 pub(super) fn find_place(lines: &[String], anchor: &Anchor) -> Option<Range<usize>> {
     match anchor {
         Anchor::Lines { first, last, .. } => (*last <= lines.len()).then(|| first - 1..*last),
@@ -228,7 +228,7 @@ pub(super) fn find_place(lines: &[String], anchor: &Anchor) -> Option<Range<usiz
     }
 }
 
-/// The anchor at the place where its text stands now.
+/// The anchor at the present place of its text.
 pub(super) fn name_place(anchor: &Anchor, path: &str, at: &Range<usize>) -> String {
     let (first, last) = (at.start + 1, at.end);
     match anchor {
@@ -243,7 +243,7 @@ pub(super) fn name_place(anchor: &Anchor, path: &str, at: &Range<usize>) -> Stri
     }
 }
 
-/// Its text stands at another place now.
+/// The answer if the text is at another place now.
 pub(super) fn answer_moved(anchor: &Anchor, path: &str, at: &Range<usize>) -> AnchorAnswer {
     let (first, last) = (at.start + 1, at.end);
     let why = format!("its text stands at `{path}` line {first} now");
@@ -271,13 +271,12 @@ fn report_gone(path: &str) -> String {
     format!("`{path}` is not in HEAD's tree")
 }
 
-// Symbols in a file: the line that names one, and what belongs to that line.
+// Symbols in a file: the line that defines one, and its body.
 
-/// Lines of a body that are looked at.
+/// Maximum number of lines of a body.
 const MAX_BODY: usize = 1_000;
 
-/// The lines of what has this name: the first place where something belongs to it, else the first
-/// that names it.
+/// The lines of the symbol with this name: the first occurrence that has a body, else the first one.
 pub(super) fn find_symbol(lines: &[String], symbol: &str) -> Option<Range<usize>> {
     let name = find_name(lines, symbol)?;
     let named = (0..lines.len()).filter(|at| has_word(&lines[*at], name));
@@ -289,15 +288,15 @@ pub(super) fn find_symbol(lines: &[String], symbol: &str) -> Option<Range<usize>
     }
 }
 
-/// Without the empty lines before what comes next.
+/// The range without empty lines at its end.
 fn trim_end(lines: &[String], range: Range<usize>) -> Range<usize> {
     let here = lines.get(range.clone()).unwrap_or_default().iter();
     let last = here.rev().position(|line| !line.trim().is_empty());
     range.start..range.end - last.unwrap_or_default()
 }
 
-/// The word by which these lines name the symbol. A qualified name (`Type::method`) that stands
-/// nowhere as such is found by its last part, when the file names the other parts too.
+/// The word by which these lines name the symbol. A qualified name (`Type::method`) that does not occur as such is
+/// found by its last part, if the file names the other parts too.
 fn find_name<'s>(lines: &[String], symbol: &'s str) -> Option<&'s str> {
     let is_named = |word: &str| lines.iter().any(|line| has_word(line, word));
     if is_named(symbol) {
@@ -311,12 +310,12 @@ fn find_name<'s>(lines: &[String], symbol: &'s str) -> Option<&'s str> {
     (is_named(last) && parts.all(is_named)).then_some(last)
 }
 
-/// The line holds this as a whole word.
+/// Whether the line contains this as a whole word.
 fn has_word(line: &str, word: &str) -> bool {
     find_word(line, word).next().is_some()
 }
 
-/// Where the line holds this as a whole word: what comes before it and what after.
+/// The occurrences of a whole word in the line, as the text before and after each.
 fn find_word<'l>(line: &'l str, word: &str) -> impl Iterator<Item = (&'l str, &'l str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let all = line.match_indices(word);
@@ -324,8 +323,8 @@ fn find_word<'l>(line: &'l str, word: &str) -> impl Iterator<Item = (&'l str, &'
     around.filter(move |(before, after)| !before.ends_with(is_part) && !after.starts_with(is_part))
 }
 
-/// The lines of what begins here: those that are indented deeper, and the ones that end it; where nothing
-/// is, those up to the bracket that ends it.
+/// The lines of the item that begins here: the lines that are indented deeper, and the ones that close it. If there are
+/// none, the lines up to the bracket that closes it.
 fn body(lines: &[String], first: usize) -> Range<usize> {
     let deeper = find_deeper(lines, first);
     match deeper.len() {
@@ -339,7 +338,7 @@ fn find_deeper(lines: &[String], first: usize) -> Range<usize> {
     let Some(own) = lines.get(first).map(depth) else {
         return first..first;
     };
-    // What is to come may begin in a line of its own.
+    // The body may begin on a line of its own.
     let begins = |at: usize| {
         let line = lines.get(at).filter(|line| depth(line) == own);
         line.is_some_and(|line| matches!(line.trim(), "{" | "where"))
@@ -349,7 +348,7 @@ fn find_deeper(lines: &[String], first: usize) -> Range<usize> {
     let mut open = count_open(&lines[first]);
     let mut end = first + 1;
     while let Some(line) = lines.get(end).filter(|_| end - first < MAX_BODY) {
-        // The lines of a literal, and of a preprocessor, begin where they like.
+        // The lines of a multi-line literal, and of a preprocessor, are not indented like code.
         let is_within = literal.is_open() || is_preprocessed(line);
         literal.read(line);
         if !is_within {
@@ -361,7 +360,7 @@ fn find_deeper(lines: &[String], first: usize) -> Range<usize> {
             if !closes || depth(line) < own {
                 return first..end;
             }
-            // `) -> u8 {` ends the parameters alone, and `)` what stands within.
+            // `) -> u8 {` closes only the parameters, and `)` only a nested part.
             let opens = line.trim_end().ends_with(['{', '(', '[', ':']) || open > 0;
             if !opens && !begins(end + 1) {
                 return first..end + 1;
@@ -372,10 +371,10 @@ fn find_deeper(lines: &[String], first: usize) -> Range<usize> {
     first..end
 }
 
-/// Text over several lines that a program quotes.
+/// A string literal over several lines.
 #[derive(Default)]
 struct Literal {
-    /// What ends it.
+    /// The text that ends it.
     end: Option<String>,
 }
 
@@ -384,7 +383,7 @@ impl Literal {
         self.end.is_some()
     }
 
-    /// `"""`, `'''`, and a shell's here-document.
+    /// Recognizes `"""`, `'''`, and a shell's here-document.
     fn read(&mut self, line: &str) {
         match &self.end {
             Some(end) if end.len() == 3 && line.matches(end.as_str()).count() % 2 == 1 => {
@@ -409,19 +408,19 @@ fn find_here_document(line: &str) -> Option<String> {
     let rest = rest.strip_prefix(['\'', '"']).unwrap_or(rest);
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let word = &rest[..end.unwrap_or(rest.len())];
-    // `1 << n` is a number.
+    // `1 << n` is an arithmetic shift.
     let is_word = word.len() >= 2 && word.starts_with(|c: char| c.is_ascii_uppercase());
     is_word.then(|| word.to_owned())
 }
 
-/// `#if`, `#else`, `#endif` of C stand at the margin.
+/// `#if`, `#else` and `#endif` of C begin in the first column.
 fn is_preprocessed(line: &str) -> bool {
     let marks = ["#if", "#el", "#endif"];
     marks.iter().any(|mark| line.starts_with(mark))
 }
 
-/// The lines up to the bracket that closes the one that this line leaves open; the line alone where it
-/// leaves none open, or none closes it.
+/// The lines up to the bracket that closes the one that this line leaves open; only the line itself if it leaves none
+/// open, or none closes it.
 fn find_bracketed(lines: &[String], first: usize) -> Range<usize> {
     let mut open = 0_i64;
     for (at, line) in lines.iter().enumerate().skip(first).take(MAX_BODY) {
@@ -433,15 +432,15 @@ fn find_bracketed(lines: &[String], first: usize) -> Range<usize> {
     first..first + 1
 }
 
-/// How many brackets the line leaves open; less than none where it closes others.
+/// The number of brackets that the line leaves open; negative if it closes others.
 fn count_open(line: &str) -> i64 {
     let count = |marks: &[char]| line.matches(marks).count() as i64;
     count(&['{', '(', '[']) - count(&['}', ')', ']'])
 }
 
-// Sections of a document: what stands below a heading, up to the next one of its depth.
+// Sections of a document: the text below a heading, up to the next heading of the same or a higher level.
 
-/// The lines of the section with that heading, compared as a link to it would be written.
+/// The lines of the section with that heading; headings are compared as link anchors.
 pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usize>> {
     let wanted = slug(section);
     let headings = headings(lines);
@@ -454,7 +453,7 @@ pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usiz
         .find(|heading| heading.depth <= depth);
     let end = next.map_or(lines.len(), |next| next.line);
     let start = headings[at].line;
-    // Empty lines before the next heading are nobody's.
+    // Empty lines before the next heading do not belong to the section.
     let section = lines[start..end].iter();
     let last = section.rev().position(|line| !line.trim().is_empty())?;
     Some(start..end - last)
@@ -466,7 +465,7 @@ struct Heading<'a> {
     words: &'a str,
 }
 
-/// Headings marked with `#` and those that are underlined; what stands in a code fence is none.
+/// Headings that are marked with `#` or underlined, outside of code fences.
 fn headings(lines: &[String]) -> Vec<Heading<'_>> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
@@ -518,7 +517,7 @@ fn find_fence(line: &str) -> Option<&str> {
     (length >= 3 && line.len() - text.len() <= 3).then(|| &text[..length])
 }
 
-/// The depth of a heading over a line of `=` or `-`.
+/// The level of a heading above a line of `=` or `-`.
 fn underline(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let all = |mark: char| line.len() >= 2 && line.chars().all(|c| c == mark);
@@ -529,7 +528,7 @@ fn underline(line: &str) -> Option<usize> {
     }
 }
 
-/// As a link to it would be written.
+/// The link anchor of a heading.
 fn slug(text: &str) -> String {
     text.trim()
         .to_lowercase()
@@ -620,7 +619,7 @@ mod tests {
         let text = "Tool\n====\none\n\nUse it\n---\ntwo\n\nMore\n---\nthree\n";
         assert_eq!(section(text, "use-it").unwrap(), "Use it\n---\ntwo");
         assert!(section(text, "tool").unwrap().ends_with("three"));
-        // A rule under a paragraph, and what leads a file, are none.
+        // Neither a rule below a paragraph nor front matter is a heading.
         assert_eq!(section("---\ntitle: x\n---\n", "title-x"), None);
         assert_eq!(section("one\ntwo\n---\n", "two"), None);
     }

@@ -1,15 +1,15 @@
-//! Anchors at what a gate printed, and at a receipt: held against kept receipts.
+//! Anchors at a gate's output and at receipts, checked against kept receipts.
 
 use super::sources::{Said, Sources, answer, read_line, say};
 use crate::prelude::*;
 use cook_protocol::diagnostic::with_plain_marks;
 use cook_protocol::model::{PROMPT_DIGEST, PROMPT_ID};
 
-/// Characters by which a longer line may be named.
+/// Minimum number of characters by which the beginning of a longer line may be named.
 const BEGINNING: usize = 8;
 
 impl Sources<'_> {
-    /// `cmd:COMMAND#LINE`, `cmd:COMMAND#exit`.
+    /// Judges `cmd:COMMAND#LINE` and `cmd:COMMAND#exit`.
     pub(super) fn judge_command(
         &self,
         question: &AnchorQuestion,
@@ -38,7 +38,7 @@ impl Sources<'_> {
         Ok(answer)
     }
 
-    /// What stands behind `#`: `exit`, or a line of the output.
+    /// The verdict on the text after `#`: `exit`, or a line of the output.
     fn read_said(&self, receipt: &Receipt, text: &str) -> Result<(Verdict, String, String)> {
         if !receipt.has_passed() {
             return Ok((Verdict::Missing, red(receipt), text.to_owned()));
@@ -70,7 +70,7 @@ impl Sources<'_> {
         })
     }
 
-    /// `receipt:ID`: of a done slice the same command is asked again.
+    /// Judges `receipt:ID`; for an accepted proof at another tree, by the same command.
     pub(super) fn judge_receipt(
         &self,
         question: &AnchorQuestion,
@@ -111,7 +111,7 @@ impl Sources<'_> {
         Ok(answer)
     }
 
-    /// Whether the same did not hold at the slice's basis, as far as a run there is kept.
+    /// Whether the same did not hold at the slice's basis; true if no run there is kept.
     fn differs_at_basis(
         &self,
         question: &AnchorQuestion,
@@ -128,8 +128,7 @@ impl Sources<'_> {
         }
     }
 
-    /// A message of the user's, and whether it holds the quote. White space does not matter, nor how
-    /// quotes and dashes are set.
+    /// Judges a message of the user and a quote from it. White space and the form of quotes and dashes do not matter.
     ///
     /// # Errors
     /// A log that cannot be read.
@@ -158,19 +157,18 @@ impl Sources<'_> {
             (Some(_), Some(_)) => (Verdict::Verified, "the message says that"),
             (Some(_), None) => (Verdict::Verified, "the message is there"),
         };
-        // Of a criterion only receipts and text are proof
-        // (`protocol/completion.md#acceptance-criteria`).
+        // Only receipts and text prove a criterion (`protocol/completion.md#acceptance-criteria`).
         Ok(answer(verdict, why, &format!("user@{id}")))
     }
 }
 
-/// The first line that is this text, or begins with it; of a text without the marks that a terminal is not
-/// shown, the line that would be shown so.
+/// The first line that is this text or begins with it. If the text has tags as replaced for prompts, the line is
+/// compared in that form.
 fn find_line(said: &Said, text: &str) -> Option<usize> {
     let find = |as_shown: fn(&str) -> String| {
         let mut lines = said.lines.iter();
         let whole = lines.position(|line| as_shown(line) == text);
-        // A beginning leaves out that a test was skipped.
+        // The beginning of a line may leave out that a test was skipped.
         let begins = || {
             let mut lines = said.lines.iter();
             lines.position(|line| {
@@ -184,7 +182,7 @@ fn find_line(said: &Said, text: &str) -> Option<usize> {
     find(str::to_owned).or_else(|| text.contains('‹').then(|| find(without_tags)).flatten())
 }
 
-/// A line says that a test did not run: by its mark, by what stands behind its name, or in its runner's form.
+/// Whether a line says that a test did not run: by its mark, by the words after its name, or in its runner's format.
 fn is_skipped(line: &str, rest: &str) -> bool {
     const WORDS: [&str; 6] = ["skip", "ignored", "todo", "pending", "disabled", "xfail"];
     const MARKS: [char; 6] = ['○', '\u{fe63}', '↓', '□', '✎', '⚠'];
@@ -208,15 +206,15 @@ pub(super) fn red(receipt: &Receipt) -> String {
     format!("its gate is red: it {}", receipt.ending())
 }
 
-// Anchors at what the user said.
+// Anchors at the user's words.
 
-/// Any process of the agent's can say that the user typed something.
+/// Any process of the agent can claim that the user typed something.
 const HEARD: &str =
     "(heard) a hook reported it; only what the user says to cook itself counts as theirs";
 
-/// The beginning of a message, for a reader.
+/// The beginning of a message.
 fn begin(text: &str) -> String {
-    /// Room for a sentence.
+    /// Enough for a sentence.
     const SHOWN: usize = 160;
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{} …", &text[..end]),

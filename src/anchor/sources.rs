@@ -1,4 +1,4 @@
-//! What anchors are held against, each read once.
+//! The sources that anchors are checked against, each read once.
 
 use crate::prelude::*;
 use crate::trial::{Accepted, Bundle, TestSide};
@@ -10,50 +10,50 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 pub(super) const NO_COMMIT: &str = "there is no commit yet";
-/// How much of one kind is kept while anchors are judged.
+/// Maximum number of cached items of one kind.
 const MAX_KEPT: usize = 512;
 
-/// What anchors are held against.
+/// The sources that anchors are checked against.
 pub(crate) struct Sources<'a> {
     pub repo: &'a Repo,
     pub receipts: &'a Receipts,
     pub head: &'a Head,
     pub config: &'a Config,
-    /// What runs trials; none where only kept receipts may answer.
+    /// Runs trials; `None` if only kept receipts may be used.
     pub runner: Option<&'a Gates<'a>>,
-    /// Whose log has the user's messages and the tests that were accepted.
+    /// Its log holds the user's messages and the accepted tests.
     pub workspace: &'a Workspace,
-    /// Bundles of tests that are accepted, by id.
+    /// Ids of the bundles of accepted tests.
     pub accepted: BTreeSet<String>,
     pub known: Known,
 }
 
-/// What was read for one anchor, and is not read again for the next: nothing is before an anchor needs it.
+/// A cache of everything that was read for an anchor, so that it is not read again for the next one.
 #[derive(Default)]
 pub(crate) struct Known {
     outputs: Kept<String, Said>,
     messages: Kept<(), BTreeMap<String, String>>,
     texts: Kept<(String, String), Text>,
-    /// The files of tests that are accepted.
+    /// The files of accepted tests.
     pub(super) accepted: Kept<(), Accepted>,
-    /// Made commits, by the id of the accepted tests and the gate's command.
+    /// Synthetic commits, by the version of the accepted tests and the gate's command.
     pub(super) mixed: Kept<(String, String), String>,
     /// The tests of a commit.
     pub(super) bundles: Kept<String, Bundle>,
-    /// Tests that were accepted, by their id; none where the log does not hold them.
+    /// Accepted tests by their id; `None` if the log does not hold them.
     kept_tests: Kept<String, Option<Bundle>>,
-    /// The runs of gates, by their commands.
+    /// The last runs of gates, by command.
     runs: RefCell<HashMap<String, LastRun>>,
     /// The test side of a commit.
     pub(super) tests: Kept<String, TestSide>,
-    /// By gate and span: what the tests of a slice's head say of the code of its basis; by gate and commit: what
-    /// they say of code with a defect.
+    /// By gate and span, the results of a slice's tests on the code of its basis; by gate and commit, their results on
+    /// code with a defect.
     pub(super) on_other_code: Kept<(String, String), Option<Told>>,
     /// The tree of a commit.
     pub(super) files: Kept<String, BTreeMap<String, TreeEntry>>,
 }
 
-/// What a run says of each test, and whether the gate passed.
+/// The results of a run, and whether the gate passed.
 pub(super) struct Told {
     pub outcomes: Outcomes,
     pub has_passed: bool,
@@ -62,23 +62,23 @@ pub(super) struct Told {
 /// Where a gate ran last.
 #[derive(Clone)]
 pub(super) enum LastRun {
-    /// At HEAD's tree: its receipt, and what its output says.
+    /// At HEAD's tree; its receipt and test results.
     AtHead(Rc<Receipt>, Rc<Outcomes>),
-    /// At another tree alone.
+    /// Only at other trees.
     Elsewhere,
     Never,
 }
 
-/// What was read once.
+/// A cache.
 pub(super) type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
 
-/// What a receipt's output says.
+/// The output of a receipt.
 pub(super) struct Said {
     pub lines: Vec<String>,
     pub partial: bool,
 }
 
-/// A file's lines, or why it has none that could be anchored.
+/// The lines of a file, or why it cannot be anchored in.
 pub(super) enum Text {
     Lines(Vec<String>),
     Gone,
@@ -91,14 +91,14 @@ impl Sources<'_> {
         recall(&self.known.messages, (), || self.workspace.messages())
     }
 
-    /// Tests that were accepted, by the id of their bundle.
+    /// Accepted tests, by the id of their bundle.
     pub(super) fn read_kept_tests(&self, id: &str) -> Result<Rc<Option<Bundle>>> {
         recall(&self.known.kept_tests, id.to_owned(), || {
             self.workspace.read_kept_tests(id)
         })
     }
 
-    /// Where a gate ran last, which is looked up once.
+    /// Where a gate ran last; looked up once.
     pub(super) fn find_run(&self, command: &str) -> Result<LastRun> {
         if let Some(known) = self.known.runs.borrow().get(command) {
             return Ok(known.clone());
@@ -112,7 +112,7 @@ impl Sources<'_> {
             None if self.receipts.latest(command)?.is_some() => LastRun::Elsewhere,
             None => LastRun::Never,
         };
-        // Whoever runs commands may run this one for the next anchor.
+        // If commands may run, this one may run for the next anchor.
         if matches!(found, LastRun::AtHead(..)) || self.runner.is_none() {
             let mut runs = self.known.runs.borrow_mut();
             runs.insert(command.to_owned(), found.clone());
@@ -132,7 +132,7 @@ impl Sources<'_> {
         })
     }
 
-    /// A file's lines, read once.
+    /// The lines of a file, read once.
     pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>> {
         let key = (commit.to_owned(), path.to_owned());
         recall(&self.known.texts, key, || self.read_text(commit, path))
@@ -158,7 +158,7 @@ pub(super) fn split(bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// What was made for a key already, else what is made now.
+/// The cached value for a key, or else a new one.
 pub(super) fn recall<K: Eq + Hash, T>(
     kept: &Kept<K, T>,
     key: K,
@@ -189,7 +189,7 @@ pub(super) fn answer(verdict: Verdict, why: impl Into<String>, target: &str) -> 
     }
 }
 
-/// What is said of an anchor that names nothing more exact than itself.
+/// The answer if the target of the anchor is the anchor itself.
 pub(super) fn say(
     question: &AnchorQuestion,
     verdict: Verdict,
@@ -198,9 +198,9 @@ pub(super) fn say(
     Ok(answer(verdict, why, &question.anchor))
 }
 
-// What a gate's run says of its tests, and in which lines.
+// The test results that lines of an output contain.
 
-/// What a text says of tests.
+/// The test results in a text.
 fn read(text: &str) -> Outcomes {
     Outcomes::read(&Material {
         stdout: text,
@@ -208,14 +208,14 @@ fn read(text: &str) -> Outcomes {
     })
 }
 
-/// What one line says of a test.
+/// The test result in one line.
 pub(crate) fn read_line(line: &str) -> Option<(String, TestResult)> {
     let tests = read(&without_escapes(line)).tests;
     let mut tests = tests.into_iter();
     tests.next().map(|(name, test)| (name, test.result))
 }
 
-/// Lines that name the tests which failed, the first few, for a reader who sees only the end of an output.
+/// Lines that name the first failed tests, for readers who see only the end of an output.
 pub(crate) fn describe_failed(output: &str) -> Vec<String> {
     const NAMED: usize = 5;
     let outcomes = read(output);

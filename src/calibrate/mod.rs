@@ -1,9 +1,8 @@
-//! `cook calibrate`: judges are given planted cases, each in a copy of a repository that is thrown away,
-//! and what they say is counted.
+//! `cook calibrate`: judges are given planted and clean cases, each in a temporary copy of a repository, and their
+//! verdicts are counted.
 //!
-//! Invariants: the copy's log is another one, and nothing of a case reaches this repository but its
-//! answer, which is kept beside the log; the prompt is put together as that of every session is; an
-//! answer is kept before the next case begins.
+//! Invariants: the copy has its own log, and only the answer to a case reaches this repository, where it is kept next
+//! to the log. The prompt is assembled as for every session. An answer is stored before the next case begins.
 
 use crate::demo::Demo;
 use crate::judges::{Answered, Identity, Kept};
@@ -16,48 +15,48 @@ use cook_mutants::{Fault, FaultKind, faults};
 use cook_repo::disk::TemporaryDir;
 use std::collections::VecDeque;
 
-// Makes cases, asks about them, counts: planted and clean ones by turns, so that what is cut in the
-// middle holds as many of both.
+// Creates cases, asks the judge, and counts. Planted and clean cases alternate, so that an interrupted calibration has
+// as many of both.
 
 /// The roles that judge.
 pub(crate) const JUDGES: [Role; 3] = [Role::Reviewer, Role::Auditor, Role::StopJudge];
-/// Sessions in a row without a verdict after which it ends.
+/// Number of sessions in a row without a verdict after which the calibration ends.
 const MOST_SILENT: usize = 3;
-/// Faults that are tried for one that gates pass.
+/// Maximum number of faults that are tried for each case, until the gates pass one.
 const TRIED_FOR_ONE: usize = 8;
 
-/// What is asked.
+/// The options of a calibration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub role: Role,
-    /// None = by the settings.
+    /// The agent's name; if `None`, the one in the settings.
     pub agent: Option<&'a str>,
-    /// Planted cases, and as many clean ones.
+    /// Number of planted cases, and of clean ones.
     pub cases: usize,
-    /// What is kept of this judge is forgotten first.
+    /// Whether earlier answers of this judge are discarded first.
     pub again: bool,
 }
 
-/// What came of it.
+/// The result of a calibration.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub kept: Kept,
-    /// Cases that were asked about now.
+    /// Number of cases that were asked now.
     pub asked: usize,
-    /// Faults that were tried now and that a gate noticed, or that the machine takes no report of.
+    /// Number of faults tried now that a gate noticed, or whose report was refused.
     pub unusable: usize,
-    /// There are no more faults, although more were asked for.
+    /// Whether there were fewer faults than requested.
     pub is_short: bool,
     pub seconds: f64,
 }
 
-/// Whoever is told how far it is.
+/// Reports progress.
 pub(crate) type Tell<'a> = &'a dyn Fn(&str);
 
 /// Measures the judge of one role.
 ///
 /// # Errors
-/// Gates or agents that may not run, no case, an agent that gives no verdict, an interruption.
+/// Gates or agents that may not run, no usable case, an agent that gives no verdict, or an interruption.
 pub(crate) fn measure(
     workspace: &Workspace,
     asked: &Asked,
@@ -102,7 +101,7 @@ pub(crate) fn measure(
     Ok(calibration.measured)
 }
 
-/// Gates run in copies, where nobody asks whether they may.
+/// Checks that the gates are trusted: in the copies this is not asked again.
 fn require_trust(workspace: &Workspace) -> Result<()> {
     let gates = workspace.config()?.gate_specs().into_iter();
     let mut commands: Vec<String> = gates.map(|gate| gate.run).collect();
@@ -126,7 +125,7 @@ struct Calibration<'a> {
     agent: RoleAgent,
     keeping: Keeping,
     measured: Measured,
-    /// Sessions in a row without a verdict.
+    /// Number of sessions in a row without a verdict.
     silent: usize,
     observer: &'a mut dyn Observer,
     tell: Tell<'a>,
@@ -160,7 +159,7 @@ impl Calibration<'_> {
                 break;
             }
             planted += 1;
-            // Clean cases are of the same histories as planted ones.
+            // Clean cases come from the same histories as planted ones.
             let all = sources.iter();
             let all = all.flat_map(|source| source.slices.iter().map(move |past| (source, past)));
             let all: Vec<_> = all.collect();
@@ -184,8 +183,8 @@ impl Calibration<'_> {
         Err(refusal.replace_hints([hint]).into())
     }
 
-    /// Makes a case and has the judge answer it, where that is not kept already. Whether it counts: a gate may
-    /// notice it, or the role may not be due on it.
+    /// Creates a case and has the judge answer it, unless its answer is kept already. Returns whether the case counts:
+    /// a gate may notice the fault, or the role may not be due.
     fn ask(
         &mut self,
         source: &Source,
@@ -237,8 +236,8 @@ impl Calibration<'_> {
         }
     }
 
-    /// Holds sessions until the judge gave its verdict: whether it refused, what that cost (none = unknown), and
-    /// whether somebody asked for an end.
+    /// Runs sessions until the judge gives its verdict. Returns whether it refused, the cost (`None` if unknown), and
+    /// whether an interruption was requested.
     fn hear(&mut self, case: &Case) -> Result<(bool, Option<u64>, bool)> {
         let mut cost = Some(0);
         loop {
@@ -276,7 +275,7 @@ fn describe(past: &DoneSlice, fault: Option<FaultKind>) -> String {
     format!("slice {}, {what}", past.id)
 }
 
-/// What the role concluded after that transition.
+/// The role's verdict after that transition.
 fn verdict_since(root: &Path, tip: &str, role: Role) -> Result<Option<Verdicts>> {
     let workspace = open(root)?;
     let store = workspace.store()?;
@@ -297,8 +296,8 @@ fn verdict_since(root: &Path, tip: &str, role: Role) -> Result<Option<Verdicts>>
     Ok(None)
 }
 
-/// A reviewer and a judge say so. An auditor is asked what is open, and open slices are none of its
-/// objections: it says no where it fails a dimension, or counts a blocker or a gap.
+/// Whether the verdict is a no. A reviewer or a judge says so. An auditor is asked for open work, so open slices are
+/// not an objection: its verdict is a no if it fails a dimension, or counts a blocker or a gap.
 fn says_no(role: Role, verdicts: &Verdicts) -> bool {
     match role {
         Role::Auditor => {
@@ -310,16 +309,16 @@ fn says_no(role: Role, verdicts: &Verdicts) -> bool {
     }
 }
 
-// One case: a copy of a repository in which a role is due on a done slice's work, as it was or with a
+// One case: a copy of a repository in which a role is due for the work of a done slice, either as it was or with a
 // fault in it.
 //
-// The work is committed and reported as it was, its gates run, and what was recorded after it is
-// recorded again until the role is due. Whatever the machine refuses on the way makes no case.
+// The original work is committed and reported again, its gates run, and the transitions after it are recorded again
+// until the role is due. If one of them is refused, there is no case.
 
-/// Steps to a role, at most.
+/// Maximum number of steps until a role is due.
 const MOST_STEPS: usize = 40;
 
-/// A case that is ready to be asked about.
+/// A case for which the role is due.
 struct Case {
     pub root: PathBuf,
     /// The log's newest transition before the session.
@@ -327,17 +326,17 @@ struct Case {
     _dir: TemporaryDir,
 }
 
-/// What became of making one.
+/// The result of creating a case.
 enum Made {
     Ready(Box<Case>),
-    /// Why the role is not due there: most often because a gate notices the fault.
+    /// Why the role is not due: most often because a gate notices the fault.
     Unusable(String),
 }
 
-/// Makes a case.
+/// Creates a case.
 ///
 /// # Errors
-/// A copy that cannot be made, an interruption, unreadable state.
+/// A copy that cannot be made, an interruption, or unreadable state.
 fn make(source: &Source, past: &DoneSlice, fault: Option<&Fault>, role: Role) -> Result<Made> {
     let dir =
         TemporaryDir::make().or_fail(Code::NotWritable, "no directory can be made for a case")?;
@@ -356,8 +355,8 @@ fn make(source: &Source, past: &DoneSlice, fault: Option<&Fault>, role: Role) ->
     }
 }
 
-/// Opens a copy: its gates are those that were trusted where it comes from, nothing of it is pushed, and
-/// nobody is told what happens in it.
+/// Opens a copy: all its commands are trusted, because they were trusted in the original; nothing is pushed; and the
+/// notification command does not run.
 fn open(root: &Path) -> Result<Workspace> {
     let mut workspace = Workspace::open(root)?;
     workspace.trust_everything = true;
@@ -366,7 +365,7 @@ fn open(root: &Path) -> Result<Workspace> {
     Ok(workspace)
 }
 
-/// The log's newest transition where the role is due, or why it is not.
+/// Returns the log's newest transition when the role is due, or why it is not due.
 fn replay(
     source: &Source,
     past: &DoneSlice,
@@ -424,7 +423,7 @@ fn replay(
                 ByCookOutcome::NotDue => return Ok(Err("another role is due".to_owned())),
             },
             Event::Reviewed { .. } | Event::Audited { .. } | Event::Regrounded { .. } => {}
-            // What only passes by, or is of a vote that comes after.
+            // Events beside the work, and events about later votes.
             _ => continue,
         }
         let event = of_copy(&event, &past.commit, &commit)?;
@@ -433,7 +432,7 @@ fn replay(
     Ok(Err(format!("no {role} was due after it")))
 }
 
-/// The event as it is of the copy's commit; its session and its ticket are of another log.
+/// The event with the commit of the copy; session and ticket are removed, because they belong to another log.
 fn of_copy(event: &Event, from: &str, to: &str) -> Result<Event> {
     let fail = |error: serde_json::Error| {
         Failure::state(Code::LogDamaged, "an event of the log cannot be read").with_cause(&error)
@@ -454,10 +453,10 @@ fn of_copy(event: &Event, from: &str, to: &str) -> Result<Event> {
     Ok(event)
 }
 
-/// Shortest beginning of a commit's name that counts as one.
+/// Minimum length of an abbreviated commit id.
 const SHORTEST: usize = 7;
 
-/// The text with each word that is a commit's name, or begins it, as the other's.
+/// Replaces each word that is the id of the commit `from`, or an abbreviation of it, by the id of `to`.
 fn rename(text: &str, from: &str, to: &str) -> String {
     let is_hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
     let mut out = String::with_capacity(text.len());
@@ -480,11 +479,11 @@ fn rename(text: &str, from: &str, to: &str) -> String {
     out
 }
 
-// The slices that a workflow has done, each with the transition before its work was reported.
+// The done slices of a workflow, each with the transition before its report.
 
-/// Transitions of a log that are looked through, newest first.
+/// Maximum number of transitions of a log that are searched, newest first.
 const MOST_TRANSITIONS: usize = 5_000;
-/// Slices that cases are made of, newest first.
+/// Maximum number of slices from which cases are made, newest first.
 const MOST_SLICES: usize = 50;
 
 /// A done slice.
@@ -494,26 +493,26 @@ struct DoneSlice {
     pub commit: String,
     /// The transition before the report.
     pub before: String,
-    /// The report and what came after it, oldest first, by their commits in the log.
+    /// The report and the transitions after it, oldest first.
     pub events: Vec<Meta>,
-    /// What can be planted in its change.
+    /// Faults that can be planted in its change.
     pub faults: VecDeque<Fault>,
 }
 
-/// Where cases are made of.
+/// A history from which cases are made.
 struct Source {
     pub workspace: Workspace,
-    /// It is this repository's own.
+    /// Whether it is this repository's own.
     pub own: bool,
     pub slices: Vec<DoneSlice>,
-    /// The slice whose fault is next.
+    /// Index of the slice whose fault is taken next.
     next: usize,
-    /// Of the history that cook carries, for as long as cases are made of it.
+    /// Keeps the directory of the built-in history alive.
     _dir: Option<TemporaryDir>,
 }
 
 impl Source {
-    /// The done slices of a workflow, newest first; none where there is no log.
+    /// The done slices of a workflow, newest first; none if there is no log.
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
@@ -540,7 +539,7 @@ impl Source {
                 let Event::Implemented { commit, .. } = store.event(&meta.commit)? else {
                     continue;
                 };
-                // A history that was written anew may have lost it.
+                // Rewritten history may not contain the commit any more.
                 let Some(commit) = workspace.repo.resolve(&commit)? else {
                     continue;
                 };
@@ -570,11 +569,11 @@ impl Source {
         })
     }
 
-    /// The history that cook carries, for repositories that have none of their own: the job of `cook demo`, done
-    /// by its scripted agents in the user's name.
+    /// The built-in history, for repositories without enough of their own: the work of `cook demo`, done by its
+    /// scripted agents in the user's name.
     ///
     /// # Errors
-    /// A directory that cannot be made, what keeps a demonstration from its end.
+    /// A directory that cannot be made, or a failed demonstration.
     pub fn carry(workspace: &Workspace) -> Result<Self> {
         let dir = TemporaryDir::make()
             .or_fail(Code::NotWritable, "no directory can be made for cases")?;
@@ -593,7 +592,8 @@ impl Source {
         })
     }
 
-    /// The next fault of each slice in turn, with the slice's place; whether it is of this repository's own history.
+    /// The next fault, from each slice in turn, with the index of the slice and whether the history is this
+    /// repository's own.
     pub fn take_fault(&mut self) -> Option<(usize, Fault, bool)> {
         for _ in 0..self.slices.len() {
             let at = self.next;

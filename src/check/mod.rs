@@ -1,9 +1,8 @@
-//! `cook check`: is what was just claimed true of this commit? In any repository, without a log or a
-//! mission: gates in a clean room at HEAD, the tests of the base on the new code, and what is not
-//! committed.
+//! `cook check`: whether the claims made about a commit are true. It works in any repository, without a log or a
+//! mission: it runs the gates in a clean room at HEAD, runs the tests of the base on the new code, and lists
+//! uncommitted changes.
 //!
-//! Invariant: nothing of the repository runs that this machine does not trust, and a gate that did
-//! not run is never taken for green.
+//! Invariant: only commands that this machine trusts run, and a gate that did not run never counts as green.
 
 mod gate_check;
 
@@ -20,10 +19,10 @@ use cook_protocol::trials::Weight;
 use cook_repo::git::MAX_EDITS;
 use gate_check::{NAMED, some};
 
-/// Checks HEAD's commit, or the one that is named.
+/// Checks HEAD or the named commit.
 ///
 /// # Errors
-/// No commit, a base or a gate that is not known, git that does not answer, an interruption.
+/// No commit, an unknown base or gate, a failing git, or an interruption.
 pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Checked> {
     let here = workspace.repo.head()?.commit;
     let Some(head) = ask.commit.map(str::to_owned).or(here) else {
@@ -69,7 +68,7 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     Ok(checked.settle())
 }
 
-/// The gates of the settings are those of the commit, or this machine's user trusts each of them.
+/// Whether the settings are those of the commit, or the user trusts each of their commands.
 fn decides_by_own(workspace: &Workspace, head: &str) -> Result<bool> {
     let config = workspace.config()?;
     let trust = Trust::of(&workspace.repo)?;
@@ -79,23 +78,24 @@ fn decides_by_own(workspace: &Workspace, head: &str) -> Result<bool> {
     Ok(is_trusted || workspace.world()?.holds_settings(head)?)
 }
 
-/// What the last check said of a commit.
+/// The stored result of the last check.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Said {
     head: String,
-    /// Its first line that keeps the commit from being true, and the command beside it.
+    /// The first line that keeps the answer from being true, with its command.
     what: Option<(String, String)>,
     is_false: bool,
 }
 
-/// Bytes of what is kept of a check.
+/// Maximum size of the stored result in bytes.
 const MAX_SAID: u64 = 1 << 16;
 
 fn find_said(repo: &Repo) -> PathBuf {
     repo.common_dir().join("cook").join("checked.json")
 }
 
-/// Keeps what a check said, for `cook` alone to show. Where it cannot be written, the answer was on the screen.
+/// Stores the result of a check, for `cook` without a command. A failure is ignored, because the answer was shown
+/// already.
 pub(crate) fn keep_said(repo: &Repo, checked: &Checked) {
     let place = find_said(repo);
     let mut lines = checked.lines.iter();
@@ -112,8 +112,7 @@ pub(crate) fn keep_said(repo: &Repo, checked: &Checked) {
     }
 }
 
-/// What the last check said, if it was of this commit (full id) and not that it is true: a verdict, its reason, and
-/// the next command.
+/// The last result if it is about this commit (full id) and not true: the verdict, its reason, and the next command.
 pub(crate) fn read_said(repo: &Repo, head: &str) -> Option<(&'static str, String, String)> {
     let text = disk::read_text(&find_said(repo), MAX_SAID, Links::Refuse).ok()??;
     let said: Said = serde_json::from_str(&text).ok()?;
@@ -122,7 +121,7 @@ pub(crate) fn read_said(repo: &Repo, head: &str) -> Option<(&'static str, String
     Some((verdict, what, show))
 }
 
-/// What no commit has.
+/// Adds lines about uncommitted changes.
 fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
     let status = repo.status()?;
     let (mut edited, mut untracked) = (Vec::new(), Vec::new());
@@ -133,7 +132,7 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
             false => untracked.push(path),
         }
     }
-    // Settings that git ignores decide here all the same.
+    // Settings that git ignores are in force all the same.
     let is_named =
         |path: &String| SETTINGS == path || SETTINGS.starts_with(path) && path.ends_with('/');
     let mut show_untracked = "git status --short";
@@ -183,7 +182,7 @@ fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<()> {
     Ok(())
 }
 
-/// Which tests the diff adds, takes away, edits or marks as skipped: a list, and no verdict.
+/// Lists the tests that the diff adds, removes, edits or marks as skipped, without a verdict.
 fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<()> {
     let edits = repo.edits(&checked.base.commit, &checked.head)?;
     let mut touched: BTreeMap<Touch, Vec<String>> = BTreeMap::new();

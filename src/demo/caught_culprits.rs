@@ -1,7 +1,6 @@
-//! Whether a culprit was caught: read from the log and the repository after the run.
+//! Whether a culprit was caught, according to the log and the repository after the run.
 //!
-//! Invariant: each misdeed needs an entry of the log of its own, of its role and code, in
-//! the order of the story.
+//! Invariant: each misdeed needs its own entry in the log, with its role and code, in the order of the story.
 
 use super::demo_repository::Misdeed;
 use crate::prelude::*;
@@ -29,10 +28,10 @@ pub struct CaughtViolation {
     pub kept: Vec<String>,
 }
 
-/// Looks on and tells on.
+/// Passes events on to another observer and records violations.
 pub(super) struct Recorder<'a> {
     pub observer: &'a mut dyn Observer,
-    /// What sessions did that they may not.
+    /// Violations of sessions, with their roles.
     pub breaches: Vec<(Role, Violation)>,
 }
 
@@ -49,10 +48,10 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// What became of each misdeed.
+/// How each misdeed was caught.
 ///
 /// # Errors
-/// `demo_not_caught`, with the first one that the log does not show.
+/// `demo_not_caught`, with the first misdeed that the log does not show.
 pub(super) fn catches(
     workspace: &Workspace,
     misdeeds: &[&Misdeed],
@@ -99,7 +98,7 @@ pub(super) fn catches(
     Ok(catches)
 }
 
-/// A red gate is not a refusal: the report is taken for the commit that it names.
+/// A red gate is not a refusal: the report is accepted for the commit that it names.
 const GATE_RED: &str = "gate_red";
 
 fn tells(entry: &Entry, role: Role, code: &str) -> bool {
@@ -137,7 +136,7 @@ mod tests {
         (dir, workspace)
     }
 
-    /// A re-grounder's session that breached, as far as the log is concerned.
+    /// Records a violation by a session of the re-grounder.
     fn record_breach(workspace: &Workspace) {
         let event = Event::Refused {
             role: Role::Regrounder,
@@ -164,7 +163,7 @@ mod tests {
         }
     }
 
-    /// One entry of the log shows one misdeed.
+    /// One entry of the log accounts for one misdeed.
     #[test]
     fn two_misdeeds_need_two_entries() {
         let (_dir, workspace) = repository();

@@ -1,5 +1,4 @@
-//! The demonstration's repository: its directory, what a user would do in it, and the
-//! agents that work there.
+//! The repository of a demonstration: its directory, its setup as by a user, and the agents that work in it.
 
 use crate::init::{TRACKED, write_contract};
 use crate::prelude::*;
@@ -10,24 +9,24 @@ use cook_agents::Preset;
 use cook_protocol::model::{Access, AgentName, AgentTable, Resume};
 use cook_repo::process::Clocks;
 
-/// The agents' table, but for what is known only here.
+/// The table of the agents, without the fields that are set here.
 const AGENT: &str = include_str!("../../protocol/demo/agent.toml");
-/// Where the agents' scripts lie, below the worktree: scratch of `.agent/`.
+/// Directory of the agents' scripts in the worktree, within the scratch space of `.agent/`.
 const SCRIPTS: &str = ".agent/tmp/demo";
-/// How the directories of demonstrations are named that nobody named.
+/// Prefix of directory names that the user did not choose.
 const PREFIX: &str = "cook-demo-";
-/// The agents' name.
+/// The name of the agents.
 const NAME: &str = "scripted";
-/// How long a session may take.
+/// Time limit of a session.
 const WALL: Duration = Duration::from_secs(60);
-/// How long an agent may be silent where one of its role does not end by itself.
+/// How long an agent may be silent if an agent of its role hangs.
 const SHORT_IDLE: Duration = Duration::from_secs(2);
-/// Bytes of the settings, at most.
+/// Maximum size of the settings in bytes.
 const MAX_SETTINGS: u64 = 1 << 20;
-/// How long git may take.
+/// Time limit of a git command.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What the agents, the gate and the stop verifier are run with.
+/// Checks that the programs which the agents, the gate and the stop verifier need exist.
 pub(super) fn look_for_programs() -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_absent = |program: &&str| on_path(program, &path).is_none();
@@ -44,7 +43,7 @@ pub(super) fn look_for_programs() -> Result<()> {
     }
 }
 
-/// The directory of a demonstration: `given`, which must be absent or empty, else a new one.
+/// The directory of a demonstration: `given`, which must be absent or empty, or a new one.
 pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf> {
     let Some(dir) = given else {
         let made = tempfile::Builder::new().prefix(PREFIX).tempdir();
@@ -70,8 +69,8 @@ pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf> {
     Ok(dir.to_owned())
 }
 
-/// Removes the repositories that earlier demonstrations made in the system's directory for temporary files: those that
-/// are gone, and why each of the others stays.
+/// Removes repositories of earlier demonstrations from the system's temporary directory. Returns the removed ones, and
+/// a failure for each one that stays.
 pub fn remove_left() -> (Vec<PathBuf>, Vec<Failure>) {
     let entries = std::fs::read_dir(std::env::temp_dir()).into_iter();
     let names = entries.flatten().flatten();
@@ -107,7 +106,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, what).with_cause(error)
 }
 
-/// The program with its tests, `cook init --commit`, `cook trust`.
+/// Sets up the repository: the program with its tests, `cook init --commit`, `cook trust`.
 pub(super) fn set_up(root: &Path, story: &Story, author: Option<(&str, &str)>) -> Result<()> {
     let (name, address) = author.unwrap_or(("cook demo", "demo@example.org"));
     for (path, text) in &story.start {
@@ -115,7 +114,7 @@ pub(super) fn set_up(root: &Path, story: &Story, author: Option<(&str, &str)>) -
     }
     let begin = ["init", "--quiet", "--initial-branch=main", "--template="];
     git(root, &begin)?;
-    // Nothing of the user's settings has a say in the commits of the scripted agents.
+    // The user's git settings must not affect the commits of the scripted agents.
     for (name, value) in [
         ("user.name", name),
         ("user.email", address),
@@ -138,7 +137,7 @@ pub(super) fn set_up(root: &Path, story: &Story, author: Option<(&str, &str)>) -
     let head = String::from_utf8_lossy(&head);
     let gate = toml::Value::from(story.gate.as_str());
     write(&settings, &format!("{head}\n[gates.test]\nrun = {gate}\n"))?;
-    // The stop verifier is made from the gates.
+    // Generates the stop verifier from the gates.
     write_contract(workspace.repo.root(), None, &|_| {})?;
     workspace.store = Some(Store::create(workspace.place())?);
     let mut paths: Vec<&str> = TRACKED.to_vec();
@@ -164,7 +163,7 @@ pub(super) fn set_up(root: &Path, story: &Story, author: Option<(&str, &str)>) -
     Ok(())
 }
 
-/// The program of each role's agent.
+/// Writes the script of each role's agent.
 pub(super) fn write_scripts(root: &Path, story: &Story, culprit: Option<Culprit>) -> Result<()> {
     PLAYED.iter().try_for_each(|role| {
         let script = story.script(*role, culprit);
@@ -176,7 +175,7 @@ fn describe_place(role: Role) -> String {
     format!("{SCRIPTS}/{}.sh", role.short())
 }
 
-/// The scripted agent in every role.
+/// Assigns the scripted agent to every role.
 pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssignment> {
     let hangs = culprit.filter(|culprit| *culprit == Culprit::Hanger);
     let hanging: Vec<_> = hangs
@@ -238,10 +237,10 @@ pub(super) fn make_failure(why: &str) -> Failure {
     Failure::new(FailureKind::Check, Code::DemoFailed, why)
 }
 
-// The story as data (`protocol/demo/story.toml`), and the programs that its agents are.
+// The story as data (`protocol/demo/story.toml`), and the scripts made from it.
 //
-// Invariant: only agents get anything of it. The driver is told nothing, so that what it
-// decides it decides by what it measures.
+// Invariant: only agents receive parts of the story. The driver knows nothing of it, so it decides by its measurements
+// alone.
 
 const STORY: &str = include_str!("../../protocol/demo/story.toml");
 
@@ -265,76 +264,76 @@ pub enum Culprit {
     Editor,
 }
 
-/// Everything that is told to the agents of a demonstration.
+/// All data for the agents of a demonstration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Story {
     /// The mission of the repository.
     pub mission: String,
     pub gate: String,
-    /// How the program of each agent begins.
+    /// The beginning of each agent's script.
     beginning: String,
-    /// Each role's report, with places in braces for what differs.
+    /// The report of each role, with placeholders in braces.
     reports: BTreeMap<String, String>,
-    /// The files that the repository begins with, by path.
+    /// The initial files of the repository, by path.
     pub start: BTreeMap<String, String>,
     session: Vec<Session>,
     misdeed: Vec<Misdeed>,
 }
 
-/// What an agent does in one session, in this order.
+/// The actions of an agent in one session, in this order.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Session {
     role: String,
-    /// For the shell.
+    /// Shell commands.
     run: String,
-    /// The JSON of a re-grounder's report.
+    /// The JSON block of a re-grounder's report.
     block: Option<String>,
-    /// What stands in the places of its report; without it there is none, and nothing says that it begins.
+    /// Values for the placeholders of the report. If absent, the script announces no session and gives no report.
     report: Option<BTreeMap<String, String>>,
 }
 
-/// A session of an agent that misbehaves.
+/// A session of a misbehaving agent.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Misdeed {
     culprit: Culprit,
-    /// It comes before the role's session of that number, from 1.
+    /// Number of the role's session, from 1, that it precedes.
     turn: usize,
-    /// It does that session's steps, and the session only reports them.
+    /// Whether it performs the steps of that session, which then only reports them.
     #[serde(default)]
     works: bool,
-    /// The code by which the log must tell of it, or `gate_red`.
+    /// The code with which the log must record it, or `gate_red`.
     pub code: String,
-    /// What it did, for people.
+    /// A description for people.
     pub did: String,
     session: Session,
 }
 
 impl Misdeed {
-    /// Whose session it is.
+    /// The role of the session.
     pub(super) fn role(&self) -> Option<Role> {
         Role::parse(&self.session.role)
     }
 }
 
 impl Story {
-    /// The story that is built in.
+    /// The built-in story.
     ///
     /// # Errors
-    /// When it is no such document.
+    /// A story with an invalid format.
     pub(super) fn read() -> Result<Self, toml::de::Error> {
         toml::from_str(STORY)
     }
 
-    /// What a culprit does, in the order in which it does it.
+    /// The misdeeds of a culprit, in order.
     pub(super) fn misdeeds(&self, culprit: Culprit) -> Vec<&Misdeed> {
         let of_it = |misdeed: &&Misdeed| misdeed.culprit == culprit;
         self.misdeed.iter().filter(of_it).collect()
     }
 
-    /// The sessions of a role in order, those in which the culprit misbehaves among them.
+    /// The sessions of a role in order, including those in which the culprit misbehaves.
     fn sessions(&self, role: Role, culprit: Option<Culprit>) -> Vec<Session> {
         let is_own = |session: &&Session| Role::parse(&session.role) == Some(role);
         let misdeeds = culprit.map(|culprit| self.misdeeds(culprit));
@@ -356,7 +355,7 @@ impl Story {
         sessions
     }
 
-    /// The program of a role's agent, for the shell.
+    /// The shell script of a role's agent.
     pub(super) fn script(&self, role: Role, culprit: Option<Culprit>) -> String {
         let mut script = format!("{}case $session in\n", self.beginning);
         for (number, session) in (1..).zip(self.sessions(role, culprit)) {
@@ -370,7 +369,7 @@ impl Story {
             };
             script += &format!("{number})\n{steps}\n;;\n");
         }
-        // A session that the story does not have is told apart from one that it has.
+        // A session that the story does not have ends with a distinct error.
         let beyond = format!("the story has no further session of the {role}");
         let beyond = json!({"type": "message_end",
             "message": {"stopReason": "error", "errorMessage": beyond}});
@@ -405,7 +404,7 @@ mod tests {
     use cook_protocol::report;
     use std::iter::once;
 
-    /// Whatever is refused of the story is refused for what it says, never for its form.
+    /// Reports of the story may be refused for their content, but never for their form.
     #[test]
     fn every_report_of_the_story_keeps_the_rules() {
         let story = Story::read().unwrap();

@@ -1,8 +1,7 @@
-//! `cook demo`: a repository of its own, scripted agents, and the driver of `cook run`.
+//! `cook demo`: a separate repository, scripted agents, and the driver of `cook run`.
 //!
-//! Invariants: nothing outside the demonstration's directory is written; the driver and
-//! its rules are those of every run, and are told nothing of the story; whether a culprit
-//! was caught is read from the log, never from the story.
+//! Invariants: nothing is written outside the demonstration's directory. The driver and its rules are those of every
+//! run, and know nothing of the story. Whether a culprit was caught is decided by the log, never by the story.
 
 mod caught_culprits;
 mod demo_repository;
@@ -17,44 +16,44 @@ use caught_culprits::Recorder;
 use demo_repository::Story;
 use demo_repository::make_failure;
 
-/// How long a demonstration may take before it counts as stuck.
+/// Time after which a demonstration counts as stuck.
 const WALL: Duration = Duration::from_secs(300);
 
-/// A repository that is ready for its demonstration.
+/// A repository that is set up for a demonstration.
 pub struct Demo {
     pub root: PathBuf,
     is_temporary: bool,
-    /// The command that was trusted.
+    /// The trusted gate.
     pub gate: String,
     story: Story,
     culprit: Option<Culprit>,
 }
 
-/// What a demonstration came to.
+/// The result of a demonstration.
 #[derive(Debug)]
 pub struct DemoResult {
-    /// The repository, which stays.
+    /// The repository, which is kept.
     pub root: PathBuf,
-    /// Nobody named its directory.
+    /// Whether its directory was created by `cook` and not named by the user.
     pub is_temporary: bool,
-    /// Who misbehaved.
+    /// The culprit, if any.
     pub culprit: Option<Culprit>,
-    /// What became of each thing that it did.
+    /// How each misdeed was caught.
     pub catches: Vec<CaughtViolation>,
-    /// Of the driver.
+    /// The driver's result.
     pub outcome: Outcome,
     /// The documents at the end.
     pub snapshot: Snapshot,
     /// HEAD at the end.
     pub head: Head,
-    /// Wall time of the sessions.
+    /// Wall time of the run.
     pub took: Duration,
 }
 
 impl Demo {
-    /// Sets the repository up as a user would: a program, `cook init`, `cook trust`; the log
-    /// says that a script did it. `dir` must be absent or empty; without one a new directory
-    /// is made below the system's for temporary files. `author`: whose name, and address, commits bear.
+    /// Sets up the repository as a user would: a program, `cook init`, `cook trust`; the log records that a script did
+    /// this. `dir` must be absent or empty; without it a new directory is created in the system's temporary directory.
+    /// `author` is the name and address for commits.
     ///
     /// # Errors
     /// No `git`, `sh` or `bash` on `PATH`; a directory that is in use or cannot be written.
@@ -79,11 +78,11 @@ impl Demo {
         })
     }
 
-    /// Drives it to its end.
+    /// Drives the demonstration to its end.
     ///
     /// # Errors
-    /// `demo_failed` when the work is not done at the end, `demo_not_caught` when what the
-    /// culprit did is not in the log; whatever ends a driver.
+    /// `demo_failed` if the work is not done at the end; `demo_not_caught` if the log does not show a misdeed; any
+    /// failure of the driver.
     pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult> {
         let started = Instant::now();
         let mut recorder = Recorder {
@@ -98,7 +97,7 @@ impl Demo {
             tokens: None,
             requests: None,
         };
-        // In a sandbox nobody could be caught at what it shows.
+        // A sandbox would prevent the misdeeds that it demonstrates.
         let keeping = Keeping::Measured {
             why: "it shows the measurements".to_owned(),
         };

@@ -1,6 +1,5 @@
-//! The contract files of `.agent/` (`protocol/completion.md#files`): written where they are
-//! missing, kept where they are there, and only cook's own unedited verify scripts
-//! made anew when they are out of date.
+//! The contract files of `.agent/` (`protocol/completion.md#files`). Missing files are written and existing ones kept;
+//! only cook's own verify scripts are regenerated, if they are unedited and out of date.
 
 use super::detect::{Files, Proposed, detect};
 use super::text_files::{Mode, Tree, too_large, unwritable};
@@ -22,53 +21,52 @@ const CLEAN_ROOM_HEAD: &str = "
 [clean_room]
 ";
 
-/// Bytes of a file that cook keeps and only looks into.
+/// Size limit in bytes of a file that cook reads but does not rewrite.
 const MAX_KEPT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What became of a file.
+/// What was done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileOutcome {
-    /// It was missing.
+    /// It was missing and was created.
     Created,
-    /// It was cook's own and out of date; of `.gitignore`, only the block.
+    /// It was cook's own and out of date, and was updated; in `.gitignore`, only the block.
     Updated,
-    /// It stays as it was.
+    /// It was kept as it was.
     Kept,
-    /// A verify script that a person made or edited; it stays as it was.
+    /// It is a verify script that a person wrote or edited, and was kept as it was.
     KeptHandMade,
 }
 
 /// One file of the contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractFile {
-    /// Relative to the worktree.
+    /// Path relative to the worktree.
     pub path: &'static str,
-    /// What became of it.
+    /// What was done with it.
     pub outcome: FileOutcome,
 }
 
 /// What `write_contract` did and found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Contract {
-    /// The files, in the order they were written.
+    /// The files, in the order in which they were written.
     pub files: Vec<ContractFile>,
-    /// The profile as it stands; none when the one that is there cannot be read.
+    /// The present profile; `None` if the existing one cannot be read.
     pub profile: Option<Profile>,
-    /// What is wrong with files that were kept.
+    /// Problems of files that were kept.
     pub findings: Vec<Finding>,
-    /// What the settings of the repository could be.
+    /// The proposed settings for the repository.
     pub proposed: Proposed,
-    /// The settings as they stand; none when they cannot be read.
+    /// The present settings; `None` if they cannot be read.
     pub config: Option<Config>,
 }
 
-/// Writes the contract files, `cook.toml` and the `.gitignore` block. `mission` is
-/// written only where `mission.md` is missing or blank; without one an empty
-/// `mission.md` keeps the place until the user has said it. `adapt` makes the profile that is written where there
-/// is none.
+/// Writes the contract files, `cook.toml` and the `.gitignore` block. `mission` is written only if `mission.md` is
+/// missing or blank; without a mission an empty `mission.md` is created, to be filled in later. `adapt` changes the
+/// default profile, if there is no profile yet.
 ///
 /// # Errors
-/// [`Error`]; files written before it stay, and a second run goes on from there.
+/// A file that cannot be read or written. Files that were written before stay, and a second run continues from there.
 pub fn write_contract(
     root: &Path,
     mission: Option<&str>,
@@ -99,20 +97,20 @@ pub fn write_contract(
     Ok(contract)
 }
 
-/// Replaces `mission.md`: the user has said what the mission is.
+/// Replaces `mission.md` by a mission that the user has stated.
 ///
 /// # Errors
-/// [`Error`].
+/// A file that cannot be written.
 pub fn write_mission(root: &Path, mission: &str) -> Result<()> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
     write_mission_text(tree, mission)
 }
 
-/// Replaces `profile.json`: the user chose another one.
+/// Replaces `profile.json` by a profile that the user has chosen.
 ///
 /// # Errors
-/// [`Error`].
+/// A file that cannot be written.
 pub fn write_profile(root: &Path, profile: &Profile) -> Result<()> {
     write_profile_text(Tree::new(root), profile)
 }
@@ -138,7 +136,7 @@ fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<()> {
 }
 
 impl Contract {
-    /// What became of a file; none where it was not looked at.
+    /// What was done with a file; `None` if it was not processed.
     pub fn outcome(&self, path: &str) -> Option<FileOutcome> {
         let file = self.files.iter().find(|file| file.path == path);
         file.map(|file| file.outcome)
@@ -175,7 +173,7 @@ impl Contract {
         Ok(())
     }
 
-    /// `cook.toml` as it stands.
+    /// Reads `cook.toml`.
     fn config(&mut self, tree: Tree<'_>) -> Result<()> {
         let bytes = tree.bytes(SETTINGS, MAX_KEPT_BYTES)?.unwrap_or_default();
         match Config::parse(&String::from_utf8_lossy(&bytes)) {
@@ -251,7 +249,7 @@ impl Contract {
     }
 }
 
-/// `cook.toml` with the repository's checks as gates, and what a clone needs before them.
+/// The text of `cook.toml`, with the repository's checks as gates and the setup of a clone.
 fn config_text(proposed: &Proposed) -> String {
     let mut text = CONFIG_HEAD.to_owned();
     if proposed.checks.is_empty() {
@@ -281,22 +279,22 @@ fn config_text(proposed: &Proposed) -> String {
     text
 }
 
-/// The settings that `cook init` would write into that worktree; nothing is written.
+/// The settings that `cook init` would write into that worktree. Writes nothing.
 ///
 /// # Errors
-/// When a file that is there cannot be read.
+/// A file that cannot be read.
 pub(crate) fn propose_settings(root: &Path) -> Result<Config> {
     Ok(Config::parse(&config_text(&detect(root)?)).unwrap_or_default())
 }
 
-/// The settings that would fit what was found in folders.
+/// The settings for the projects that were found in several folders.
 pub(crate) fn propose_for(found: &BTreeMap<String, Proposed>) -> Config {
     let mut config = Config::default();
     let mut is_always_due = false;
     for (dir, proposed) in found {
         let place = RepoPath::try_from(dir.clone()).ok();
         let own = Config::parse(&config_text(proposed));
-        // A name that no setting can hold is passed over.
+        // A folder whose name the settings cannot hold is skipped.
         let (Ok(own), true) = (own, place.is_some() || dir.is_empty()) else {
             continue;
         };
@@ -321,7 +319,7 @@ pub(crate) fn propose_for(found: &BTreeMap<String, Proposed>) -> Config {
                     Err(_) => Command::AtRoot(run),
                 }
             });
-            // Members share what their workspace needs.
+            // Members of a workspace share its setup.
             let is_new = |command: &Command| !room.setup.contains(command);
             let command = command.ok().filter(is_new);
             room.setup.0.extend(command);
@@ -337,10 +335,10 @@ pub(crate) fn propose_for(found: &BTreeMap<String, Proposed>) -> Config {
     config
 }
 
-/// What stands between a folder and the name of a gate that was found there.
+/// Separates a folder from the name of a gate that was found there.
 pub(crate) const OF_FOLDER: char = ':';
 
-/// What a clone needs before the checks, as lines of `[clean_room]`.
+/// The setup of a clone, as lines of `[clean_room]`.
 pub(crate) fn setup_settings(proposed: &Proposed) -> Vec<String> {
     let setup: Vec<&String> = proposed.setup.iter().map(|(_, run)| run).collect();
     let all = [
@@ -354,7 +352,7 @@ pub(crate) fn setup_settings(proposed: &Proposed) -> Vec<String> {
     lines.collect()
 }
 
-/// As TOML; none of nothing.
+/// A TOML list; `None` if it is empty.
 fn list<T: AsRef<str>>(words: &[T]) -> Option<String> {
     let quoted: Vec<String> = words
         .iter()
@@ -363,29 +361,28 @@ fn list<T: AsRef<str>>(words: &[T]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("[{}]", quoted.join(", ")))
 }
 
-// The two verify scripts. Each carries a marker line with two digests: of the
-// gates it was made from, and of its own text. The first tells a script that is
-// out of date with `cook.toml`, the second one that a person has edited; an
-// edited or hand-made script is never replaced.
+// The two verify scripts. Each has a marker line with two digests: one of the gates that it was made from, and one of
+// its own text. The first shows that a script is out of date with `cook.toml`, the second that a person has edited it.
+// An edited or handwritten script is never replaced.
 
 const CONTROL_PLANE: &str =
     include_str!("../../templates/agent/verify_completion_control_plane.sh");
 const STOP: &str = include_str!("../../templates/agent/verify_completion_stop.sh");
 const MARKER: &str = "# generated by cook:";
 
-/// Raised when a script made from the same gates has to be made anew.
+/// Increased when scripts must be regenerated although their gates have not changed.
 const FORMAT: u32 = 2;
 
-/// `verify_completion_control_plane.sh`.
+/// The text of `verify_completion_control_plane.sh`.
 pub fn control_plane_script() -> String {
     seal(CONTROL_PLANE, &compute_digest(&[]))
 }
 
-/// `verify_completion_stop.sh` for these gates.
+/// The text of `verify_completion_stop.sh` for these gates.
 pub fn stop_script(gates: &[GateSpec]) -> String {
     let mut lines = String::new();
     for gate in list_required(gates) {
-        // A gate is words, not a script: what bash would read into them stays as it is written.
+        // A gate consists of words and is not a script, so its words are quoted for bash.
         let words = shell_words::split(&gate.run).unwrap_or_default();
         let run = match gate.dir.as_str() {
             "" => shell_words::join(words),
@@ -407,7 +404,8 @@ pub fn stop_verifier_is_stale(gates: &[GateSpec], script: &str) -> bool {
     read_seal(script).is_some_and(|seal| seal != compute_digest(gates))
 }
 
-/// What becomes of a script that is there, given the one that would be made now.
+/// Whether an existing script may be replaced by the one that would be generated now: it is cook's own, unedited, and
+/// made from other gates.
 pub(super) fn may_replace(existing: &str, made: &str) -> bool {
     match (read_seal(existing), read_seal(made)) {
         (Some(existing), Some(made)) => existing != made,
@@ -415,19 +413,19 @@ pub(super) fn may_replace(existing: &str, made: &str) -> bool {
     }
 }
 
-/// Whether cook made the script and nobody has edited it.
+/// Whether cook generated the script and nobody has edited it.
 pub(super) fn is_generated(script: &str) -> bool {
     read_seal(script).is_some()
 }
 
-/// The gates that a stop rests on: one that needs the worktree proves nothing.
+/// The gates that a stop requires. A gate that runs in the worktree proves nothing.
 fn list_required(gates: &[GateSpec]) -> impl Iterator<Item = &GateSpec> {
     gates
         .iter()
         .filter(|gate| gate.required && gate.place == Place::CleanRoom)
 }
 
-/// The digest of the gates that a script of ours was made from, where nobody edited it since.
+/// The digest of the gates that a script was made from; `None` if it is not cook's own or was edited.
 fn read_seal(script: &str) -> Option<String> {
     let script = script.replace("\r\n", "\n");
     let line = script.lines().find(|line| line.starts_with(MARKER))?;
@@ -458,12 +456,12 @@ fn short_digest(text: &str) -> String {
     sha256(text)[..16].to_owned()
 }
 
-// The marked block in `.gitignore`: execution state stays out of git, the
-// contract stays in. Bytes in, bytes out; the user's own lines and line ends stay.
+// The marked block in `.gitignore`: it excludes the execution state from git, but not the contract. The user's own
+// lines and all line endings are preserved byte for byte.
 
 /// First line of the block.
 const BEGIN: &str = "# >>> cook: the state of the work stays out of git, its contract stays in";
-/// What the first line begins with in every version.
+/// The start of the first line in every version.
 const BEGIN_MARK: &[u8] = b"# >>> cook";
 /// Last line of the block.
 const END: &str = "# <<< cook";
@@ -478,11 +476,11 @@ pub const TRACKED: [&str; 6] = [
     ".agent/cook.toml",
 ];
 
-/// Files there that a user may add, and that are the repository's too: who may sign a log's tip.
+/// Files in `.agent/` that a user may add and that belong to the repository too: the list of permitted signers.
 const MAY_BE_TRACKED: [&str; 1] = [".agent/allowed_signers"];
 
-/// The patterns. The directory itself is taken back in, because git looks at no
-/// `!` line below a directory that an earlier pattern left out.
+/// The patterns. The directory itself is included again first, because git ignores `!` lines below a directory that an
+/// earlier pattern excludes.
 fn patterns() -> Vec<String> {
     let mut lines = vec!["!.agent/".to_owned(), ".agent/*".to_owned()];
     let tracked = TRACKED.iter().chain(&MAY_BE_TRACKED);
@@ -491,8 +489,8 @@ fn patterns() -> Vec<String> {
     lines
 }
 
-/// `.gitignore` with the block in it: where one stands it is brought up to date in
-/// place, else it comes last. Equal to `existing` when nothing has to change.
+/// `.gitignore` with the block: an existing block is updated in place, otherwise the block is appended. Equal to
+/// `existing` if nothing must change.
 pub fn with_block(existing: &[u8]) -> Vec<u8> {
     let end_of_line: &[u8] = if existing.windows(2).any(|pair| pair == b"\r\n") {
         b"\r\n"
@@ -538,9 +536,8 @@ fn push_block(out: &mut Vec<u8>, patterns: &[String], end_of_line: &[u8]) {
     }
 }
 
-/// How many lines the block that begins here has, and which of them somebody else
-/// wrote into it; those are kept, after the block. A block that has lost its last
-/// line ends before the first line that is not cook's.
+/// The number of lines of the block that begins here, and its lines that cook did not write; those are kept, after the
+/// block. A block without its last line ends before the first line that is not cook's.
 fn block<'a>(lines: &[&'a [u8]], patterns: &[String]) -> (usize, Vec<&'a [u8]>) {
     let ours = |line: &[u8]| {
         let line = line.trim_ascii();
@@ -564,15 +561,15 @@ fn block<'a>(lines: &[&'a [u8]], patterns: &[String]) -> (usize, Vec<&'a [u8]>) 
     }
 }
 
-// What the work is for and what the repository is called, as its files tell it.
+// The mission and the name of the repository, as its files state them.
 
-/// Bytes a mission holds at most.
+/// Maximum size of a mission in bytes.
 pub const MAX_MISSION_BYTES: u64 = 256 * 1024;
 
-/// Characters of a project's name.
+/// Maximum number of characters of a project's name.
 const MAX_NAME_CHARS: usize = 100;
 
-/// A mission and where it stood.
+/// A mission and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundMission {
     /// The whole text.
@@ -581,8 +578,8 @@ pub struct FoundMission {
     pub source: &'static str,
 }
 
-/// The mission that the repository itself states: `.agent/mission.md` or `mission.md`. None when there is
-/// neither: what a README says of a project is no task.
+/// The mission that the repository itself states, in `.agent/mission.md` or `mission.md`. `None` if there is neither: a
+/// README describes a project, but states no task.
 ///
 /// # Errors
 /// A mission file that is a link, too large, or not text.
@@ -599,8 +596,8 @@ pub fn find_mission(root: &Path) -> Result<Option<FoundMission>> {
     Ok(None)
 }
 
-/// A document's first heading and the first paragraph after it. None without a
-/// paragraph: a title alone says nothing about what is to be done.
+/// A document's first heading and the first paragraph after it. `None` without a paragraph, because a title alone does
+/// not describe a task.
 pub(super) fn opening(readme: &str) -> Option<String> {
     let text = clean(readme, Lines::Keep);
     let mut heading: Option<&str> = None;
@@ -641,7 +638,7 @@ pub(super) fn opening(readme: &str) -> Option<String> {
     }
 }
 
-/// Drops a leading block between `---` lines.
+/// Removes a leading block between `---` lines.
 fn without_front_matter(text: &str) -> &str {
     text.strip_prefix("---\n")
         .and_then(|rest| rest.split_once("\n---\n"))
@@ -653,7 +650,8 @@ fn is_heading(line: &str) -> bool {
     rest.len() < line.len() && rest.starts_with(' ')
 }
 
-/// Blank lines, badges, images, HTML, rules, comments, `**Status**: draft` and its like: no prose.
+/// Whether a line is not prose: blank lines, badges, images, HTML, rules, comments, and fields such as `**Status**:
+/// draft`.
 fn is_decoration(line: &str) -> bool {
     line.is_empty()
         || line.starts_with("**") && (line.contains("**:") || line.contains(":**"))
@@ -662,10 +660,10 @@ fn is_decoration(line: &str) -> bool {
             .any(|mark| line.starts_with(mark))
 }
 
-/// The project's name: the manifest's, else the directory's, on one harmless line.
+/// The project's name, from a manifest or else from the directory, on one line without control characters.
 ///
 /// # Errors
-/// A manifest that is there and cannot be read.
+/// A manifest that exists but cannot be read.
 pub fn project_name(root: &Path) -> Result<String> {
     let files = Files::new(root);
     let manifests = [

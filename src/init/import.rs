@@ -1,8 +1,7 @@
-//! Taking in the execution state that an older writer left in `.agent/`.
+//! Imports the execution state that an older program left in `.agent/`.
 //!
-//! Tolerant: what cook knows is taken as it stands, what it does not know is left
-//! out and named. Nothing is changed on disk, and whatever is not taken in is a
-//! finding; the originals are kept by whoever writes the new state.
+//! Tolerant: known data is taken in unchanged; unknown data is left out and becomes a finding. Nothing is changed on
+//! disk: the code that writes the new state keeps the originals.
 
 use super::text_files::{Tree, is_directory};
 use crate::prelude::*;
@@ -15,7 +14,7 @@ pub const FLAT: &str = "agent-0.1.26";
 /// The later layout: the same files under `.agent/current/`.
 pub const CURRENT: &str = "agent-current";
 
-/// Files that make a directory a layout.
+/// Files whose presence identifies a layout.
 const EXECUTION_STATE: [&str; 5] = [
     "state.json",
     "plan.json",
@@ -24,20 +23,20 @@ const EXECUTION_STATE: [&str; 5] = [
     "stop-check-history.jsonl",
 ];
 
-/// What was found and what could not be taken in.
+/// The imported state, and what could not be imported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// For the first `Bootstrapped` event.
     pub import: Import,
-    /// `import_dropped`, `trail_torn`, and documents that could not be read.
+    /// `import_dropped`, `trail_torn`, and documents that cannot be read.
     pub findings: Vec<Finding>,
 }
 
-/// Reads the older state in that directory (`.agent/` of a worktree); none when it
-/// holds none. Where both layouts stand side by side the later one is read.
+/// Reads the older state in that directory (the `.agent/` of a worktree); `None` if there is none. If both layouts
+/// exist, the later one is read.
 ///
 /// # Errors
-/// A link, a file that is too large, or one that cannot be read.
+/// A link, or a file that is too large or cannot be read.
 pub fn read(agent_dir: &Path) -> Result<Option<Imported>> {
     if !is_directory(agent_dir, ".agent")? {
         return Ok(None);
@@ -108,7 +107,7 @@ impl Source<'_> {
         self.tree.bytes(&path, MAX_DOCUMENT_BYTES as u64)
     }
 
-    /// A document as JSON; one that is none is a finding and is not taken in.
+    /// A document as a JSON object; one that is not becomes a finding and is not imported.
     fn document(&self, document: Document, notes: &mut Notes) -> Result<Option<Object>> {
         let Some(bytes) = self.bytes(document)? else {
             return Ok(None);
@@ -136,7 +135,7 @@ impl Source<'_> {
     }
 }
 
-/// A stopped policy that still binds. `done` does not: it has to be proved again.
+/// A stopped policy that is still in force. `done` is not: it has to be proved again.
 fn read_stopped_policy(state: Option<Object>) -> (Option<Policy>, String) {
     let mut state = state.unwrap_or_default();
     let policy = state.remove("continuation_policy");
@@ -151,14 +150,14 @@ fn read_stopped_policy(state: Option<Object>) -> (Option<Policy>, String) {
     }
 }
 
-// Reading an old object field by field: what does not fit is left out and named.
+// Reading an old object field by field: values that do not fit are left out and named.
 
-/// Findings that an import gives at most; the rest is counted.
+/// Maximum number of findings of an import; the rest is counted.
 const MAX_FINDINGS: usize = 200;
-/// Characters of a message.
+/// Maximum number of characters of a message.
 const MAX_MESSAGE: usize = 300;
 
-/// What was found, each thing once with how often.
+/// The findings: each is listed once, with the number of its occurrences.
 #[derive(Debug, Default)]
 struct Notes {
     seen: BTreeMap<(Code, String, String), usize>,
@@ -197,20 +196,20 @@ impl Notes {
     }
 }
 
-/// An object of an older writer.
+/// A JSON object from an older program.
 type Object = Map<String, Value>;
 
-/// An object whose fields all say something.
+/// The object without its null fields.
 fn without_nulls(mut object: Object) -> Object {
     object.retain(|_, value| !value.is_null());
     object
 }
 
-/// What a type knows of an object, with these values in the place of what is missing. A field in another
-/// shape is tried as the nearest one that fits.
+/// Deserializes the fields of an object that the type knows; `defaults` replace missing values. A value with an
+/// unexpected shape is converted to the nearest shape that fits.
 ///
 /// # Errors
-/// What is missing.
+/// The message about a required field that is missing or unreadable.
 fn read_known<T: DeserializeOwned>(
     mut object: Object,
     defaults: Value,
@@ -224,7 +223,7 @@ fn read_known<T: DeserializeOwned>(
     for (key, value) in &defaults {
         object.entry(key).or_insert_with(|| value.clone());
     }
-    // Shapes that are left to try of each field.
+    // The shapes of each field that are still to be tried.
     let mut shapes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     loop {
         let value = Value::Object(object.clone());
@@ -259,7 +258,7 @@ fn read_known<T: DeserializeOwned>(
     }
 }
 
-/// Other shapes of a value, the nearest last.
+/// Other shapes of a value, the nearest one last.
 fn list_shapes(value: &Value) -> Vec<Value> {
     let as_text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -281,10 +280,10 @@ fn list_shapes(value: &Value) -> Vec<Value> {
     }
 }
 
-// The old histories, line by line. A line that is not a record is a finding with its
-// number; the others are taken in.
+// The old histories, line by line. A line that is not a record becomes a finding with its line number; the others are
+// imported.
 
-/// Bytes of a history that are read.
+/// Maximum size in bytes of a history.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The records of a history.
@@ -323,7 +322,7 @@ fn read_line<T: DeserializeOwned>(
     };
     let mut object = without_nulls(object);
     object.insert("schema_version".to_owned(), json!(SchemaVersion));
-    // What cook alone writes.
+    // Fields that only cook may set.
     for own in ["seq", "by"] {
         object.remove(own);
     }
@@ -331,12 +330,12 @@ fn read_line<T: DeserializeOwned>(
         .map_err(|what| format!("{what}; the record was not taken in"))
 }
 
-// The old plan and the old slice cursor.
+// The old plan and the old active slice.
 
-/// The mission anchor of a document until the first transition writes the workflow's.
+/// Placeholder for the mission anchor, until the first transition writes the real one.
 const UNSTATED: &str = "(not stated)";
 
-/// The plan; mission and revision are cook's to write.
+/// The plan; cook sets its mission and revision.
 fn read_plan(mut object: Object, notes: &mut Notes) -> Option<Plan> {
     let slices = match object.remove("candidate_slices") {
         Some(Value::Array(slices)) => slices,
@@ -384,7 +383,7 @@ fn read_slice(value: Value, index: usize, notes: &mut Notes) -> Option<Slice> {
     }
 }
 
-/// Evidence is a text until an event of cook's own has checked it.
+/// Evidence counts only as text until an event of cook has checked it.
 fn tell_evidence(value: &Value) -> String {
     match serde_json::from_value(value.clone()) {
         Ok(Evidence::Record(record)) => format!("{}: {}", record.criterion, record.anchor),
@@ -393,7 +392,7 @@ fn tell_evidence(value: &Value) -> String {
     }
 }
 
-/// The slice cursor, where it names a slice with an exact handoff, or none.
+/// The active slice, if it names a slice with a complete handoff, or none.
 fn read_active(mut object: Object, notes: &mut Notes) -> Option<ActiveSlice> {
     let place = "active-slice.json";
     let mut active = ActiveSlice::idle(UNSTATED);

@@ -1,10 +1,9 @@
-//! What `cook init` puts into a repository, and what it finds there: the contract
-//! files, the `.gitignore` block, proposed gates and verify scripts made from what
-//! the repository is, the mission, and older layouts.
+//! What `cook init` writes into a repository and finds there: the contract files, the `.gitignore` block, proposed
+//! gates, verify scripts, the mission, plans of other tools, and older layouts.
 //!
-//! Invariants: what a person wrote is never overwritten; a second run changes no
-//! byte; nothing that a file of the repository says becomes part of a command, but a plain
-//! name that its CI gives a tool; no link is followed out of the repository.
+//! Invariants: text that a person wrote is never overwritten. A second run changes no byte. File contents of the
+//! repository never become part of a command, except a plain name that its CI passes to a tool. No link is followed out
+//! of the repository.
 
 mod contract_files;
 mod detect;

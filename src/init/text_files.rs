@@ -1,5 +1,5 @@
-//! Reading and writing in someone else's repository: no link is followed, reads
-//! are capped, a write is a temporary file in `.agent/tmp/` and a rename.
+//! Reading and writing files in a user's repository: no link is followed, reads are limited in size, and a write is a
+//! temporary file in `.agent/tmp/` and a rename.
 
 use crate::prelude::*;
 use std::fs;
@@ -8,18 +8,18 @@ use std::io::ErrorKind;
 /// The control plane's directory, relative to the worktree.
 const AGENT: &str = ".agent";
 
-/// A worktree's root, and paths below it.
+/// The root of a worktree, for access to paths below it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tree<'a> {
     root: &'a Path,
 }
 
-/// Who may run a new file.
+/// The permissions of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Nobody.
+    /// Not executable.
     Data,
-    /// Everybody the umask allows.
+    /// Executable, as far as the umask allows.
     Script,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Tree<'a> {
         self.root.join(path)
     }
 
-    /// Whether a plain file stands there.
+    /// Whether the path is a regular file.
     pub(super) fn has_file(&self, path: &str) -> Result<bool> {
         stands(
             &self.at(path),
@@ -42,12 +42,12 @@ impl<'a> Tree<'a> {
         )
     }
 
-    /// Whether a directory stands there.
+    /// Whether the path is a directory.
     pub(super) fn has_directory(&self, path: &str) -> Result<bool> {
         is_directory(&self.at(path), path)
     }
 
-    /// A file's bytes, if it is there and holds no more than `cap`.
+    /// The bytes of a file of at most `cap` bytes; `None` if it does not exist.
     pub(super) fn bytes(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>> {
         if !self.has_file(path)? {
             return Ok(None);
@@ -58,7 +58,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The same as text.
+    /// As [`Tree::bytes`], as text.
     pub(super) fn text(&self, path: &str, cap: u64) -> Result<Option<String>> {
         let text = self.bytes(path, cap)?.map(String::from_utf8).transpose();
         text.map_err(|_| {
@@ -66,7 +66,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// Makes `.agent/` and `.agent/tmp/` where they are missing.
+    /// Creates `.agent/` and `.agent/tmp/` if they are missing.
     pub(super) fn make_agent_directories(&self) -> Result<()> {
         for path in [AGENT.to_owned(), format!("{AGENT}/tmp")] {
             if !self.has_directory(&path)? {
@@ -76,9 +76,9 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Puts a file there, whole or not at all. A file that was there keeps its permissions.
+    /// Writes a file atomically. An existing file keeps its permissions.
     pub(super) fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<()> {
-        // What is no file is not replaced.
+        // Fails if the path is not a regular file.
         self.has_file(path)?;
         let bits = match mode {
             Mode::Data => 0o666,
@@ -91,7 +91,7 @@ impl<'a> Tree<'a> {
             .map_err(|error| unwritable(path, &error))
     }
 
-    /// Lets everybody who may read the file run it. True when that was new.
+    /// Makes the file executable for everybody who may read it. Returns whether that changed it.
     pub(super) fn make_runnable(&self, path: &str) -> Result<bool> {
         runnable(&self.at(path)).map_err(|error| unwritable(path, &error))
     }
@@ -110,7 +110,7 @@ pub(super) fn too_large(path: &str, cap: u64) -> Failure {
     Failure::state(Code::InputTooLarge, what)
 }
 
-/// Whether something of that kind stands there; a link, and whatever else does, is an error.
+/// Whether the path has the given type; a link or a file of another type is an error.
 fn stands(
     path: &Path,
     shown: &str,
@@ -128,7 +128,7 @@ fn stands(
     Err(Failure::state(Code::AgentDirUnsafe, what))
 }
 
-/// Whether a directory stands there; anything else that does is an error.
+/// Whether the path is a directory; anything else at that path is an error.
 pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool> {
     stands(path, shown, fs::FileType::is_dir, "no directory")
 }
@@ -149,17 +149,17 @@ fn runnable(_path: &Path) -> std::io::Result<bool> {
     Ok(false)
 }
 
-// One text file of the user's that cook writes when it is told to: `CONTINUE.md`, the
-// agent guide. Never outside the worktree, never through a link, whole or not at all.
+// Text files of the user that cook writes on request: `CONTINUE.md` and the agent guide. Never outside the worktree,
+// never through a link, and atomically.
 
-/// Bytes such a file may have.
+/// Maximum size of such a file in bytes.
 pub(super) const MAX: u64 = 4 << 20;
 
 fn unsafe_path(path: &str, what: &str) -> Failure {
     Refusal::new(Code::PathUnsafe, format!("`{path}` is {what}")).into()
 }
 
-/// A link in the way is the path's fault, not that of `.agent/`.
+/// A link in the path is reported as an unsafe path, and not as a problem of `.agent/`.
 fn failure(failure: Failure) -> Failure {
     match failure.code {
         Code::AgentDirUnsafe => Refusal::new(Code::PathUnsafe, failure.message).into(),
@@ -167,7 +167,7 @@ fn failure(failure: Failure) -> Failure {
     }
 }
 
-/// Objects to a path that may not be written.
+/// Checks that cook may write the path.
 fn check(root: &Path, path: &str) -> Result<()> {
     let refuse = |what| unsafe_path(path, what);
     let parts: Vec<&str> = path.split('/').collect();
@@ -195,16 +195,16 @@ fn check(root: &Path, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// The file's text; none when it is not there.
+/// The file's text; `None` if it does not exist.
 ///
 /// # Errors
-/// A path that leaves the worktree or goes through a link, a file that is not text.
+/// A path that leaves the worktree or goes through a link, or a file that is not text.
 pub fn read_text_file(root: &Path, path: &str) -> Result<Option<String>> {
     check(root, path)?;
     Tree::new(root).text(path, MAX).map_err(failure)
 }
 
-/// Puts the text there. A file that was there keeps its permissions.
+/// Writes the text. An existing file keeps its permissions.
 ///
 /// # Errors
 /// As [`read_text_file`], and a file that cannot be written.

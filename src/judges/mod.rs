@@ -1,5 +1,5 @@
-//! What is known of judges: how many planted faults each caught where `cook calibrate` measured it,
-//! and whose word each verdict of the log is.
+//! What is known about judges: the catch rates that `cook calibrate` measured, and the agent behind each verdict in the
+//! log.
 
 use crate::prelude::*;
 use crate::workspace::Workspace;
@@ -10,7 +10,7 @@ use cook_repo::session::Ref;
 use serde::Serializer;
 use std::io::ErrorKind;
 
-/// What is known of a judge: how many planted faults it caught, and how much clean work it refused.
+/// What is known about a judge: how many planted faults it caught, and how much clean work it refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Known {
     pub caught: Share,
@@ -19,7 +19,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// By its answers; none where it was asked nothing.
+    /// Computed from its answers; `None` if it has not answered any case.
     pub fn of(kept: &Kept) -> Option<Self> {
         let answers = kept.answers.iter().filter_map(|one| {
             Some(Answer {
@@ -32,14 +32,13 @@ impl Known {
         (!answers.is_empty()).then_some(Self { caught, alarms })
     }
 
-    /// Whether its no says anything: the lowest share of faults that it may catch is above the share of
-    /// clean work that it refuses.
+    /// Whether its no is meaningful: the lower bound of its catch rate is above its rate of false alarms.
     pub fn tells_apart(self) -> bool {
         let alarms = self.alarms.rate().unwrap_or(1.0);
         self.caught.of > 0 && self.caught.interval().low > alarms
     }
 
-    /// In words.
+    /// A description in words.
     pub fn words(self) -> String {
         let Self { caught, alarms } = self;
         let describe = |share: Share, what: &str| {
@@ -61,10 +60,10 @@ impl Known {
     }
 }
 
-/// What is known of an agent in a role, with the prompt of now.
+/// What is known about an agent in a role, with the current prompt.
 ///
 /// # Errors
-/// What was kept cannot be read.
+/// Kept answers that cannot be read.
 pub(crate) fn find_known(
     workspace: &Workspace,
     role: Role,
@@ -75,7 +74,8 @@ pub(crate) fn find_known(
     Ok(Known::of(&kept))
 }
 
-/// How often several judges miss the same planted fault; none where no two saw the same ones.
+/// How often several judges miss the same planted fault; `None` without at least two judges and a case that all of
+/// them answered.
 pub(crate) fn joint_misses(judges: &[Kept]) -> Option<Joint> {
     let seen = |kept: &Kept| -> BTreeMap<String, bool> {
         let planted = kept.answers.iter().filter(|one| one.fault.is_some());
@@ -97,15 +97,15 @@ pub(crate) fn joint_misses(judges: &[Kept]) -> Option<Joint> {
 pub(crate) struct Judged {
     #[serde(serialize_with = "write_short")]
     pub role: Role,
-    /// Those that said yes; of an audit those that found everything in order.
+    /// Number of yes verdicts; for audits, of those that found everything in order.
     pub yes: u64,
     pub of: u64,
-    /// Who gave them; none where no session of this clone is named.
+    /// The agent; `None` if no session of this clone is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// None = nobody measured that agent and model with the prompt of now.
+    /// `None` if that agent and model were not measured with the current prompt.
     #[serde(flatten)]
     pub known: Option<Known>,
 }
@@ -115,7 +115,7 @@ fn write_short<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Judged {
-    /// On one line.
+    /// A description on one line.
     pub fn words(&self) -> String {
         let by = match (&self.agent, &self.model) {
             (Some(agent), Some(model)) => format!(" by {agent} ({model})"),
@@ -126,7 +126,7 @@ impl Judged {
             Some(known) => format!("this judge {}", known.words()),
             None => "uncalibrated".to_owned(),
         };
-        // An audit says what is open, and most often something is.
+        // An audit lists open work, and usually there is some.
         let gave = match self.role {
             Role::Auditor => count_noun(self.of, "audit"),
             _ => format!("{} of {} yes", self.yes, self.of),
@@ -145,7 +145,7 @@ pub(crate) fn find_verdicts(
     at: &Head,
 ) -> Result<Vec<Judged>> {
     let kept = Kept::all(workspace)?;
-    // Whose word it is changes nothing where nobody was measured.
+    // If no judge was measured, the agents are not needed.
     let session_of = |seq: u64| -> Result<Option<String>> {
         if kept.is_empty() {
             return Ok(None);
@@ -208,11 +208,11 @@ pub(crate) fn find_verdicts(
     Ok(found)
 }
 
-/// Who answered in which session of this clone.
+/// The agents of this clone's sessions.
 struct Sessions(Option<(GitStore, Vec<CallRecord>)>);
 
 impl Sessions {
-    /// Read only where a verdict names one.
+    /// Reads the sessions only if a verdict names one.
     fn open(workspace: &Workspace, verdicts: &[(Role, bool, Option<String>)]) -> Result<Self> {
         let is_ref = |session: &String| session.parse::<Ref>().is_ok();
         let named = verdicts
@@ -239,31 +239,31 @@ impl Sessions {
     }
 }
 
-// The answers that judges gave to planted cases: a file for each of them beside the log, a line a case.
+// The answers of judges to planted cases: one file for each judge, next to the log, with one line for each case.
 //
-// A line is written once its case is answered, so that a calibration that is ended goes on after it. A
-// last line that is torn counts as none.
+// A line is written as soon as its case is answered, so that an interrupted calibration continues after it. A torn last
+// line is ignored.
 
-/// Beside the log.
+/// Name of the directory next to the log.
 const DIR: &str = "calibrations";
-/// Bytes of one file that are read.
+/// Maximum size of a file in bytes.
 const LIMIT: u64 = 16 << 20;
 
-/// Who was measured, and what they were asked by.
+/// The judge that was measured, and its prompt.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Identity {
     /// The version of the file's format.
     schema_version: u32,
     pub role: Role,
     pub agent: String,
-    /// None = the agent's own choice.
+    /// `None` for the agent's default.
     pub model: Option<String>,
     /// The version of the role's prompt.
     pub prompt: String,
 }
 
 impl Identity {
-    /// An agent as it would be asked now.
+    /// An agent with the current prompt.
     pub fn now(role: Role, agent: &str, model: Option<&str>) -> Self {
         Self {
             schema_version: 1,
@@ -282,27 +282,27 @@ impl Identity {
     }
 }
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Answered {
-    /// The same for the same case.
+    /// Identifies the case.
     pub case: String,
-    /// What was planted; none = the case is clean.
+    /// The planted fault; `None` if the case is clean.
     pub fault: Option<FaultKind>,
-    /// The slice whose work it is.
+    /// The slice of the work.
     pub slice: String,
-    /// It is of this repository's history.
+    /// Whether it is from this repository's history.
     pub own: bool,
-    /// Whether the judge said no; none = a gate noticed the fault, so that no judge was asked.
+    /// Whether the judge said no; `None` if a gate noticed the fault, so that no judge was asked.
     pub refused: Option<bool>,
-    /// Millionths of a dollar; none = unknown.
+    /// Cost in millionths of a dollar; `None` if unknown.
     pub cost_micro_usd: Option<u64>,
     pub milliseconds: u64,
-    /// When, RFC 3339.
+    /// The time of the answer, in RFC 3339.
     pub at: String,
 }
 
-/// What one judge answered.
+/// The answers of one judge.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
     pub identity: Identity,
@@ -310,7 +310,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What is kept of one judge; nothing where nothing is.
+    /// The kept answers of one judge; empty if there are none.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -323,7 +323,7 @@ impl Kept {
         }))
     }
 
-    /// Of every judge that was measured here.
+    /// The kept answers of every judge that was measured here.
     ///
     /// # Errors
     /// A directory or a file that cannot be read.
@@ -344,7 +344,7 @@ impl Kept {
         Ok(all)
     }
 
-    /// Keeps an answer.
+    /// Stores an answer.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -352,14 +352,14 @@ impl Kept {
         let path = self.identity.file(&place(workspace)?);
         let fail = |error: &dyn std::fmt::Display| unwritable(&path, error);
         if self.answers.is_empty() {
-            // What is there has another first line, or none that can be read.
+            // An existing file has another first line, or an unreadable one.
             remove(&path)?;
         }
         let mut file = disk::open_to_append(&path).map_err(|error| fail(&error))?;
         let mut lines = Vec::new();
         let last = disk::read_tail(&mut file, 1).map_err(|error| fail(&error))?;
         if !last.is_empty() && last != b"\n" {
-            // A line that was torn ends here, so that it takes no other along.
+            // Ends a torn line, so that it does not corrupt the next one.
             lines.push(String::new());
         }
         if self.answers.is_empty() {
@@ -373,7 +373,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Forgets what is kept of this judge.
+    /// Discards the answers of this judge.
     ///
     /// # Errors
     /// A file that cannot be removed.
@@ -382,10 +382,10 @@ impl Kept {
         remove(&self.identity.file(&place(workspace)?))
     }
 
-    /// Holds the directory against another calibration.
+    /// Locks the directory against another calibration.
     ///
     /// # Errors
-    /// `lease_held` where there is one, a directory that cannot be made.
+    /// `lease_held` if another one runs, or a directory that cannot be made.
     pub fn hold(workspace: &Workspace) -> Result<std::fs::File> {
         let dir = place(workspace)?;
         std::fs::create_dir_all(&dir).map_err(|error| unwritable(&dir, &error))?;
@@ -410,13 +410,13 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// What a file holds; none where its first line does not say whose answers they are.
+/// Reads a file; `None` if its first line does not identify the judge.
 fn read(path: &Path) -> Result<Option<Kept>> {
     let bytes = disk::read(path, LIMIT, Links::Refuse);
     let Some(bytes) = bytes.map_err(|error| unreadable(path, &error))? else {
         return Ok(None);
     };
-    // A line that is damaged counts as none, as one that is torn does.
+    // Damaged lines are ignored, like a torn one.
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     let identity = lines.next().map(serde_json::from_str);

@@ -1,4 +1,4 @@
-//! What anchors of criteria and of the brief are worth now.
+//! The present verdicts on anchors of criteria and of the brief.
 
 use super::gates::{ending, explain_untrusted};
 use super::world::World;
@@ -11,8 +11,7 @@ use cook_protocol::model::{BriefLine, BriefStanding, KeptProof, Place, Slot};
 use cook_protocol::question::BriefQuestion;
 
 impl World<'_> {
-    /// Judges anchors, after the trusted gates that they rest on have a receipt of
-    /// HEAD's tree.
+    /// Judges anchors, after running the trusted gates that they depend on and that have no receipt at HEAD's tree.
     pub(super) fn anchors(
         &self,
         asked: &BTreeSet<AnchorQuestion>,
@@ -35,7 +34,7 @@ impl World<'_> {
                     };
                     let gates = self.list_gates(&question.slice_id);
                     let named = command.and_then(|command| words(&command).ok());
-                    // What an anchor names is never run because the anchor names it.
+                    // A command is not run just because an anchor names it.
                     let is_gate = |named: &Vec<String>| {
                         gates
                             .iter()
@@ -47,14 +46,14 @@ impl World<'_> {
             }
         }
         if self.runs {
-            // What a cache of an earlier commit holds does not end a project.
+            // A result from the cache of an earlier commit must not end a project.
             let caches = if ends {
                 Caches::Empty
             } else {
                 self.workspace.caches
             };
             self.complete(&head, &resting, caches)?;
-            // What a command said at the basis already is no news.
+            // A result that a command already had at the basis is not new.
             let bases: BTreeSet<&str> = asked.iter().filter_map(find_basis).collect();
             for basis in bases {
                 if let Some(commit) = self.repo.resolve(basis)? {
@@ -107,8 +106,8 @@ impl World<'_> {
         })
     }
 
-    /// What is asked of done slices where HEAD moved: by what is kept, and run where gates run at HEAD before
-    /// judges are asked.
+    /// Checks the proof of done slices if HEAD moved. Uses kept results; runs gates only if `runs`, which is set where
+    /// gates run at HEAD before judges are asked.
     pub(crate) fn standing(
         &self,
         seen: &str,
@@ -128,7 +127,7 @@ impl World<'_> {
         answers.collect()
     }
 
-    /// The brief's anchors, by what is kept: no gate is run for them.
+    /// Judges the brief's anchors by kept results: no gate is run for them.
     pub(super) fn brief(&self, question: &BriefQuestion) -> Result<BriefFacts> {
         let head = self.repo.head()?;
         let sources = self.sources(&head, None)?;
@@ -175,7 +174,7 @@ impl World<'_> {
         let mut misquoted = BTreeSet::new();
         for (id, quote) in &question.messages {
             let answer = sources.judge_message(id, quote.as_deref())?;
-            // What a hook reported is nobody's word, and ends nothing.
+            // A message that only a hook reported counts as nobody's word: it neither proves nor ends an entry.
             match answer.verdict {
                 Verdict::Verified => facts.messages.insert(id.clone()),
                 _ => misquoted.insert(id),
@@ -185,11 +184,12 @@ impl World<'_> {
         Ok(facts)
     }
 
-    /// Runs what the claims rest on at a commit (full id), in a new clean room where this process did not run it
-    /// there already, and says of each what came of it. A claim names a gate; it is never run because a claim names it.
+    /// Runs the commands of the claims at a commit (full id), in a new clean room unless this process ran them there
+    /// already, and returns the result for each claim. Only gates are run: a command is not run just because a claim
+    /// names it.
     ///
     /// # Errors
-    /// When the repository cannot be read, or cook is interrupted.
+    /// A repository that cannot be read, or an interruption.
     pub(crate) fn rerun(&self, commit: &str, claims: &[Claim]) -> Result<Vec<Reran>> {
         let (receipts, trust) = self.gates_here()?;
         receipts.believe_own_alone();
@@ -230,11 +230,11 @@ impl World<'_> {
         Ok(answers)
     }
 
-    /// What anchors are worth at a commit, by what is kept: no gate is run for them. A claim whose basis is not
-    /// here is not answered.
+    /// The verdicts on anchors at a commit, by kept results: no gate is run for them. A claim whose basis is not in
+    /// this clone has no answer.
     ///
     /// # Errors
-    /// When the repository or a receipt cannot be read.
+    /// A repository or a receipt that cannot be read.
     pub(crate) fn look_up(
         &self,
         head: &Head,
@@ -254,7 +254,7 @@ impl World<'_> {
         Ok(answers)
     }
 
-    /// The gates that may prove a claim, as the settings have them now.
+    /// The gates that may prove a claim, according to the present settings.
     fn list_gates_for(&self, claim: &Claim) -> Vec<GateSpec> {
         let own: Vec<String> = self.slice_commands(Some(&claim.slice)).cloned().collect();
         let mut gates = merge_gates(self.config.gate_specs(), &own);
@@ -282,8 +282,8 @@ fn find_basis(question: &AnchorQuestion) -> Option<&str> {
     }
 }
 
-/// Why the source of a line is none: it has a message of the user's say what it does not, or it is a
-/// forbid's and none of the places that it names is there.
+/// Why the source of a line does not support it: it misquotes a message of the user or, for a `forbid` line, none of
+/// the places that it names exists. `None` if it supports the line.
 fn judge_source(
     sources: &Sources,
     line: &BriefLine,
@@ -330,31 +330,31 @@ fn standing(answer: AnchorAnswer) -> BriefStanding {
     }
 }
 
-// What criteria rest on, run again at one commit, and what they are worth by that alone.
+// The commands behind criteria, run again at one commit, and the verdicts by these runs alone.
 
-/// A criterion whose proof is a command's.
+/// A criterion that a command proves.
 #[derive(Debug, Clone)]
 pub struct Claim {
     /// Its slice.
     pub slice: String,
-    /// Where its proof is.
+    /// The anchor of its proof.
     pub anchor: String,
-    /// The command that proved it; none = whichever of the slice's gates names it.
+    /// The command that proved it; `None` for any gate of the slice that names it.
     pub command: Option<String>,
-    /// What it showed when it was accepted; none where that is not asked.
+    /// The proof as it was accepted; `None` if it is not compared with that.
     pub kept: Option<KeptProof>,
 }
 
-/// What came of running a claim's command.
+/// The result of running a claim's command again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reran {
-    /// It came out the same.
+    /// The result is the same.
     Same,
-    /// It came out another way.
+    /// The result differs.
     Differs(String),
-    /// The commands are green, and none says this.
+    /// The commands are green, but none shows the claim.
     Unsaid(String),
-    /// It was not run.
+    /// It was not run, or its result is unknown.
     No(String),
 }
 
@@ -412,7 +412,7 @@ fn answer(
     let found = sources.judge(&question, &commands)?;
     Ok(match found.verdict {
         Verdict::Verified => Reran::Same,
-        // What was not run may say it.
+        // A command that was not run may show it.
         _ if !not_run.is_empty() => Reran::No(not_run.join("; ")),
         Verdict::Missing if found.receipt.is_none() => Reran::Unsaid(found.why),
         Verdict::Unverifiable if claim.kept.is_some() => Reran::No(found.why),

@@ -1,4 +1,4 @@
-//! What a worktree's commands have measured: rules that decide, gates that run, anchors that are judged.
+//! The entry points of a worktree's commands to measuring: deciding by rules, running gates, judging anchors.
 
 use super::world::{World, gate_commands};
 use super::{Claim, Reran};
@@ -8,19 +8,19 @@ use crate::workspace::{Judging, Workspace};
 /// Whether gates may run while rules decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GateRuns {
-    /// They run where no receipt answers for them.
+    /// They run if no receipt has their result.
     Allowed,
-    /// None runs for an anchor: the receipts that are kept say what it is worth.
+    /// None is run for an anchor: its verdict follows from kept receipts.
     Kept,
-    /// None runs, and a rule that asks for a run fails.
+    /// None is run, and a rule that needs a run fails.
     Refused,
 }
 
 impl Workspace {
-    /// HEAD's stop verifier is the one that cook makes from the gates of the settings.
+    /// Whether HEAD's stop verifier is the one that cook generates from the gates of the settings.
     ///
     /// # Errors
-    /// git that does not answer, settings that cannot be read.
+    /// A failing git, or settings that cannot be read.
     pub fn has_generated_verifier(&self) -> Result<bool> {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
@@ -28,10 +28,10 @@ impl Workspace {
         self.world()?.is_generated(&commit)
     }
 
-    /// Has rules decide, and measures what they ask for until they can.
+    /// Runs the rules, and measures the facts that they ask for until they can decide.
     ///
     /// # Errors
-    /// A refusal of theirs; git that does not answer, settings or trust that cannot be read.
+    /// A refusal of the rules; a failing git; settings or trust that cannot be read.
     pub fn decide<T>(
         &self,
         snapshot: Option<&Snapshot>,
@@ -44,10 +44,10 @@ impl Workspace {
         self.decide_by(snapshot, facts, runs, measure, rules)
     }
 
-    /// The same where the answers are not all measured.
+    /// Like [`Workspace::decide`], with another way to obtain the answers.
     ///
     /// # Errors
-    /// As [`Workspace::decide`], and what `measure` fails at.
+    /// As [`Workspace::decide`], and the errors of `measure`.
     pub(crate) fn decide_by<T>(
         &self,
         snapshot: Option<&Snapshot>,
@@ -92,7 +92,7 @@ impl Workspace {
         Ok(facts)
     }
 
-    /// What anchors are worth by receipts that are kept, by the questions' keys: no gate is run.
+    /// The verdicts on anchors by kept receipts, by the keys of the questions: no gate is run.
     pub(crate) fn measure_kept(
         &self,
         snapshot: &Snapshot,
@@ -107,14 +107,14 @@ impl Workspace {
             .anchors)
     }
 
-    /// The commands whose receipts may prove a test: gates, and those of slices.
+    /// The commands whose receipts may prove a test: gates, and the commands of slices.
     pub(crate) fn list_gate_commands(&self, snapshot: &Snapshot) -> Result<Vec<String>> {
         let slices = snapshot.plan.candidate_slices.iter();
         let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
         Ok(gate_commands(self.config()?, own))
     }
 
-    /// Runs gates at HEAD in a clean room, where no receipt answers for them.
+    /// Runs gates at HEAD in a clean room, if no receipt has their result.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -125,7 +125,7 @@ impl Workspace {
         self.world()?.run_trusted(&commit, None, gates.to_vec())
     }
 
-    /// Asks gates of a commit, where no receipt answers for them, with the tests that failed.
+    /// Finds or runs the results of gates at a commit, and adds the names of the failed tests.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -136,7 +136,7 @@ impl Workspace {
         Ok(runs)
     }
 
-    /// What is looked at without documents. Whoever runs something by it has asked whether that is trusted.
+    /// A world without documents. The caller has checked that the commands which it runs are trusted.
     ///
     /// # Errors
     /// Settings that cannot be read.
@@ -144,7 +144,7 @@ impl Workspace {
         Ok(World::new(self, self.config()?, None))
     }
 
-    /// Runs at a commit what the claims rest on; see [`World::rerun`].
+    /// Runs the commands of the claims at a commit; see [`World::rerun`].
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -152,7 +152,7 @@ impl Workspace {
         World::new(self, self.judging_config()?, Some(snapshot)).rerun(commit, claims)
     }
 
-    /// What anchors are worth at a commit, by what is kept.
+    /// The verdicts on anchors at a commit, by kept results.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -165,10 +165,10 @@ impl Workspace {
         World::new(self, self.judging_config()?, Some(snapshot)).look_up(head, questions)
     }
 
-    /// Whether HEAD holds the settings as they stand in the worktree.
+    /// Whether HEAD holds the settings as they are in the worktree.
     ///
     /// # Errors
-    /// git that does not answer, settings that cannot be read.
+    /// A failing git, or settings that cannot be read.
     pub fn holds_settings(&self) -> Result<bool> {
         let Some(commit) = self.repo.head()?.commit else {
             return Ok(false);
@@ -176,8 +176,8 @@ impl Workspace {
         self.world()?.holds_settings(&commit)
     }
 
-    /// Runs the gates of the contract that decides at a commit, with what it has under `.agent/`; then
-    /// those that the commit adds, with what it has there itself.
+    /// Runs the gates of the contract that decides at a commit, with that contract's files under `.agent/`; then those
+    /// that the commit adds, with the commit's own files.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -191,7 +191,7 @@ impl Workspace {
         let (mut runs, mut due) = (Vec::new(), Vec::new());
         for gate in judging.gates(false) {
             match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
-                // Where it is not trusted, its run says so.
+                // If it is not trusted, the result says so.
                 true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
                 false => due.push(gate),
             }

@@ -1,4 +1,4 @@
-//! Runs gates that are trusted, where no receipt answers for them.
+//! Runs trusted gates, unless a receipt has their result.
 
 use super::world::World;
 use crate::init::{self, stop_script};
@@ -9,11 +9,11 @@ use cook_protocol::question::GateQuestion;
 use cook_repo::disk::AtPath;
 use cook_repo::git::Entry;
 
-/// Bytes of a script, at most.
+/// Maximum size of a script in bytes.
 const MAX_SCRIPT: u64 = 1 << 20;
-/// What the script itself may take, beside its gates.
+/// Time limit of the script itself, in addition to its gates.
 const OF_SCRIPT: Duration = Duration::from_secs(30);
-/// Longest time for a stop verifier.
+/// Upper limit of the time for a stop verifier.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 impl World<'_> {
@@ -33,7 +33,7 @@ impl World<'_> {
                         let required = || gates.iter().filter(runs);
                         let network = required().any(|gate| gate.network);
                         let own = required().map(|gate| gate.timeout_ms).sum();
-                        // How long a script of the user's own takes nobody says.
+                        // The time that the user's own script takes is unknown.
                         let patience = match self.is_generated(&commit)? {
                             true => (Duration::from_millis(own) + OF_SCRIPT).min(PATIENCE),
                             false => PATIENCE,
@@ -54,7 +54,7 @@ impl World<'_> {
         })
     }
 
-    /// Those of the commands that are not trusted.
+    /// The commands that are not trusted.
     pub(super) fn list_untrusted(&self, commands: &BTreeSet<String>) -> Result<BTreeSet<String>> {
         let (_, trust) = self.gates_here()?;
         let untrusted = commands.iter().filter(|it| !trust.is_trusted(it));
@@ -81,8 +81,8 @@ impl World<'_> {
         }
     }
 
-    /// Runs those that are trusted; the others say that they are not. A green run at the same tree
-    /// is not repeated, nor is a red one of this process: the command is then being retried.
+    /// Runs the trusted gates; the result of any other says that it is not trusted. A green run at the same tree is not
+    /// repeated, nor is a red one of this process: then only the transition is being retried.
     pub(crate) fn run_trusted(
         &self,
         commit: &str,
@@ -123,9 +123,9 @@ impl World<'_> {
         Ok(done.into_values().collect())
     }
 
-    /// Runs trusted gates that were not asked yet of what they say something about of a commit. Whoever asks again is
-    /// told the same, green or red, but for tests that could not be loaded: they may have lacked what is installed by
-    /// now, and no luck was in it. `cook gate --clean` runs a gate anew.
+    /// Finds or runs the results of trusted gates at a commit. A known result is returned again, green or red, except
+    /// if tests could not be loaded: their dependencies may have been installed since, and such a result was not
+    /// chance. `cook gate --clean` runs a gate anew.
     ///
     /// # Errors
     /// As [`Gates::run_at`](cook_repo::receipt::Gates::run_at).
@@ -156,15 +156,15 @@ impl World<'_> {
         Ok(runs)
     }
 
-    /// The commit's stop verifier is what cook makes of the gates.
+    /// Whether the commit's stop verifier is the one that cook generates from the gates.
     pub(crate) fn is_generated(&self, commit: &str) -> Result<bool> {
         let made = stop_script(&self.config.gate_specs());
         let entry = self.repo.entry(commit, STOP_VERIFIER_SCRIPTS[0])?;
         Ok(matches!(entry, Entry::File { bytes, .. } if bytes == made.as_bytes()))
     }
 
-    /// What the required gates say of HEAD in a clean room, and a stop verifier that is more than
-    /// these gates; none on an unborn branch.
+    /// Runs the required gates at HEAD in a clean room, and then a stop verifier that is not generated from them;
+    /// `None` on an unborn branch.
     pub(crate) fn room(&self) -> Result<Option<RoomCheck>> {
         let head = self.repo.head()?;
         let (Some(commit), Some(tree)) = (head.commit, head.tree) else {
@@ -205,7 +205,7 @@ impl World<'_> {
         Ok(Some(RoomCheck { tree, red, remarks }))
     }
 
-    /// Runs trusted gates that have no receipt of HEAD's tree yet; with empty caches each of them.
+    /// Runs trusted gates that have no receipt at HEAD's tree yet; with empty caches all of them.
     pub(super) fn complete(
         &self,
         head: &Head,
@@ -234,7 +234,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// What is run is the commit's script; what is trusted is the one in the worktree.
+    /// Why the stop verifier may not run: the commit's script would run, but trust is given to the one in the worktree.
     fn other_script(&self, commit: &str) -> Result<Option<String>> {
         for script in STOP_VERIFIER_SCRIPTS {
             let path = self.repo.root().join(script);
@@ -252,7 +252,7 @@ impl World<'_> {
         Ok(None)
     }
 
-    /// Why setup may not run here, if it may not.
+    /// Why setup may not run here; `None` if it may.
     pub(super) fn explain_untrusted_setup(&self, trust: &Trust) -> Option<String> {
         let commands = self.config.clean_room.setup();
         let mut whys = commands.filter_map(|command| explain_untrusted(trust, command));
@@ -260,7 +260,7 @@ impl World<'_> {
     }
 }
 
-/// How a run that is not green came to its end.
+/// Describes how a run that is not green ended.
 pub(super) fn ending(name: &str, receipt: Option<&Receipt>, problem: Option<&str>) -> String {
     match (problem, receipt) {
         (Some(problem), _) => format!("`{name}`: {problem}"),
@@ -269,23 +269,23 @@ pub(super) fn ending(name: &str, receipt: Option<&Receipt>, problem: Option<&str
     }
 }
 
-/// Why a command may not run here, if it may not.
+/// Why a command may not run here; `None` if it may.
 pub(super) fn explain_untrusted(trust: &Trust, command: &str) -> Option<String> {
     let hint = || format!("run `cook trust {}`", shell_words::quote(command));
     (!trust.is_trusted(command))
         .then(|| format!("`{command}` is not trusted on this machine: {}", hint()))
 }
 
-// What a red command may have lacked in the clean room: what its output names, and only this machine or
-// this worktree has.
+// Hints at the cause of a red run in the clean room: names in its output that exist only on this machine or in this
+// worktree.
 
 /// A command that is red.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Red<'a> {
-    /// The gate; none = the stop verifier, which runs them all.
+    /// The gate; `None` for the stop verifier, which runs them all.
     pub gate: Option<&'a GateSpec>,
     pub receipt: Option<&'a Receipt>,
-    /// Why there is no receipt, or what else is wrong with it.
+    /// Why there is no receipt, or another problem of the run.
     pub problem: Option<&'a str>,
 }
 
@@ -307,17 +307,17 @@ struct Look<'a> {
     words: BTreeSet<String>,
 }
 
-/// Hints for one command.
+/// Maximum number of hints for one command.
 const MAX_HINTS: usize = 6;
-/// Lines of an output that are searched, from its end.
+/// Maximum number of lines at the end of an output that are searched.
 const MAX_LINES: usize = 2_000;
-/// Different words that are searched.
+/// Maximum number of different words that are searched.
 const MAX_WORDS: usize = 5_000;
 
-/// What was missing, with the setting that provides it; nothing where that cannot be told.
+/// What may have been missing, with the setting that provides it; empty if nothing is recognized.
 ///
 /// # Errors
-/// git that does not answer, an output or a trust list that cannot be read.
+/// A failing git, or an output or a trust list that cannot be read.
 pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<String>> {
     let mut output = red.problem.unwrap_or_default().to_owned();
     if let Some(receipt) = red.receipt {
@@ -341,10 +341,10 @@ pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<Stri
     Ok(hints)
 }
 
-/// What is said of green gates none of which names a test that passed.
+/// The message about green gates that do not name any passed test.
 pub(crate) const NAMELESS: &str = "no gate names a test that passed, so no criterion can rest on `test:NAME`: let the runner print its tests, or call it without a shell around it";
 
-/// Whether gates ran, are green, and none of them names a test that passed.
+/// Whether gates ran and are green, but none of them names a passed test.
 ///
 /// # Errors
 /// Outcomes that cannot be read.
@@ -360,7 +360,7 @@ pub(crate) fn are_nameless(repo: &Repo, green: &[&Receipt]) -> Result<bool> {
     Ok(!green.is_empty())
 }
 
-/// The same for a gate that did not start in the worktree, where no setup runs.
+/// Like [`missing`], for a gate that did not start in the worktree, where no setup runs.
 pub(crate) fn list_missing_in_worktree(repo: &Repo, config: &Config, run: &GateRun) -> Vec<String> {
     let argv = words(&run.gate.run).unwrap_or_default();
     let program = argv.first().filter(|word| word.contains('/'));
@@ -381,7 +381,7 @@ pub(crate) fn list_missing_in_worktree(repo: &Repo, config: &Config, run: &GateR
     hint.into_iter().collect()
 }
 
-/// The words of the last lines, without quotes, brackets and the punctuation around them.
+/// The words of the last lines, without quotes, brackets and surrounding punctuation.
 fn list_words(output: &str) -> BTreeSet<String> {
     let lines: Vec<&str> = output.lines().collect();
     let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
@@ -405,7 +405,7 @@ impl Look<'_> {
         }
     }
 
-    /// Variables of the terminal that the room does not have, and that the output or the command names.
+    /// Variables of the terminal that the room lacks and that the output or the command names.
     fn list_variables(&self) -> Vec<String> {
         let Some(receipt) = self.red.receipt else {
             return Vec::new();
@@ -427,7 +427,7 @@ impl Look<'_> {
         hints.collect()
     }
 
-    /// Programs that the output names, and that the PATH of this terminal has and the trusted one has not.
+    /// Programs that the output names and that are on the PATH of this terminal but not on the trusted PATH.
     fn list_programs(&self) -> Result<Vec<String>> {
         let here = std::env::var_os("PATH").unwrap_or_default();
         let tools = Trust::of(self.repo)?.tools();
@@ -452,12 +452,12 @@ impl Look<'_> {
         Ok(hints.collect())
     }
 
-    /// Files that the output names, and that the worktree has and the commit has not.
+    /// Files that the output names and that exist in the worktree but not in the commit.
     fn list_files(&self) -> Result<Vec<String>> {
         let Some(head) = self.repo.head()?.commit else {
             return Ok(Vec::new());
         };
-        // The room ends with the name of the worktree.
+        // The path of the room ends with the name of the worktree.
         let name = self.repo.root().file_name().unwrap_or_default();
         let room = format!("/{}/", name.to_string_lossy());
         let mut hints = Vec::new();
@@ -505,9 +505,9 @@ impl Look<'_> {
     }
 }
 
-/// Words of an output that are asked about.
+/// Maximum number of words of an output that are looked up.
 const MAX_ASKED: usize = 500;
-/// Prints those of its words that are modules of this Python, each with the package that brings it.
+/// Prints the words that are modules of this Python, each with its package.
 const PROBE: &str = "import importlib.metadata as m, importlib.util as u, sys
 of = getattr(m, 'packages_distributions', dict)()
 for word in sys.argv[1:]:
@@ -518,13 +518,13 @@ for word in sys.argv[1:]:
         pass
 ";
 
-/// Runs a command in the room and outside, and says what each printed.
+/// Runs a command in the room and outside of it, and returns the two outputs.
 type PrintBoth<'a> = &'a dyn Fn(&[String]) -> Result<[String; 2]>;
 
-/// The packages of Python that a red gate's output names a module of, and that are here and not in its room.
+/// Python packages whose modules a red gate's output names, and that are installed here but not in its room.
 ///
 /// # Errors
-/// git that does not answer, an output that cannot be read, an interruption.
+/// A failing git, an output that cannot be read, or an interruption.
 pub(crate) fn list_packages(
     repo: &Repo,
     gate: &GateSpec,
@@ -541,7 +541,7 @@ pub(crate) fn list_packages(
     let is_name =
         |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
     let named = list_words(&format!("{}\n{}", kept.text, receipt.tail));
-    // A submodule is in the package of its first part.
+    // A submodule belongs to the package of its first part.
     let named: BTreeSet<String> = named
         .iter()
         .filter_map(|word| word.split('.').next().map(str::to_owned))

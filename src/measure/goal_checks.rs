@@ -1,8 +1,8 @@
-//! A goal's checks at a commit: each in a clean room, with what was frozen laid over; and once all are green,
-//! what the tests of the base say of the commit's code.
+//! A goal's checks at a commit: each runs in a clean room with the frozen files restored. If all are green, the tests
+//! of the base are run on the commit's code as well.
 //!
-//! Invariants: nothing runs that this machine does not trust; hidden files are laid down in rooms of their own, whose caches go with them; nothing that a run
-//! over them printed is kept.
+//! Invariants: only trusted commands run. Hidden files are placed in rooms of their own, whose caches are deleted with
+//! them. No output of a run over hidden files is kept.
 
 use super::gates::explain_untrusted;
 use super::planted::{Field, Green, plant_defects};
@@ -13,14 +13,14 @@ use cook_protocol::model::{CheckRun, Goal, GoalCheck, GoalFound, Place};
 use cook_protocol::trials::{Outcomes, TrialLine, Weight};
 use cook_repo::receipt::{Look, TakenBack, TrialRoom, plan_gate};
 
-/// Bytes of a hidden file.
+/// Maximum size of a hidden file in bytes.
 pub(crate) const MAX_HIDDEN: u64 = 1 << 20;
-/// Defects, and minutes, that a check is tried with whose file came with the work.
+/// Maximum number of defects, and of minutes, for testing a check whose test file came with the work.
 const DEFECTS: (usize, u64) = (12, 3);
-/// Bytes of what a run said that are shown.
+/// Maximum number of bytes of a run's message that are shown.
 const SAID: usize = 300;
 
-/// The gate that a check amounts to: the settings may say more of its command.
+/// The gate of a check: the settings may contain options for its command.
 pub(crate) fn spec_of(goal: &Goal, check: &GoalCheck, settings: &Config) -> GateSpec {
     let mut own = settings.gate_specs().into_iter();
     let mut gate = own
@@ -35,7 +35,7 @@ pub(crate) fn spec_of(goal: &Goal, check: &GoalCheck, settings: &Config) -> Gate
 }
 
 impl World<'_> {
-    /// Asks a goal's checks of a commit (full id).
+    /// Runs a goal's checks at a commit (full id).
     pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound> {
         let settings = read_settings(goal)?;
         let mut world = World::new(self.workspace, &settings, self.snapshot);
@@ -105,7 +105,7 @@ impl World<'_> {
             found.checks.push(told);
         }
         let is_fit = |(check, run): (&GoalCheck, &CheckRun)| {
-            // A clone has no hidden files.
+            // A clone does not have the hidden files.
             run.verdict == CheckVerdict::Green
                 || check.hidden && run.verdict == CheckVerdict::NotKnown
         };
@@ -134,7 +134,7 @@ impl World<'_> {
         Ok(explain_untrusted(trust, run).or(self.explain_untrusted_setup(trust)))
     }
 
-    /// A check at a commit that may be a made one, from its receipt where there is one.
+    /// The result of a check at a commit, which may be a synthetic one; from its receipt if there is one.
     fn run_at(&self, commit: &str, gate: &GateSpec) -> Result<(GateRun, Outcomes)> {
         let runner = self.runner()?;
         let tree = self.repo.find_tree(commit)?;
@@ -149,8 +149,8 @@ impl World<'_> {
         Ok((run, tried.outcomes))
     }
 
-    /// Why a green run of a check shows nothing: a test that was red at the base is skipped, or no test ran where
-    /// some ran there.
+    /// Why a green run of a check proves nothing: a test that was red at the base is skipped, or no test ran although
+    /// some ran at the base. `None` if it counts.
     fn find_silent(&self, goal: &Goal, gate: &GateSpec, now: &Outcomes) -> Result<Option<String>> {
         let (_, then) = self.run_at(&goal.base, gate)?;
         let result = |of: &Outcomes, name: &String| of.tests.get(name).map(|test| test.result);
@@ -170,7 +170,7 @@ impl World<'_> {
         }))
     }
 
-    /// The same in a room that holds the hidden files too.
+    /// Runs a check in a room that also holds the hidden files.
     pub(crate) fn run_hidden(&self, goal: &Goal, commit: &str, gate: &GateSpec) -> Result<GateRun> {
         let mut files = Vec::new();
         let dir = self.workspace.find_hidden()?;
@@ -197,8 +197,8 @@ impl World<'_> {
             .unwrap_or_else(|| GateRun::new(gate.clone(), None, None)))
     }
 
-    /// A test that came with the work, where no test that was red at the base is green now: it is green by what the
-    /// work says of itself.
+    /// A passed test that came with the work, unless a test that was red at the base is green now: without one, only
+    /// the work's own tests support the check.
     fn find_new_test(
         &self,
         goal: &Goal,
@@ -227,7 +227,7 @@ impl World<'_> {
         Ok(new.cloned())
     }
 
-    /// What a check says at the base, where it is red: which test, or that none of it ran and what the runner says.
+    /// Describes why a check is red at the base: which test failed or, if none ran, the runner's message.
     pub(crate) fn describe_red(&self, goal: &Goal, check: &GoalCheck) -> Result<String> {
         let settings = read_settings(goal)?;
         let mut world = World::new(self.workspace, &settings, self.snapshot);
@@ -261,7 +261,8 @@ impl World<'_> {
         Ok(named.find(is_written))
     }
 
-    /// Why a green check says nothing: what it runs came with the work, and notices no defect.
+    /// Why a green check proves nothing: the test that it runs came with the work and notices no defect. `None` if it
+    /// counts.
     fn doubt_check(
         &self,
         goal: &Goal,
@@ -310,9 +311,9 @@ impl World<'_> {
     }
 }
 
-/// The file of a directory that has this digest, by whichever name.
+/// The content of a file in the directory with this digest, whatever its name.
 fn find_hidden(dir: &Path, digest: &str) -> Option<Vec<u8>> {
-    /// Files of a directory that are looked at.
+    /// Maximum number of files of a directory that are read.
     const MOST: usize = 1_000;
     let read = |place: &Path| {
         let bytes = disk::read(place, MAX_HIDDEN, Links::Refuse)
@@ -327,7 +328,7 @@ fn find_hidden(dir: &Path, digest: &str) -> Option<Vec<u8>> {
     read(&dir.join(digest)).or_else(others)
 }
 
-/// The settings that were frozen.
+/// The settings that were frozen with the goal.
 pub(crate) fn read_settings(goal: &Goal) -> Result<Config> {
     Config::parse(&goal.settings)
         .map_err(|why| Failure::state(Code::LogUnreadable, format!("the goal's settings: {why}")))
@@ -374,7 +375,7 @@ fn tell(gate: &GateSpec, run: GateRun) -> CheckRun {
     }
 }
 
-/// Of a check that needs hidden files nothing is told but whether it is green.
+/// Removes all details of a check that needs hidden files, except whether it is green.
 fn without_words(run: CheckRun) -> CheckRun {
     let why = match run.verdict {
         CheckVerdict::Red => "red".to_owned(),

@@ -1,4 +1,4 @@
-//! Measures what a rule asks.
+//! Measures the facts that a rule asks for.
 
 use super::world::World;
 use crate::init::SETTINGS;
@@ -12,10 +12,10 @@ impl World<'_> {
     /// Measures the answer to one question.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// A fact that cannot be measured.
     pub fn measure(&self, question: &Question, facts: &mut Facts) -> Result<()> {
         let repo = self.repo;
-        // What is measured together speaks of one HEAD.
+        // Facts that are measured together refer to one HEAD.
         let seen = facts.head.clone();
         let head = || seen.map_or_else(|| repo.head(), Ok);
         if question.reads_settings() {
@@ -39,7 +39,7 @@ impl World<'_> {
                     false => repo.status()?,
                 };
                 let mut worktree = status.worktree;
-                // The end alone rests on it.
+                // Only the end of a project needs it.
                 if *ends {
                     worktree.unwatched = repo.list_unwatched()?;
                 }
@@ -89,19 +89,19 @@ impl World<'_> {
             }
         }
         let clock = self.workspace.clock;
-        // Nothing comes before the last transition.
+        // Time never runs back behind the last transition.
         let last = self.snapshot.and_then(|it| it.ledger.last_at.as_deref());
         facts.now = last.map_or_else(|| clock.now(), |last| clock.read_not_before(last));
         Ok(())
     }
 
-    /// The settings in force are the commit's.
+    /// Whether the settings in force are those of the commit.
     pub(crate) fn holds_settings(&self, commit: &str) -> Result<bool> {
         Ok(read_settings_at(self.repo, commit)?.as_ref() == Some(self.config))
     }
 
-    /// Gates and limits are read from the worktree: an edit of them that no commit holds is
-    /// a change of a protected path like one that is committed.
+    /// Gates and limits are read from the worktree: an uncommitted edit of them counts as a change of a protected path,
+    /// like a committed one.
     fn guard_settings(&self, facts: &mut CommitFacts) -> Result<()> {
         let Some(commit) = &facts.id else {
             return Ok(());
@@ -112,9 +112,9 @@ impl World<'_> {
         Ok(())
     }
 
-    // What the trials of a change say, for a decision.
+    // The results of the trials of a change, for a decision.
 
-    /// The trials of a slice by its gates, once all that are required are green.
+    /// Runs the trials of a slice by its gates, if all required gates are green.
     pub(super) fn trials(
         &self,
         question: &GateQuestion,
@@ -128,14 +128,14 @@ impl World<'_> {
         let (Some(basis), Some(commit)) = ends else {
             return Ok(Vec::new());
         };
-        // What is none of its descendants is refused for that.
+        // A commit that does not descend from the basis is refused for that reason.
         if runs.iter().any(is_red) || !self.repo.is_ancestor(&basis, &commit)? {
             return Ok(Vec::new());
         }
         Ok(self.try_change(&basis, &commit, runs, &|_| {})?.lines)
     }
 
-    /// Tries a change by runs of gates at its head.
+    /// Tries a change with the gates that ran at its head.
     pub(crate) fn try_change(
         &self,
         base: &str,
@@ -146,7 +146,7 @@ impl World<'_> {
         let settings = read_settings_at(self.repo, base)?.unwrap_or_default();
         let runner = self.runner()?;
         let mut runs = runs.to_vec();
-        // A run in the worktree says nothing of a commit.
+        // A run in the worktree proves nothing about a commit.
         runs.retain(|run| run.receipt.as_ref().is_some_and(|receipt| receipt.proves()));
         try_change(
             self.repo,
@@ -161,7 +161,7 @@ impl World<'_> {
         )
     }
 
-    /// Names the tests that a red gate's run calls failed.
+    /// Adds the names of the failed tests to each red run.
     pub(crate) fn add_failed(&self, runs: &mut [GateRun]) -> Result<()> {
         let (receipts, _) = self.gates_here()?;
         for run in runs.iter_mut() {
@@ -179,7 +179,7 @@ impl World<'_> {
     }
 }
 
-/// What the settings say about deciding.
+/// The settings that rules decide by.
 pub(crate) fn read_rules(config: &Config) -> ConfigFacts {
     ConfigFacts {
         limits: config.limits(),
@@ -191,7 +191,7 @@ pub(crate) fn read_rules(config: &Config) -> ConfigFacts {
     }
 }
 
-/// The settings that a commit holds; none where they cannot be read.
+/// The settings of a commit; `None` if they cannot be read.
 pub(crate) fn read_settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>> {
     Ok(match repo.entry(commit, SETTINGS)? {
         Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),

@@ -1,6 +1,6 @@
-//! Measuring exactly what a decision asks for: [`World::measure`] answers a
-//! [`Question`](cook_protocol::question::Question). Gates run here, before any lock is taken; a
-//! command that is not trusted on this machine is never run.
+//! Measures exactly the facts that a decision asks for: [`World::measure`] answers a
+//! [`Question`](cook_protocol::question::Question). Gates run here, before any lock is taken; a command that is not
+//! trusted on this machine is never run.
 
 mod anchors;
 mod decisions;

@@ -1,7 +1,6 @@
-//! Defects that are planted in a change, one at a time, in a clean room at its last commit, and what its
-//! gates say of each.
+//! Plants defects in a change, one at a time, in a clean room at its last commit, and runs its gates on each.
 //!
-//! Invariant: no defect is ever written where the user works, and what was not tried counts as nothing.
+//! Invariant: no defect is ever written into the user's worktree, and defects that were not tried do not count.
 
 use super::world::{World, deciding};
 use crate::prelude::*;
@@ -15,10 +14,11 @@ use cook_protocol::question::GateQuestion;
 use cook_repo::git::{ChangeKind, Entry, MAX_EDITS, MAX_TEXT};
 use cook_repo::receipt::TakenBack;
 
-/// Tries defects in a change that is green, so many at most, and begins none after so many minutes.
+/// Tries at most the given number of defects in a change whose gates are green, and starts none after the given number
+/// of minutes.
 ///
 /// # Errors
-/// A gate that cannot be run, an interruption.
+/// A gate that cannot be run, or an interruption.
 pub(crate) fn plant_defects(field: &Field, (most, minutes): (usize, u64)) -> Result<Planted> {
     let started = Instant::now();
     let limit = Duration::from_secs(minutes.saturating_mul(60).min(MOST_SECONDS));
@@ -33,7 +33,7 @@ pub(crate) fn plant_defects(field: &Field, (most, minutes): (usize, u64)) -> Res
     if planted.problem.is_some() {
         return Ok(planted);
     }
-    // The budget counts from the first defect on.
+    // The time limit begins with the first defect.
     trial.deadline = Instant::now() + limit;
     trial.take_back(&mut planted)?;
     let planting = planting(&texts, (field.head, most), &mut planted);
@@ -42,10 +42,10 @@ pub(crate) fn plant_defects(field: &Field, (most, minutes): (usize, u64)) -> Res
     Ok(planted)
 }
 
-/// A year: an instant that is further away may not be one.
+/// A year: adding a longer time to an `Instant` may overflow.
 const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
 
-/// The texts of what was edited.
+/// The texts of the edited files.
 pub(crate) fn texts<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<Edited<'e>> {
     edits
         .iter()
@@ -61,7 +61,7 @@ pub(crate) fn texts<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<Edited<'e
         .collect()
 }
 
-/// Why there is nothing to plant in, where that is so.
+/// Why no defect can be planted; `None` if one can.
 pub(crate) fn why_not(texts: &[Edited]) -> Option<String> {
     let why = match subject(texts) {
         Subject::Code => return None,
@@ -73,7 +73,7 @@ pub(crate) fn why_not(texts: &[Edited]) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// Defects of the files whose language is known.
+/// Plants defects in the files whose language is known.
 fn planting(texts: &[Edited], (head, most): (&str, usize), planted: &mut Planted) -> Planting {
     let is_known = |edit: &Edited| {
         let text = edit.after.or(edit.before).unwrap_or_default();
@@ -94,7 +94,7 @@ fn planting(texts: &[Edited], (head, most): (&str, usize), planted: &mut Planted
     plant(&known, head, most)
 }
 
-/// A change in which defects are tried until a moment.
+/// The trial of defects in a change, until a deadline.
 struct Trial<'a> {
     field: &'a Field<'a>,
     greens: Vec<Green>,
@@ -102,9 +102,9 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// A gate that is red where a comment was added looks at the text of the code: that it notices a
-    /// defect says nothing. What that run takes, which builds what a green run may have found built, is
-    /// what one with a defect takes.
+    /// Leaves out gates that are red if only a comment is added: they read the text of the code, so noticing a defect
+    /// proves nothing. The time of this run, which rebuilds what a green run may have found built, is taken as the
+    /// usual time of a run with a defect.
     fn leave_out_readers(&mut self, texts: &[Edited], planted: &mut Planted) -> Result<()> {
         let sources = texts.iter().filter(|edit| edit.class == Class::Source);
         let mut files = Vec::new();
@@ -244,7 +244,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The file with a defect, to be run where it could be run before.
+    /// The file with a defect, executable if the original is.
     fn file(&self, path: &str, text: String) -> Result<TakenBack> {
         let entry = self.field.repo.tree_entry(self.field.head, path)?;
         Ok(TakenBack {
@@ -255,9 +255,9 @@ impl Trial<'_> {
     }
 }
 
-// Files of source as they were before a change, beside the tests as they are.
+// Source files as they were before a change, with the tests as they are now.
 
-/// The edits of source; `commands` are those that decide what passes.
+/// The edits of source files; `commands` are those that decide whether a change passes.
 pub(crate) fn sources<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<&'e Edit> {
     edits
         .iter()
@@ -265,7 +265,7 @@ pub(crate) fn sources<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<&'e Edi
         .collect()
 }
 
-/// What an edited file is for; where nobody read it, by its path.
+/// The class of an edited file; by its path if its text was not read.
 pub(super) fn find_class(edit: &Edit, commands: &[String]) -> Class {
     let texts = edit.texts.as_ref();
     let texts = texts.map_or([None, None], |(before, after)| {
@@ -274,14 +274,14 @@ pub(super) fn find_class(edit: &Edit, commands: &[String]) -> Class {
     classify_texts(&edit.change.path, commands, texts)
 }
 
-/// Code that came or changed and that nobody can read: no text, or too much of it.
+/// New or changed code that was not read, because it is not text or is too large.
 pub(crate) fn list_unread(edits: &[Edit], commands: &[String]) -> Vec<String> {
     let is_code = |edit: &&Edit| {
         let path = &edit.change.path;
         edit.texts.is_none()
             && edit.change.kind != ChangeKind::Deleted
             && Language::of(path, "") != Language::Other
-            // Elsewhere its place says nothing of it.
+            // Outside of these the path does not identify tests.
             && !is_in_tests(path)
             && find_class(edit, commands) != Class::Gate
     };
@@ -291,9 +291,9 @@ pub(crate) fn list_unread(edits: &[Edit], commands: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Why nothing is known of it.
+/// Why the strength is unknown if code was not read.
 pub(crate) fn tell_unread(unread: &[String]) -> Option<String> {
-    /// Files that are named.
+    /// Maximum number of files that are named.
     const NAMED: usize = 5;
     if unread.is_empty() {
         return None;
@@ -307,8 +307,8 @@ pub(crate) fn tell_unread(unread: &[String]) -> Option<String> {
     ))
 }
 
-/// These files as they were at the first commit, with the tests of the second one; or why that
-/// cannot be told.
+/// These files as they were at the first commit, with the tests of the second one; or the reason why they cannot be
+/// separated.
 pub(crate) fn read_files_before(
     repo: &Repo,
     sources: &[&Edit],
@@ -333,7 +333,7 @@ fn read_file_before(
     let path = &edit.change.path;
     let entry = repo.tree_entry(base, path)?;
     let runs = entry.as_ref().is_some_and(|entry| entry.mode == "100755");
-    // A link or a submodule is no text that could be put back.
+    // A link or a submodule has no text that could be restored.
     let now = repo.tree_entry(head, path)?;
     let mut sides = entry.iter().chain(&now);
     let is_file = sides.all(|entry| entry.mode.starts_with("100"));
@@ -356,9 +356,9 @@ fn read_file_before(
     Ok(is_file.then_some(file))
 }
 
-// Whether what a red gate printed says that a file does not build.
+// Whether the output of a red gate shows that a file does not build.
 
-/// What compilers and interpreters print of a text that is none of their language.
+/// Messages of compilers and interpreters about a text that is not valid in the language.
 fn marks(language: Language) -> &'static [&'static str] {
     use Language::*;
     match language {
@@ -378,8 +378,8 @@ fn marks(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// A red gate's output names the file and has a mark of its language that the green run's has not.
-/// What a gate does not print cannot be told.
+/// Whether a red gate's output names the file and has a mark of its language that the green run's output lacks. If the
+/// gate does not print it, it is not recognized.
 pub(super) fn does_not_build(path: &str, text: &str, green: &str, red: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (green, red) = (without_escapes(green), without_escapes(red));
@@ -387,52 +387,52 @@ pub(super) fn does_not_build(path: &str, text: &str, green: &str, red: &str) -> 
     red.contains(name) && marks.any(|mark| red.contains(mark) && !green.contains(mark))
 }
 
-// Where defects are planted, and what came of it.
+// Where defects are planted, and the results.
 
-/// A gate that is green, and how long it took.
+/// A green gate and the time that it took.
 #[derive(Debug, Clone)]
 pub(crate) struct Green {
     pub gate: GateSpec,
     pub ms: u64,
-    /// The last of what it printed.
+    /// The end of its output.
     pub tail: String,
 }
 
-/// Runs a gate at the change's last commit, with these files in it.
+/// Runs a gate at the change's last commit, with these files replaced.
 pub(crate) type RunGate<'a> = dyn Fn(&[TakenBack], &GateSpec) -> Result<Vec<GateRun>> + 'a;
 
-/// A change, and by what defects in it are tried.
+/// A change, and how defects in it are tried.
 pub(crate) struct Field<'a> {
     pub repo: &'a Repo,
-    /// The commit before it, and its last.
+    /// The commit before the change, and its last commit.
     pub base: &'a str,
     pub head: &'a str,
     pub edits: &'a [Edit],
-    /// What decides what passes.
+    /// The commands that decide whether a change passes.
     pub commands: &'a [String],
-    /// The fastest first.
+    /// Fastest first.
     pub greens: &'a [Green],
     pub run: &'a RunGate<'a>,
-    /// Told what is tried.
+    /// Receives a description of each trial.
     pub tell: &'a dyn Fn(&str),
 }
 
-/// What came of it.
+/// The results of planting.
 #[derive(Debug)]
 pub(crate) struct Planted {
     pub reverted: Reverted,
-    /// Why nothing was tried, where that is so.
+    /// Why nothing was tried; `None` if something was.
     pub problem: Option<String>,
-    /// Defects by what became of them.
+    /// Number of defects by outcome.
     pub tally: Tally,
-    /// Of those that were noticed, those with which a gate did not end.
+    /// Number of noticed defects with which a gate timed out.
     pub timed_out: usize,
     pub survivors: Vec<Survivor>,
-    /// Defects that were not tried.
+    /// Number of defects that were not tried.
     pub left_out: usize,
-    /// Seconds that planting took.
+    /// Time in seconds.
     pub seconds: f64,
-    /// One line for each thing that was looked at, or could not be.
+    /// One line for each thing that was checked or could not be checked.
     pub checked: Vec<String>,
 }
 
@@ -490,14 +490,14 @@ impl From<Mutant> for Survivor {
     }
 }
 
-// The strength of a slice's gates, once all of them are green at its commit.
+// The strength of a slice's gates, measured once all of them are green at its commit.
 
-/// Defects that are named, and bytes of the diff of each.
+/// Maximum number of defects that are named, and of bytes of each diff.
 const NAMED: usize = 40;
 const DIFF: usize = 600;
 
 impl World<'_> {
-    /// What planted defects say of these runs; nothing where it is not asked for, or one of them is red.
+    /// Measures the strength of the gates of these runs; `None` if it is not requested or one of them is red.
     pub(in crate::measure) fn strength(
         &self,
         question: &GateQuestion,
@@ -526,7 +526,7 @@ impl World<'_> {
         let texts = texts(&edits, &commands);
         note.untried = list_untried(&texts);
         note.not_applicable = why_not(&texts);
-        // The rest may be noticed: it says nothing of what nobody read.
+        // Defects in the remaining code may be noticed, but that tells nothing about the code that was not read.
         if let Some(why) = tell_unread(&list_unread(&edits, &commands)) {
             note.not_applicable = None;
             note.problem = Some(why);
@@ -570,7 +570,7 @@ impl World<'_> {
         }
         match plant_defects(&field, (budget.mutants as usize, budget.minutes.into())) {
             Ok(planted) => write_down(planted, &mut note),
-            // A gate was green, and does not run any more.
+            // A gate was green, but does not run any more.
             Err(failure) if failure.code == Code::GatesNotGreen => {
                 note.problem = Some(failure.message);
             }
@@ -580,8 +580,8 @@ impl World<'_> {
     }
 }
 
-/// Code that changed and in which nothing is planted: what a command names may be what tests, and no language
-/// is known of the rest.
+/// Changed code in which nothing is planted: files that a command names, which may be tests, and files in an unknown
+/// language.
 fn list_untried(texts: &[Edited]) -> Vec<String> {
     let is_untried = |edit: &&Edited| {
         let Some(text) = edit.after else {
@@ -598,7 +598,7 @@ fn list_untried(texts: &[Edited]) -> Vec<String> {
     untried.map(|edit| clean(edit.path, Lines::Fold)).collect()
 }
 
-/// Gates that passed, the fastest first.
+/// Gates that passed, fastest first.
 fn list_green(runs: &[GateRun]) -> Vec<Green> {
     let passed = runs.iter().filter(|run| run.has_passed());
     let mut greens: Vec<Green> = passed
@@ -626,7 +626,7 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     note.defects = defects
         .map(|defect| UnnoticedDefect {
             id: defect.id,
-            // A name is anybody's text, and goes into prompts.
+            // Anyone may have chosen the name, and it goes into prompts.
             path: clean(&defect.path, Lines::Fold),
             line: Count(defect.line as u64),
             what: defect.what,
@@ -636,7 +636,7 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     if note.problem.is_some() || note.noticed.0 + note.unnoticed.0 > 0 {
         return;
     }
-    // A gate can print the words of a compiler: it alone says that nothing builds.
+    // A gate may print a compiler's words itself, so this alone does not prove that nothing builds.
     if note.unbuildable.0 > 0 {
         note.problem = Some(format!(
             "according to the gates' output, none of the {} planted defects builds",
@@ -647,7 +647,7 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     }
 }
 
-/// A diff, or its beginning.
+/// The diff, cut to [`DIFF`] bytes.
 fn cut_diff(diff: String) -> String {
     match diff.len() > DIFF {
         true => format!("{}…\n", begin(&diff, DIFF)),
@@ -655,26 +655,25 @@ fn cut_diff(diff: String) -> String {
     }
 }
 
-// One change of a commit, and what its gates say of it.
+// One change of a commit, and the results of its gates.
 
-/// What a gate may take beside three times its green run.
+/// Time that a gate may take in addition to three times its green run.
 const BESIDE: Duration = Duration::from_secs(10);
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tried {
-    /// The gates say it; `timed_out`: one did not end with it. `said`: what the red one printed last.
+    /// The outcome according to the gates; whether one timed out; and the last line of the red one's output.
     Told {
         outcome: Outcome,
         timed_out: bool,
         said: String,
     },
-    /// The time that there is for all of them was over before it could be told.
+    /// The time for all changes was over before the result was known.
     OutOfTime,
 }
 
-/// Runs gates, the fastest first, up to the first that is red with these files in the commit. `limit` says how
-/// long each may take.
+/// Runs gates, fastest first, until one is red with these files in the commit. `limit` gives the time limit of each.
 pub(super) fn try_files(
     field: &Field,
     greens: &[Green],
@@ -685,7 +684,7 @@ pub(super) fn try_files(
     for green in greens {
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = limit(green);
-        // What ends it has to be the defect, never the time that is left.
+        // The run must end because of the defect, and not because the remaining time is short.
         let given = limit.min(left);
         if given < Duration::from_millis(green.ms) {
             return Ok(Tried::OutOfTime);
@@ -718,13 +717,13 @@ pub(super) fn try_files(
     })
 }
 
-/// How long a gate may take with a defect: its own limit, and never much longer than without.
+/// The time limit of a gate with a defect: its own, but not much more than its usual time.
 pub(super) fn limit_to_usual(green: &Green) -> Duration {
     let usual = Duration::from_millis(green.ms.saturating_mul(3)) + BESIDE;
     usual.min(limit_to_own(green))
 }
 
-/// How long it may take by its settings.
+/// The time limit of a gate in its settings.
 pub(super) fn limit_to_own(green: &Green) -> Duration {
     Duration::from_millis(green.gate.timeout_ms)
 }

@@ -1,28 +1,28 @@
-//! Everything that can be looked at, and the gates that are known there.
+//! The sources that measuring reads, and the gates that are known there.
 
 use crate::prelude::*;
 use crate::workspace::Workspace;
 use cook_repo::git::Entry;
 use std::cell::OnceCell;
 
-/// Everything that can be looked at.
+/// The sources that measuring reads.
 pub struct World<'a> {
     /// The worktree, its log, and the user's repository.
     pub workspace: &'a Workspace,
     /// The user's repository.
     pub repo: &'a Repo,
-    /// The settings that decide.
+    /// The settings in force.
     pub config: &'a Config,
     /// The documents that are decided on.
     pub snapshot: Option<&'a Snapshot>,
-    /// Kept receipts, and what may run here, once one of them is read.
+    /// Kept receipts and the commands that may run here, opened when first needed.
     gates: OnceCell<(Receipts, Trust)>,
-    /// Gates may run for anchors, where no receipt answers for them.
+    /// Whether gates may run for anchors, if no receipt has their result.
     pub runs: bool,
 }
 
 impl<'a> World<'a> {
-    /// What a worktree's commands look at.
+    /// The sources for a worktree's commands.
     pub(crate) fn new(
         workspace: &'a Workspace,
         config: &'a Config,
@@ -41,7 +41,7 @@ impl<'a> World<'a> {
     pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust)> {
         if self.gates.get().is_none() {
             let opened = (Receipts::of(self.repo)?, self.workspace.trust()?);
-            // Nobody else sets it: a world belongs to one thread.
+            // Cannot fail: a world is used by one thread.
             let _ = self.gates.set(opened);
         }
         let gates = self.gates.get().map(|(receipts, trust)| (receipts, trust));
@@ -71,7 +71,7 @@ impl<'a> World<'a> {
         gate_commands(self.config, self.slice_commands(Some(slice)))
     }
 
-    /// The commands that the plan names for a slice, or for any.
+    /// The commands that the plan names for a slice, or for all slices.
     pub(super) fn slice_commands(&self, slice: Option<&str>) -> impl Iterator<Item = &String> {
         let slices = self
             .snapshot
@@ -82,8 +82,8 @@ impl<'a> World<'a> {
     }
 }
 
-/// The commands that decide what passes, of the settings and of slices: a file that one of
-/// them names is not a plain source.
+/// The commands, of the settings and of slices, that decide whether a change passes. A file that one of them names is
+/// not a plain source file.
 pub fn gate_commands<'a>(
     config: &Config,
     of_slices: impl IntoIterator<Item = &'a String>,
@@ -93,9 +93,10 @@ pub fn gate_commands<'a>(
     gates.into_iter().map(|gate| gate.run).collect()
 }
 
-// What decides whether a change passes: a file that one of these names is not plain source.
+// The commands and scripts that decide whether a change passes: a file that one of them names is not a plain source
+// file.
 
-/// Files that say what a check runs, beside the gates themselves.
+/// Files, besides the gates themselves, that define what a check runs.
 const RUNNERS: [&str; 6] = [
     "Makefile",
     "makefile",
@@ -105,8 +106,7 @@ const RUNNERS: [&str; 6] = [
     "tox.ini",
 ];
 
-/// The commands that decide what passes, and the scripts among the edited files that a runner's
-/// file names at the base.
+/// The commands that decide whether a change passes, and the edited scripts that a runner's file names at the base.
 pub(crate) fn deciding(
     (repo, config): (&Repo, &Config),
     edits: &[Edit],

@@ -1,4 +1,4 @@
-//! One role's turn: its session, its report, the transition.
+//! One role's turn: its session, its report, and the transition.
 
 use super::mirror::TAKEN;
 use super::run_loop::Driver;
@@ -20,8 +20,8 @@ use cook_repo::session::{
 use cook_repo::store::History;
 use std::sync::{Mutex, PoisonError};
 
-/// What an agent is told and what it goes on from. One that cannot go on from anything is told
-/// everything.
+/// Chooses the prompt of an agent and the episode to continue from. An agent that cannot continue an episode gets the
+/// whole prompt.
 fn choose_prompt(
     agent: RoleAgent,
     whole: &str,
@@ -41,7 +41,7 @@ impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step> {
         let workspace = self.open()?;
         self.recent.lend(&workspace.repo);
-        // A session reads `.agent/`: what it sees has to be what its report is held against.
+        // The session reads `.agent/`, so it must show the state that its report is checked against.
         let shown = service::show_tip(&workspace)?;
         if shown.rolled_forward {
             workspace.repo.forget_status();
@@ -108,7 +108,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Re-grounds without a session, where the profile lets cook do that.
+    /// Re-grounds without a session if the profile lets cook do so.
     fn reground(&mut self, workspace: &Workspace) -> Result<Option<Step>> {
         match service::reground_by_cook(workspace, Some(&self.lease))? {
             ByCookOutcome::Applied(applied) => {
@@ -123,7 +123,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Takes in what the sessions left: nobody else does while a driver holds the lease.
+    /// Takes in the inbox of the sessions; nobody else does while a driver holds the lease.
     fn take_inbox(&mut self) -> Result<()> {
         let workspace = self.open()?;
         for finding in service::take_inbox(&workspace, Taker::Command)? {
@@ -132,7 +132,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// What a role is told of the place it works in, where that is one of its own.
+    /// The part of the prompt about the role's surroundings, if it works in its own checkout or in the sandbox.
     fn beside(&self, workspace: &Workspace, role: Role) -> Result<String> {
         if !self.is_apart(workspace, role)? {
             return Ok(match self.keeping.is_kernel() {
@@ -148,8 +148,8 @@ impl Driver<'_> {
         Ok(prompt::apart(&dirty))
     }
 
-    /// Holds a role's sessions, several of them at once; their reports, of the format that was asked
-    /// for, are taken one after another.
+    /// Runs the sessions of a role, possibly several at once, then records their reports one after another. `format` is
+    /// the report format that the prompt asks for.
     pub(super) fn play(
         &mut self,
         workspace: &Workspace,
@@ -183,7 +183,7 @@ impl Driver<'_> {
         let sandbox = self.keeping.sandbox(&workspace.repo)?;
         let (_, snapshot) = workspace.require()?;
         let bounds = self.compute_bounds(&snapshot);
-        // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
+        // In its own home or sandbox, the agent's git may not see the user's git settings.
         let identity = match role {
             Role::Implementer => workspace.repo.identity()?.unwrap_or_default(),
             _ => Identity::new(),
@@ -237,8 +237,8 @@ impl Driver<'_> {
         Ok(outcomes)
     }
 
-    /// What a judge is told: the evidence of the wave as an episode to go on from, and the
-    /// rest. A wave's evidence is put together once and found again by its name.
+    /// The evidence of the wave, as an episode that judges continue from, and the prompt that follows it. The episode
+    /// is created once for each wave and found again by its label.
     pub(super) fn evidence(
         &self,
         workspace: &Workspace,
@@ -270,8 +270,8 @@ impl Driver<'_> {
         Ok(Some((say.clone(), On::Episode(episode))))
     }
 
-    /// Who judges, first choice first: those that take turns, begun by the one whose turn it
-    /// is, then the others.
+    /// The judges in order of preference: the configured agents in rotation, starting with the one whose turn it is,
+    /// then the fallbacks.
     pub(super) fn bench(
         &self,
         workspace: &Workspace,
@@ -288,8 +288,8 @@ impl Driver<'_> {
         Ok(bench)
     }
 
-    /// Holds all missing judges' sessions at once. Who did what he may not cannot be told from
-    /// the others then: no vote counts, and they are held one by one from there on.
+    /// Runs the sessions of all missing judges at once. If one violates its role, it cannot be told which: no vote
+    /// counts, and from then on judges run one at a time.
     pub(super) fn judges_together(
         &mut self,
         workspace: &Workspace,
@@ -301,9 +301,9 @@ impl Driver<'_> {
         for outcome in self.play(workspace, Role::StopJudge, due, judges, ticket)? {
             match outcome {
                 Step::Moved => moved = true,
-                // What the others said counts all the same.
+                // The other judges' votes still count.
                 step @ Step::Ended(_) => ended = Some(step),
-                // Another agent may stand in: that is tried with one at a time.
+                // Another agent may replace this one; that is tried one judge at a time.
                 Step::Another(_) => self.tally.one_by_one = true,
                 step => last = step,
             }
@@ -311,16 +311,15 @@ impl Driver<'_> {
         Ok(ended.unwrap_or(if moved { Step::Moved } else { last }))
     }
 
-    /// Whether a role works in a place of its own: one that may change nothing, when it is in the
-    /// sandbox, the settings ask for it, or the user's worktree held what is not committed as the
-    /// run began.
+    /// Whether a role works in its own checkout. A role that may change nothing does if it runs in the sandbox, if the
+    /// settings ask for it, or if the user's worktree had uncommitted changes when the run began.
     pub(super) fn is_apart(&self, workspace: &Workspace, role: Role) -> Result<bool> {
         let set = workspace.config()?.rules.isolate_readonly;
         let wanted = set || self.beside_edits || self.keeping.is_kernel();
         Ok(wanted && role != Role::Implementer && workspace.repo.head()?.commit.is_some())
     }
 
-    /// Where a role works. What it asks cook there is answered for the worktree in work.
+    /// Prepares the directory that a role works in. Commands of `cook` there act for the worktree of the workflow.
     pub(super) fn room(
         &self,
         workspace: &Workspace,
@@ -337,8 +336,8 @@ impl Driver<'_> {
         Ok((Some(throwaway), dir))
     }
 
-    /// The sessions from their prompts on, and what was done beside: the first look after all
-    /// of them ended sees what any of them did.
+    /// Runs the sessions, including repair requests, and checks for violations. The first check after all of them ended
+    /// sees the changes of every session.
     pub(super) fn converse(
         &mut self,
         contexts: &[SessionContext],
@@ -361,7 +360,7 @@ impl Driver<'_> {
         Ok((all, breach))
     }
 
-    /// Asks all at once, each in a thread of its own; what they let know is told as it comes.
+    /// Calls all agents at once, each in its own thread, and reports their progress as it arrives.
     fn ask(&mut self, asked: &[(&SessionContext, &str, Option<On>)]) -> Vec<Asked> {
         let (sessions, spent) = (&self.sessions, &self.tally.spent);
         let told = Mutex::new((&mut *self.observer, &mut self.board));
@@ -387,7 +386,7 @@ impl Driver<'_> {
         answers
     }
 
-    /// What a call took counts, whatever came of it.
+    /// Counts the cost of a call, whatever its outcome.
     fn book(&mut self, context: &SessionContext, asked: &Asked) {
         let spent = &mut self.tally.spent;
         match asked {
@@ -410,7 +409,7 @@ impl Driver<'_> {
         });
     }
 
-    /// What an answer amounts to, and what was done beside it.
+    /// Interprets an answer, asks once for a repair if the report is malformed, and checks for violations.
     fn hear(
         &mut self,
         context: &SessionContext,
@@ -440,13 +439,14 @@ impl Driver<'_> {
         Ok((heard, breach))
     }
 
-    /// The workspace is opened again each time: the session may have changed the settings.
+    /// Settles the watch after a session. The workspace is opened again each time, because the session may have changed
+    /// the settings.
     fn settle(&mut self, watch: &Watch) -> Result<Violation> {
         let (leads, lost) = self.mirror.put_back(watch)?;
         let workspace = Workspace::open(&self.dir)?;
         let store = workspace.store()?;
         if !store.holds(&self.lease) {
-            // It went with the rest, or somebody else drives now.
+            // The lease was lost with cook's files, or another driver holds it now.
             self.lease = store.lease("cook run")?;
         }
         let unlocked = watch.unlock(&workspace)?;
@@ -468,8 +468,8 @@ impl Driver<'_> {
         Ok(breach)
     }
 
-    /// Somebody recorded something while a session was held. Where that stops the work, the run
-    /// ends; else the report counts as far as it still fits.
+    /// Handles a log that was moved during a session: if that stops the work, the run ends; otherwise the report counts
+    /// if it still fits.
     pub(super) fn find_stop_meanwhile(&mut self) -> Result<Option<Step>> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
@@ -482,7 +482,7 @@ impl Driver<'_> {
         Ok(Some(Step::Ended(Ended::Policy(dispatch.policy))))
     }
 
-    /// The session did what its role may not: its report is not taken.
+    /// The session violated its role: its report is not accepted.
     fn refuse_violation(&mut self, role: Role, breach: &Violation) -> Result<Step> {
         self.observer.observe(&RunEvent::Breached { role, breach });
         if breach.log_moved {
@@ -496,7 +496,7 @@ impl Driver<'_> {
         self.spend((&workspace, role), list_one(Code::AuthorityBreached), why)
     }
 
-    /// What a session gave becomes a transition, or an attempt that failed.
+    /// Turns a session's answer into a transition or a failed attempt.
     fn weigh(
         &mut self,
         at: At,
@@ -526,7 +526,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Hands a report in, as `cook record` does.
+    /// Records a report, as `cook record` does.
     fn take(
         &mut self,
         at: At,
@@ -549,7 +549,7 @@ impl Driver<'_> {
         let Reported::Event(event) = report::event(report, provenance) else {
             return Ok(Step::Another("the report asks for nothing".to_owned()));
         };
-        // Its gates, and whoever is told, take their own time.
+        // Measured before recording: gates and notifications are not part of the session's time.
         let took = began.at.elapsed();
         match self.record(workspace, &event) {
             Ok(applied) => {
@@ -573,13 +573,13 @@ impl Driver<'_> {
         }
     }
 
-    /// Writes down that a session failed by its own doing.
+    /// Tells the observer and records that a session failed by its own fault.
     fn refuse(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step> {
         self.observe_nothing(&why);
         self.spend(at, codes, why)
     }
 
-    /// The same where the observer knows it.
+    /// Like [`Self::refuse`], without telling the observer.
     fn spend(&mut self, at: At, codes: Vec<String>, why: String) -> Result<Step> {
         let refused = Event::Refused {
             role: at.1,
@@ -612,11 +612,11 @@ impl Driver<'_> {
                         self.limited.insert(name, until.clone());
                         return self.wait(at.0, until, why);
                     }
-                    // One that never was there may be a wrong address, which no wait mends.
+                    // An agent that never answered may have a wrong address, and waiting does not correct that.
                     if failed.passes() || failed.is_offline() && self.tally.has_heard {
                         self.tally.passing = Some(failed.read_retry_after());
                     }
-                    // A program that was there may be just being updated.
+                    // A program that was there before may be in the middle of an update.
                     let waits = self.tally.waits < ABSENT_WAITS;
                     if failed.is_absent() && self.tally.has_heard && waits {
                         self.tally.passing = Some(Some(ABSENT_WAIT));
@@ -627,7 +627,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The vote of this wave that came out of the same session of the same agent.
+    /// The earlier vote of this wave that came from the same session of the same agent.
     fn twin(&self, snapshot: &Snapshot, reply: &Reply) -> Result<Option<u64>> {
         let session = |name: Ref| -> Result<Option<(String, String)>> {
             let entry = self.sessions.entry(name)?;
@@ -648,9 +648,9 @@ impl Driver<'_> {
     }
 }
 
-/// How long a program that was there and is gone is waited for, each time.
+/// How long to wait each time for a program that was there and is gone.
 const ABSENT_WAIT: Duration = Duration::from_secs(5);
-/// How often: an update takes a minute at most.
+/// Number of such waits: an update takes a minute at most.
 const ABSENT_WAITS: u32 = 12;
 
 fn no_role(dispatch: &Dispatch) -> Failure {
@@ -662,18 +662,18 @@ fn no_role(dispatch: &Dispatch) -> Failure {
     .into()
 }
 
-// A session: the prompt, and where its report breaks a rule one request more; with what was
-// done beside. Whoever did what he may not is asked nothing more.
+// A session: the prompt and, if its report breaks a rule, one repair request, with the check for violations. A session
+// that violated its role is not asked again.
 
-/// What a session gave.
+/// The result of a session.
 pub(super) enum SessionAnswer {
-    /// A report that keeps the rules.
+    /// A report that follows the rules.
     Taken(Box<(report::Report, Reply)>),
-    /// One that does not, also the second time where it was asked for again.
+    /// A report that breaks the rules, even after the repair request if one was made.
     Malformed(Vec<Finding>),
-    /// Nothing; how it ended.
+    /// No report, because the agent failed; also how its process ended.
     Nothing(AgentFailure, String),
-    /// Nothing, and not by the agent's doing.
+    /// No report, for a reason that is not the agent's fault.
     Unkept(Failure),
 }
 
@@ -687,41 +687,41 @@ impl SessionAnswer {
     }
 }
 
-/// Who is asked what, and what it goes on from.
+/// An agent, its prompt, and the episode or series to continue from.
 pub(super) struct Asking {
     pub agent: RoleAgent,
     pub say: String,
     pub on: Option<On>,
 }
 
-/// Who is to say what, where.
+/// The role, place and conditions of a session.
 pub(super) struct SessionContext<'a> {
     pub role: Role,
-    /// Of the report that it is asked for.
+    /// Format of the report that the prompt asks for.
     pub format: &'a str,
     pub asking: &'a Asking,
-    /// Its place on the board.
+    /// Its slot on the board.
     pub slot: usize,
     pub dir: &'a Path,
-    /// The moment, RFC 3339.
+    /// The start time, in RFC 3339.
     pub at: &'a str,
     /// The log's id.
     pub workflow: &'a str,
-    /// What marks its processes.
+    /// Value of the environment variable that marks its processes.
     pub mark: &'a str,
-    /// Whom its commits name.
+    /// Author of its commits, as environment variables of git.
     pub identity: &'a Identity,
-    /// What it may take.
+    /// Its limits of cost, tokens and requests.
     pub bounds: Bounds,
-    /// What holds it to what its role may write.
+    /// The sandbox that restricts what it can write, if any.
     pub sandbox: Option<&'a Sandbox>,
 }
 
-/// An answer, or the lack of one with what the agent's program came to where it ran.
+/// A reply, or a failure with the report of the agent's process if it ran.
 pub(super) type Asked = Result<Reply, Box<(Failure, Option<Report>)>>;
 
 impl SessionContext<'_> {
-    /// One call. The agent is listened to by whoever `watched` tells.
+    /// Makes one call. `watched` receives the agent's progress.
     pub fn ask(
         &self,
         sessions: &GitStore,
@@ -773,8 +773,8 @@ fn nothing((error, report): (Failure, Option<Report>)) -> SessionAnswer {
     }
 }
 
-/// Lets a place of its own hold the documents that the prompt speaks of. A judge gets no
-/// votes: some may be of its own wave.
+/// Copies the documents that the prompt refers to into the role's own checkout. A judge gets no votes, because some may
+/// be of its own wave.
 fn furnish(documents: &Path, room: &Path, role: Role) -> std::io::Result<()> {
     let to = room.join(".agent");
     std::fs::create_dir_all(&to)?;
@@ -789,27 +789,26 @@ fn furnish(documents: &Path, room: &Path, role: Role) -> std::io::Result<()> {
     Ok(())
 }
 
-// What a session gave becomes a transition, or an attempt that came to nothing.
+// Recording the result of a session, as a transition or a failed attempt.
 
-/// Longest reason why a report was not taken that is kept, in characters.
+/// Maximum length in characters of the recorded reason why a report was not accepted.
 const MAX_WHY: usize = 2_000;
 
-/// Rules that a report breaks which are named one by one.
+/// Maximum number of broken rules that are named.
 const NAMED: usize = 5;
 
-/// Where what a session gave is recorded, and whose it is.
+/// The workspace where the result is recorded, and the role of the session.
 type At<'a> = (&'a Workspace, Role);
 
 fn list_one(code: Code) -> Vec<String> {
     vec![code.id().to_owned()]
 }
 
-/// What a session began with.
+/// The state when a session began.
 struct SessionStart {
-    /// The ticket of the state that it was asked about.
+    /// The ticket that its prompt was made for.
     ticket: Option<String>,
-    /// HEAD.
+    /// HEAD at that time.
     head: Option<String>,
-    /// When.
     at: Instant,
 }

@@ -1,9 +1,9 @@
-//! A second copy of what cook keeps in the git dir, beside it for as long as agents work: a
-//! session that takes `.git/cook` away takes the log, the kept sessions and its own baseline.
+//! A second copy of cook's files in the git directory, kept next to them while agents work: a session that removes
+//! `.git/cook` would otherwise destroy the log, the kept sessions and its own baseline.
 //!
-//! Files that never change in place are linked, the others copied, and only what changed is
-//! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
-//! was kept of sessions since then follows what was kept before.
+//! Files that never change in place are hard-linked, others are copied, and only changed files are updated. Invariant:
+//! restoring adds missing files and never overwrites one. Sessions that were recorded after the loss are appended to
+//! the restored ones.
 
 use super::run_order::was_alive;
 use super::session_guard::{Violation, Watch, list_directory, unwritable};
@@ -17,11 +17,11 @@ use cook_repo::store::Place;
 use std::cell::Cell;
 use std::{fs, io};
 
-/// Bytes of a ref, at most.
+/// Maximum size of a ref in bytes.
 const MAX_REF: u64 = 4096;
-/// What is not part of the copy: what nobody sees, who holds what, which calls are being made.
+/// Parts that are not copied: hidden files, locks and leases, live status, and calls in progress.
 const LEFT_OUT: [&str; 5] = ["hidden", "leases", "live", "lock", "sessions/inflight"];
-/// Directories whose files are written once or replaced, never changed: they can be linked.
+/// Directories whose files are written once or replaced, but never changed in place, so they can be linked.
 const LINKED: [&str; 5] = [
     "log.git/objects",
     "outputs",
@@ -29,31 +29,31 @@ const LINKED: [&str; 5] = [
     "sessions/attempts",
     "watch",
 ];
-/// Where the copy says which event of the sessions was the newest.
+/// The file in the copy that names the newest event of the sessions.
 const RECORD: &str = "log.git/refs/sessions/record";
-/// How its loss is told.
+/// How the loss is reported.
 pub(super) const TAKEN: &str = "cook's files in the git directory were removed";
-/// How deep directories are followed.
+/// Maximum depth of directories.
 const DEPTH: usize = 12;
 
-/// The copy of one driver, or of one question.
+/// The copy of one driver or of one question.
 #[derive(Debug)]
 pub(super) struct Mirror {
     place: Place,
     of: PathBuf,
     at: PathBuf,
-    /// A session that was begun with it is not settled yet.
+    /// Whether a session that began with this copy is not settled yet.
     needed: Cell<bool>,
 }
 
 impl Mirror {
-    /// None is made before [`Mirror::refresh`].
+    /// Nothing is copied before [`Mirror::refresh`].
     pub fn new(workspace: &Workspace) -> Result<Self> {
         Self::at(workspace, workspace.store()?.id())
     }
 
-    /// One of its own for a question or an order: others may be at work beside it. Those of
-    /// processes that are gone are let go of, because the log is there.
+    /// A separate copy for a question or an order, because others may run at the same time. Removes copies of processes
+    /// that have ended, unless the log is lost.
     pub fn of_question(workspace: &Workspace) -> Result<Self> {
         let own = format!("{}{OF_PROCESS}", workspace.store_id());
         let left = match workspace.is_log_lost() {
@@ -78,7 +78,7 @@ impl Mirror {
         Ok(Self {
             place: workspace.place(),
             of,
-            // One that a driver left is let go of when its sessions are settled.
+            // A copy that an earlier driver left is removed only after its sessions are settled.
             needed: Cell::new(at.exists()),
             at,
         })
@@ -87,7 +87,7 @@ impl Mirror {
     /// Brings the copy up to date.
     ///
     /// # Errors
-    /// When it cannot be written: no session is held without it.
+    /// The copy cannot be written: no session runs without it.
     pub fn refresh(&self) -> Result<()> {
         self.needed.set(true);
         mirror(&self.of, &self.at, Path::new(""), 0).or_fail(
@@ -96,26 +96,26 @@ impl Mirror {
         )
     }
 
-    /// The session is settled, and the log is there.
+    /// Marks the session as settled, with the log in place.
     pub fn note_settled(&self) {
         self.needed.set(false);
     }
 
-    /// Puts back what leads to the log, and what is missing of it where it cannot be read any
-    /// more; whether that was so.
+    /// Restores the files that lead to the repository and, if the log cannot be read any more, its missing files. The
+    /// bool tells whether the log was lost.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// Files that cannot be read or written.
     pub fn put_back(&self, watch: &Watch) -> Result<(Vec<Difference>, bool)> {
         let leads = watch.put_leads_back()?;
         Ok((leads, self.put_log_back(watch.tip())?))
     }
 
-    /// As [`Mirror::put_back`], without what leads to it. `tip` is what the log stood at when the
-    /// session began.
+    /// As [`Mirror::put_back`], without the files that lead to the repository. `tip` is the log's tip when the session
+    /// began.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// Files that cannot be read or written.
     pub fn put_log_back(&self, tip: Option<&str>) -> Result<bool> {
         let log = |dir: &Path| dir.join("log.git").exists();
         let now = || {
@@ -129,11 +129,11 @@ impl Mirror {
         Ok(is_lost)
     }
 
-    /// Forgets the watch of a session that is settled: one that came back would settle it
-    /// again. Comes before the watch itself ends.
+    /// Removes the copy of a settled session's watch: if it were restored, the session would be settled again. Must run
+    /// before the watch itself ends.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// A copy that cannot be removed.
     pub fn forget(&self, watch: &Path) -> Result<()> {
         let Ok(below) = watch.strip_prefix(&self.of) else {
             return Ok(());
@@ -148,21 +148,21 @@ impl Mirror {
 
 impl Drop for Mirror {
     fn drop(&mut self) {
-        // A driver that gave up in between may leave the only copy.
+        // A driver that failed before settling may leave the only copy.
         if !self.needed.get() {
-            // One that cannot be removed is brought up to date by the next driver.
+            // If removal fails, the next driver updates the copy.
             let _ = fs::remove_dir_all(&self.at);
             let _ = self.at.parent().map(fs::remove_dir);
         }
     }
 }
 
-/// Opens a worktree, after what a run that was killed left at work: it may be taking the log
-/// away. Where the log is gone, whole or in part, what is missing is first put back from the
-/// copies of drivers that were killed; whether it was.
+/// Opens a worktree. First ends processes that a killed run left, because they may be deleting the log. If the log is
+/// lost, entirely or in part, missing files are first restored from the copies of killed drivers. The bool tells
+/// whether anything was restored.
 ///
 /// # Errors
-/// Those of [`Workspace::open`]; a copy that cannot be read or put back.
+/// As [`Workspace::open`]; a copy that cannot be read or restored.
 pub fn open_whole(dir: &Path) -> Result<(Workspace, bool)> {
     let repo = Repo::discover(dir)?;
     let place = find_place(&repo);
@@ -177,11 +177,11 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool)> {
         .cloned();
     let opened = Workspace::open(dir);
     if driver.is_some() {
-        // It puts back what is missing itself.
+        // The running driver restores missing files itself.
         return opened.map(|workspace| (workspace, false));
     }
     let is_lost = opened.as_ref().map_or(true, Workspace::is_log_lost);
-    // The copy of a driver that was ended may hold what a session took away beside the log.
+    // The copy of a driver that was killed may hold other files that a session removed, even if the log is intact.
     let own = id.map(|id| mirrors(&repo).join(id));
     let mut back = false;
     for mirror in list_directory(&mirrors(&repo))? {
@@ -202,7 +202,7 @@ fn mirrors(repo: &Repo) -> PathBuf {
     repo.common_dir().join(MIRROR_DIR)
 }
 
-/// Whether anything was missing.
+/// Restores missing files from a copy. Returns whether any were missing.
 fn fill_in(from: &Path, place: &Place) -> Result<bool> {
     let to = place.cook_dir();
     let failed = |error: io::Error| {
@@ -219,10 +219,10 @@ fn fill_in(from: &Path, place: &Place) -> Result<bool> {
     Ok(lacked || joined)
 }
 
-/// Makes `to` hold what `from` holds; `path` is where that lies below `.git/cook`.
+/// Makes `to` a copy of `from`; `path` is the path of `from` below `.git/cook`.
 fn mirror(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<()> {
     if !from.exists() {
-        // It was let go of meanwhile.
+        // It was removed meanwhile.
         return Ok(());
     }
     fs::create_dir_all(to)?;
@@ -257,8 +257,8 @@ fn is_linked(path: &Path) -> bool {
     LINKED.iter().any(|dir| path.starts_with(dir))
 }
 
-/// What lies in a directory, last name first: refs before the objects that they lead to, so
-/// that no copied ref leads to what came later.
+/// The entries of a directory, sorted by name in descending order: refs come before the objects that they lead to, so
+/// that no copied ref leads to an object that was added later.
 fn entries(dir: &Path) -> io::Result<Vec<fs::DirEntry>> {
     let mut entries: Vec<_> = match fs::read_dir(dir) {
         Ok(entries) => entries.collect::<io::Result<_>>()?,
@@ -269,7 +269,7 @@ fn entries(dir: &Path) -> io::Result<Vec<fs::DirEntry>> {
     Ok(entries)
 }
 
-/// A link where the file can be linked, else a copy; nothing where it is there already.
+/// Links the file if allowed and possible, else copies it. Does nothing if the target is up to date.
 fn copy(source: &Path, target: &Path, link: bool) -> io::Result<()> {
     let found = match fs::symlink_metadata(source) {
         Ok(found) => found,
@@ -285,7 +285,7 @@ fn copy(source: &Path, target: &Path, link: bool) -> io::Result<()> {
     if link && fs::hard_link(source, target).is_ok() {
         return Ok(());
     }
-    // Whole or not at all: a half file that stays would be taken for one that is there.
+    // Written atomically: a partial file would pass for a complete one.
     let dir = target.parent().unwrap_or(target);
     let mut file = tempfile::Builder::new()
         .prefix(".cook-")
@@ -301,7 +301,7 @@ fn copy(source: &Path, target: &Path, link: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills in what `to` lacks of what `from` holds; whether it lacked anything.
+/// Adds the files of `from` that `to` lacks. Returns whether there were any.
 fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool> {
     fs::create_dir_all(to)?;
     let mut lacked = false;
@@ -319,19 +319,20 @@ fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool
     Ok(lacked)
 }
 
-// A question of the user's own, held to reading as a reader's session is.
+// A question of the user, restricted to reading like a reader's session.
 
-/// Where the baselines of questions lie: beside those of runs, which settle what they find.
+/// Directory of the baselines of questions. It is separate from those of runs, because a run settles the baselines that
+/// it finds.
 const QUESTIONS: &str = "questions";
-/// No question takes longer.
+/// Baselines of questions older than this are abandoned: no question takes longer.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// Begins to watch a question or an order; the call that this gives puts back what it changed. An
-/// order may change the worktree: of what it did only the loss of the log is put back. Nothing is
-/// put back while somebody drives: the changes may be a session's that has the right to them.
+/// Begins to watch a question or an order. The returned function restores what it changed. An order may change the
+/// worktree, so only a loss of the log is restored. Nothing is restored while a driver runs: the changes may be those
+/// of a session that is allowed to make them.
 ///
 /// # Errors
-/// When the repository cannot be read, or the baseline not be written.
+/// A repository that cannot be read, or a baseline that cannot be written.
 pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>> {
     let is_driven = match &workspace.store {
         Some(store) => store.lease_holder()?.is_some(),
@@ -371,7 +372,7 @@ pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>> {
     }))
 }
 
-/// Removes what a killed cook left of its questions.
+/// Removes old baselines that a killed `cook` left of its questions.
 fn forget_old(workspace: &Workspace, dir: &Path) -> Result<()> {
     for left in list_directory(dir)? {
         let made = left.metadata().and_then(|found| found.modified());
@@ -385,7 +386,7 @@ fn forget_old(workspace: &Workspace, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What was changed, that it is put back, and where the changed files are now.
+/// Describes the changes, whether they are restored, and where the changed files are kept.
 fn name_changes(breach: &Violation) -> Vec<String> {
     if breach.what.is_empty() {
         return Vec::new();
@@ -444,7 +445,7 @@ mod tests {
         };
         let mirror = begin();
         mirror.refresh().unwrap();
-        // Written in place: the copy does not follow until it is brought up to date.
+        // Written in place: the copy stays as it was until it is refreshed.
         write("trust.json", "");
         let copied = || fs::read_to_string(at.join("trust.json")).unwrap();
         assert_eq!(copied(), "one");
@@ -479,7 +480,7 @@ mod tests {
         fs::remove_dir_all(&of).unwrap();
         fill_in(&mirror.at, &mirror.place).unwrap();
         assert!(sessions().entry(third).unwrap().is_some());
-        // The index of receipts is written anew under the names it has.
+        // The index of receipts is rewritten under its existing names.
         write("receipts/index/gate", "1");
         mirror.refresh().unwrap();
         write("receipts/index/new", "2");
@@ -495,7 +496,7 @@ mod tests {
             "2"
         );
         assert!(!at.join("sessions/attempts/ex_1/out").exists());
-        // A driver that was ended in between leaves it: the next one needs it.
+        // A driver that was killed before settling leaves the copy, and the next one needs it.
         std::mem::forget(mirror);
         drop(begin());
         assert!(at.exists());

@@ -1,5 +1,5 @@
-//! Agents drive the workflow: what is settled before a run, the run loop, a session and its
-//! report, and what a session may change.
+//! Agents drive the workflow: preparations before a run, the run loop, sessions and their reports, and the limits of
+//! what a session may change.
 
 mod agent_turn;
 mod mirror;

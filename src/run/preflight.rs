@@ -1,4 +1,4 @@
-//! What is settled before a run: who plays what, how far it may go, and what stands in its way.
+//! Preparations before a run: which agents play which roles, its limits, and the obstacles to it.
 
 use super::run_order::{Limits, Operator, Order, RoleAgent, RoleAssignment, paths_are};
 use crate::judges::find_known;
@@ -15,7 +15,7 @@ use cook_repo::process::Clocks;
 use cook_repo::room::Bubblewrap;
 use cook_repo::session::{Action, Ref, RefKind, Supplier, Turn};
 
-/// Roles that agents play here.
+/// Roles that agents play in a run.
 pub const PLAYED: [Role; 5] = [
     Role::Regrounder,
     Role::Implementer,
@@ -23,10 +23,10 @@ pub const PLAYED: [Role; 5] = [
     Role::Auditor,
     Role::StopJudge,
 ];
-/// Paths that are named before a run.
+/// Maximum number of paths and of gates that are named before a run.
 const NAMED: usize = 10;
 
-/// Who plays what of these roles, by the settings; every agent is known and may be run here.
+/// Assigns agents to the given roles by the settings. Every agent is known and may run here.
 pub(super) fn cast_roles(
     workspace: &Workspace,
     config: &Config,
@@ -79,8 +79,8 @@ fn access(role: Role, own: &RoleConfig, default: &RoleConfig) -> Access {
     })
 }
 
-/// Says what the run will do and what stands in its way, while somebody is there to answer;
-/// whether what is not committed is to be parked.
+/// Shows what the run will do and raises obstacles, while a person can still answer. Returns whether uncommitted
+/// changes are to be parked.
 pub(super) fn before(
     operator: &dyn Operator,
     workspace: &Workspace,
@@ -148,7 +148,7 @@ pub(super) fn before(
     .into())
 }
 
-/// Each role has an agent that is installed, and counts on nothing that its program cannot do.
+/// Checks that each role has an installed agent, and removes from each preset the options that its program lacks.
 pub(super) fn require_agents(workspace: &Workspace, cast: &mut RoleAssignment) -> Result<()> {
     let all: Vec<&Preset> = cast.values().flatten().map(|agent| &agent.preset).collect();
     let found = find_here(workspace, &all)?;
@@ -170,7 +170,7 @@ pub(super) fn require_agents(workspace: &Workspace, cast: &mut RoleAssignment) -
     Ok(())
 }
 
-/// Whoever reviews, audits or judges caught as many planted faults as `[rules] min_catch_rate` asks for.
+/// Checks that each reviewer, auditor and judge has the catch rate that `[rules] min_catch_rate` requires.
 pub(super) fn require_calibrated(workspace: &Workspace, cast: &RoleAssignment) -> Result<()> {
     let least = f64::from(workspace.config()?.rules.min_catch_rate);
     if least <= 0.0 {
@@ -205,7 +205,7 @@ pub(super) fn require_calibrated(workspace: &Workspace, cast: &RoleAssignment) -
     Ok(())
 }
 
-/// What must pass, what is left to spend, and where the last run stopped.
+/// Shows the gates, the remaining limits, and where the last run stopped.
 fn show_prospect(
     operator: &dyn Operator,
     workspace: &Workspace,
@@ -216,7 +216,7 @@ fn show_prospect(
 ) -> Result<()> {
     let lines = GitStore::open(workspace.place())?.lines()?;
     let row = |label: &str, text: String| {
-        // A plan names gates: none of them makes lines of its own.
+        // A plan may name gates; none of them may add lines of its own.
         let text = clean(&text, Lines::Fold);
         operator.show(&format!("{label:<22} {text}"));
     };
@@ -231,9 +231,9 @@ fn show_prospect(
     Ok(())
 }
 
-/// Every command that the run would start is trusted.
+/// Checks that every command that the run would start is trusted.
 fn require_trust(workspace: &Workspace, gates: &[Gate], dispatch: &Dispatch) -> Result<()> {
-    // Where the work is stopped none of the plan's would run.
+    // If the work is stopped, none of the plan's gates would run.
     let due = gates.iter();
     let due = due.filter(|gate| gate.configured || dispatch.role.is_some());
     let due: Vec<String> = due.map(|gate| gate.run.clone()).collect();
@@ -243,15 +243,15 @@ fn require_trust(workspace: &Workspace, gates: &[Gate], dispatch: &Dispatch) -> 
     workspace.require_trust(" of `[notify]`", &notified)
 }
 
-/// A command that must pass, and whether it may run here.
+/// A gate, and whether it may run here.
 struct Gate {
     run: String,
-    /// In `cook.toml`, and not only in the plan.
+    /// Whether it is in `cook.toml`, and not only in the plan.
     configured: bool,
     trusted: bool,
 }
 
-/// The gates of the settings, then those that open slices name.
+/// The gates of the settings, then those of open slices.
 fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Gate>> {
     let trust = workspace.trust()?;
     let configured = workspace.config()?.gate_specs().into_iter();
@@ -289,7 +289,7 @@ fn gates_named(gates: &[Gate]) -> String {
     text + &and_more(gates.len().saturating_sub(NAMED))
 }
 
-/// What binds the run: an agent that tells no cost is bound by tokens, steps and attempts.
+/// The limits of the run. An agent that reports no cost is limited by tokens, steps and attempts.
 fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &Spent) -> String {
     let counters = &snapshot.counters;
     let granted = &counters.granted;
@@ -330,7 +330,7 @@ fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &
     parts.join(", ")
 }
 
-/// What becomes of the step that the last run was at, and why; none where no session was held.
+/// How the run continues the step that the last run was at, and why; `None` if no session was held yet.
 fn describe_going_on(
     lines: &[CallRecord],
     workflow: &str,
@@ -362,36 +362,35 @@ fn describe_going_on(
     })
 }
 
-// Whether agents run in the sandbox here, and what is said of it.
+// Whether agents run in the sandbox here, and how that is described.
 //
-// Invariant: a run goes by the settings that stood when it began, so that no session opens the
-// next one's sandbox.
+// Invariant: a run uses the settings from its beginning, so that no session can open the sandbox of the next one.
 
-/// What holds agents to what they may write.
+/// How agents are kept to the files that they may write.
 #[derive(Debug, Clone)]
 pub enum Keeping {
-    /// The kernel.
+    /// By the kernel.
     Kernel {
-        /// What starts them.
+        /// The program that starts them.
         bubblewrap: Bubblewrap,
-        /// What they reach of the machine nonetheless.
+        /// Sockets of the machine that they can reach nonetheless.
         sockets: Vec<SocketPath>,
     },
-    /// Nothing: what a session changed is measured afterwards.
+    /// Not at all: a session's changes are measured afterwards.
     Measured {
-        /// Why.
+        /// Why there is no sandbox.
         why: String,
     },
 }
 
-/// How to have bubblewrap.
+/// The hint at how to install bubblewrap.
 const INSTALL: &str = "install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`), then run `cook doctor`";
 
 impl Keeping {
-    /// By the settings, and by whether the sandbox works here.
+    /// Decides by the settings and by whether the sandbox works here.
     ///
     /// # Errors
-    /// `sandbox_unavailable` where the settings require it and it does not work.
+    /// `sandbox_unavailable` if the settings require the sandbox and it does not work.
     pub fn of(workspace: &Workspace) -> Result<Self> {
         let config = workspace.config()?;
         let why = match config.sandbox.mode {
@@ -416,10 +415,10 @@ impl Keeping {
         }
     }
 
-    /// The sandbox of this worktree's agents; none where nothing but measuring holds them.
+    /// The sandbox of this worktree's agents; `None` if changes are only measured.
     ///
     /// # Errors
-    /// When the repository cannot be read.
+    /// A repository that cannot be read.
     pub fn sandbox(&self, repo: &Repo) -> Result<Option<Sandbox>> {
         match self {
             Self::Kernel {
@@ -430,12 +429,12 @@ impl Keeping {
         }
     }
 
-    /// The kernel does it.
+    /// Whether the kernel restricts the agents.
     pub fn is_kernel(&self) -> bool {
         matches!(self, Self::Kernel { .. })
     }
 
-    /// One line for whoever begins a run.
+    /// One line for the user who begins a run.
     pub fn summary(&self) -> String {
         match self {
             Self::Kernel { .. } => {
@@ -447,7 +446,7 @@ impl Keeping {
         }
     }
 
-    /// Exactly what an agent can do and cannot, for `cook doctor`.
+    /// A complete list of what an agent can and cannot do, for `cook doctor`.
     pub fn describe(&self) -> Vec<String> {
         let lines: &[&str] = match self {
             Self::Kernel { .. } => &[
@@ -465,7 +464,7 @@ impl Keeping {
         lines.iter().map(|line| (*line).to_owned()).collect()
     }
 
-    /// What whoever calls an agent is warned of.
+    /// The warning that agents can reach sockets, shown when an agent is called.
     pub fn warn_of_open(&self) -> Option<Finding> {
         let Self::Kernel { sockets, .. } = self else {
             return None;
@@ -479,7 +478,7 @@ impl Keeping {
         (!names.is_empty()).then_some(opened)
     }
 
-    /// What whoever looks at the settings is warned of.
+    /// The warning about the sandbox, shown when the settings are checked.
     pub fn warning(&self) -> Option<Finding> {
         match self {
             Self::Kernel { .. } => self.warn_of_open(),
@@ -491,7 +490,7 @@ impl Keeping {
     }
 }
 
-/// Runs the arguments of a session in this worktree, as this user.
+/// Tries the sandbox with the arguments of a session in this worktree, as this user.
 fn try_out(workspace: &Workspace, config: &Config) -> Result<Result<Keeping, String>> {
     if !cfg!(target_os = "linux") {
         return Ok(Err("it needs Linux".to_owned()));
@@ -507,9 +506,9 @@ fn try_out(workspace: &Workspace, config: &Config) -> Result<Result<Keeping, Str
     }))
 }
 
-// Agents that may be run here: trusted, installed, and the programs that they are taken for.
+// Agents that may run here: trusted, installed, and with a program that is really the agent's.
 
-/// Programs that only the repository names are not run before they are trusted.
+/// Finds the programs of agents. A program that only the repository names is not run before it is trusted.
 pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>> {
     let cache = workspace.repo.cook_dir()?.join("agents.json");
     let mut here = Vec::new();
@@ -540,7 +539,7 @@ fn absent(why: &str) -> Found {
     }
 }
 
-/// What must be trusted before an agent of `cook.toml` may be run, when it is not.
+/// The words to trust before an agent from `cook.toml` may run; `None` if it is trusted or built in.
 fn find_untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>> {
     match preset.trust_words() {
         Some(words) if !workspace.trust()?.is_trusted(&words) => Ok(Some(words)),
@@ -548,7 +547,7 @@ fn find_untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<Strin
     }
 }
 
-/// The agent of that name, or the one that the settings name; it may be run here.
+/// The agent of that name or, without a name, the default from the settings. Fails if it may not run here.
 pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset> {
     let config = workspace.config()?;
     let name = match name.or_else(|| default_agent(config)) {
@@ -571,11 +570,11 @@ pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset> {
     Ok(preset)
 }
 
-/// The agent as its program here can do. A program that has the name of an agent's and says
-/// that it is another is refused.
+/// Restricts the agent to the options that its program here has. Refuses a program that has the agent's name but
+/// identifies itself as another.
 pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Preset> {
     for found in find_here(workspace, &[&preset])? {
-        // One that only fails may answer all the same, unless another one does.
+        // A program that only fails its probe may still work, unless the agent is found elsewhere.
         let is_other = found.path.is_some() && found.problem.is_none() && !found.is_it;
         if is_other || found.elsewhere.is_some() {
             let why = lacks(&preset, &found).unwrap_or_default();
@@ -591,7 +590,7 @@ pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Prese
     Ok(preset)
 }
 
-/// Why an agent cannot work here.
+/// Why an agent cannot work here; `None` if it can.
 pub(super) fn lacks(preset: &Preset, found: &Found) -> Option<String> {
     let name = preset.name();
     let why = match (&found.problem, &found.path) {
@@ -611,7 +610,7 @@ pub(super) fn lacks(preset: &Preset, found: &Found) -> Option<String> {
     })
 }
 
-/// What is wrong with the agents that the settings define or name.
+/// Problems of the agents that the settings define or name.
 pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>> {
     let config = workspace.config()?;
     let mut wrong: Vec<(String, String)> = presets(config)
@@ -625,7 +624,7 @@ pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>> {
                 let why = found.iter().find_map(|found| lacks(&preset, found));
                 wrong.extend(why.map(|why| (place, why)));
             }
-            // A table that makes no agent is named already.
+            // A table that does not define a valid agent is already in the list.
             Err(_) if config.agents.contains_key(name) => {}
             Err(error) => wrong.push((place, error.message)),
         }
@@ -634,7 +633,7 @@ pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(wrong.into_iter().map(finding).collect())
 }
 
-/// The agents that settings name, each with one place that names it.
+/// The agents that the settings name, each with one place that names it.
 fn name_agents(config: &Config) -> BTreeMap<&str, String> {
     let roles = config.roles.iter().flat_map(|(role, set)| {
         let all = set.agent.iter().chain(&set.agents).chain(&set.fallback);
@@ -647,13 +646,13 @@ fn default_agent(config: &Config) -> Option<&str> {
     config.roles.get("default")?.agent.as_deref()
 }
 
-/// How long an agent may take over one word.
+/// Time limits for a one-word answer.
 const PROBE: Clocks = Clocks {
     wall: Duration::from_secs(120),
     idle: Duration::from_secs(90),
 };
 
-/// Has agents answer once; what was seen, and what is wrong.
+/// Asks each agent for one answer. Returns a line for each agent that answered, and a finding for each that did not.
 pub fn probe(workspace: &Workspace, only: Option<&str>) -> Result<(Vec<String>, Vec<Finding>)> {
     let config = workspace.config()?;
     let all: Vec<Preset> = match only {

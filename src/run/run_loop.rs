@@ -1,10 +1,9 @@
-//! The run loop: dispatch, a role's session, its report, the transition; until the policy says
-//! stop, a budget is spent, or somebody asks for an end.
+//! The run loop: dispatch, a session of the role, its report, the transition; until the policy stops the work, a budget
+//! is spent, or the run is interrupted.
 //!
-//! Invariants: the driver never plays a role; a session's word counts only through the same
-//! walk as `cook record`; whatever a session did that its role may not is put back before its
-//! report is read; between two steps nothing is held but the lease, so that a run that is
-//! ended goes on by being started again.
+//! Invariants: the driver plays no role. A session's report is recorded exactly as `cook record` does. Changes that a
+//! session's role may not make are reverted before its report is read. Between two steps nothing is held except the
+//! lease, so an interrupted run continues when it is started again.
 
 use super::mirror::Mirror;
 use super::preflight::Keeping;
@@ -21,17 +20,17 @@ use cook_protocol::machine::{current_audit, current_review};
 use cook_repo::process::Patience;
 use cook_repo::store::Lease;
 
-/// Sessions in a row that may come to nothing.
+/// Number of failed sessions in a row after which the run stops.
 const FAILURES: u32 = 3;
 
-/// Steps in a row that may leave everything as it was.
+/// Number of steps without progress in a row after which the run stops.
 const IDLE_STEPS: u32 = 6;
 
 impl Driver<'_> {
     /// Drives until there is a reason to stop.
     ///
     /// # Errors
-    /// Unreadable state. What was recorded until then stays, and the next run goes on from it.
+    /// Unreadable state. Recorded transitions stay, and the next run continues from them.
     pub fn run(mut self) -> Result<Outcome> {
         let started = Instant::now();
         let lines = self.sessions.lines()?;
@@ -99,7 +98,7 @@ impl Driver<'_> {
         })
     }
 
-    /// The limit that is used up: time is a run's, money and tokens are the workflow's.
+    /// The limit that is used up, if any. Time is limited for each run, cost and tokens for the workflow.
     fn find_spent_limit(&self, workspace: &Workspace, started: Instant) -> Result<Option<String>> {
         if started.elapsed() >= self.limits.wall {
             return Ok(Some(format!(
@@ -126,14 +125,14 @@ impl Driver<'_> {
         })
     }
 
-    /// Millionths of a dollar that the workflow may cost; none = no limit.
+    /// Cost limit of the workflow in millionths of a dollar; `None` if unlimited.
     fn compute_allowance(&self, snapshot: &Snapshot) -> Option<u64> {
         let granted = snapshot.counters.granted.cost_micro_usd.unwrap_or(0);
         let limit = self.limits.cost_micro_usd;
         (limit > 0).then(|| limit.saturating_add(granted))
     }
 
-    /// What one session more may take.
+    /// The limits of the next session.
     pub(super) fn compute_bounds(&self, snapshot: &Snapshot) -> Bounds {
         let (now, before) = (&self.tally.spent, &self.before);
         let cost = now.micro_usd + before.micro_usd;
@@ -148,7 +147,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Waits for what ends by itself, each time longer where nobody says for how long.
+    /// Waits for a temporary obstacle. If its duration is unknown, each wait is twice as long as the last.
     pub(super) fn wait_out(
         &mut self,
         workspace: &Workspace,
@@ -166,7 +165,7 @@ impl Driver<'_> {
         self.wait(workspace, &Clock::of_epoch(until), why)
     }
 
-    /// Waits where the agent whose turn it is said that its limit holds still.
+    /// Waits if the agent whose turn it is has reported a limit that is still in force.
     pub(super) fn wait_for(
         &mut self,
         workspace: &Workspace,
@@ -186,7 +185,7 @@ impl Driver<'_> {
         self.wait(workspace, &until, why).map(Some)
     }
 
-    /// Waits for the end of a supplier's limit; the attempt is not spent.
+    /// Waits for the end of a supplier's limit, without spending an attempt.
     pub(super) fn wait(&mut self, workspace: &Workspace, until: &str, why: String) -> Result<Step> {
         self.observer.observe(&RunEvent::Waits { until });
         self.board.waits(until);
@@ -203,9 +202,8 @@ impl Driver<'_> {
         Ok(Step::Waited)
     }
 
-    /// Ends what an earlier run left: its agents' processes, and what their sessions changed.
-    /// What came when none of them can have been at work any more is the user's. Comes before a
-    /// look at the worktree.
+    /// Ends the agent processes of an earlier run and reverts the forbidden changes of its sessions. Changes made when
+    /// none of its agents can have been running are the user's. Must run before the worktree is examined.
     ///
     /// # Errors
     /// Unreadable state.
@@ -232,7 +230,7 @@ impl Driver<'_> {
                 });
                 self.end(watch)?;
             } else {
-                // It was ended before the session began.
+                // The earlier run ended before the session began.
                 std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
             }
         }
@@ -242,8 +240,8 @@ impl Driver<'_> {
     }
 }
 
-/// The newest word of each supplier on its limit, by the record of calls: a run that is ended
-/// while it waits goes on waiting when it is started again.
+/// The newest limit of each supplier, from the record of calls: a run that ended while it waited continues to wait when
+/// it is started again.
 fn limits(lines: &[CallRecord]) -> BTreeMap<String, String> {
     let mut limited = BTreeMap::new();
     for line in lines {
@@ -264,7 +262,7 @@ pub struct Driver<'a> {
     pub(super) recent: RecentStatus,
     pub(super) cast: RoleAssignment,
     pub(super) limits: Limits,
-    /// What holds its sessions to what they may write.
+    /// How its sessions are kept to the files that they may write.
     pub(super) keeping: Keeping,
     pub(super) sessions: GitStore,
     pub(super) lease: Lease,
@@ -273,33 +271,32 @@ pub struct Driver<'a> {
     pub(super) board: Board,
     pub(super) mirror: Mirror,
     pub(super) tally: Tally,
-    /// The worktree held what is not committed when the run began.
+    /// Whether the worktree had uncommitted changes when the run began.
     pub(super) beside_edits: bool,
-    /// What earlier runs of this workflow took.
+    /// What earlier runs of this workflow spent.
     pub(super) before: Spent,
-    /// Suppliers that said until when their limit holds, RFC 3339.
+    /// The end of each supplier's known limit, in RFC 3339.
     pub(super) limited: BTreeMap<String, String>,
 }
 
-/// What a run has used and met so far.
+/// What a run has used and encountered so far.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) sessions: u64,
     pub(super) spent: Spent,
-    /// Sessions in a row that failed.
+    /// Failed sessions in a row.
     pub(super) failures: u32,
-    /// Steps in a row after which everything stood as before.
+    /// Steps in a row without progress.
     pub(super) idle: u32,
-    /// Nobody could play the last time, and what keeps one from it ends by itself; after how
-    /// long, where that was said.
+    /// Set if the last agent failed because of a temporary obstacle; holds the time to wait, if known.
     pub(super) passing: Option<Option<Duration>>,
-    /// An agent answered in this run: a network that is away by now was there.
+    /// Whether an agent has answered in this run, so that the network and the programs were there.
     pub(super) has_heard: bool,
-    /// Waits in a row for that.
+    /// Waits in a row for temporary obstacles.
     pub(super) waits: u32,
-    /// Whose session was ended because somebody asked for it.
+    /// The role whose session was ended by an interruption.
     pub(super) cut: Option<Role>,
-    /// Judges are held one after another, whatever the settings say.
+    /// Whether judges run one at a time, regardless of the settings.
     pub(super) one_by_one: bool,
 }
 
@@ -344,7 +341,7 @@ impl<'a> Driver<'a> {
         self.opening.open(&self.dir)
     }
 
-    /// Somebody has asked for an end since it was made.
+    /// Whether an interruption was requested since the driver was created.
     pub fn is_asked_to_end(&self) -> bool {
         self.patience.is_over()
     }
@@ -355,7 +352,7 @@ impl<'a> Driver<'a> {
         watch.end(&Repo::discover(&self.dir)?)
     }
 
-    /// Stops the work with a reason; the reason.
+    /// Stops the work with a reason, and returns the reason.
     pub(super) fn block(&mut self, why: String) -> Result<String> {
         let workspace = self.open()?;
         let event = Event::Blocked {
@@ -363,7 +360,7 @@ impl<'a> Driver<'a> {
             exit: "cook resume".to_owned(),
         };
         match self.record(&workspace, &event) {
-            // A budget or a question stopped it already.
+            // A budget or a question has stopped the work already.
             Err(failure) if failure.code == Code::DoesNotApply => {}
             other => {
                 other?;
@@ -383,7 +380,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// What progress is told by: commits, slices, proof, findings, votes; never words.
+/// A description of the state that changes with progress: commits, slices, evidence, findings and votes, but no prose.
 fn standing(workspace: &Workspace) -> Result<String> {
     let (_, snapshot) = workspace.require()?;
     let head = workspace.repo.head()?;
@@ -402,20 +399,20 @@ fn standing(workspace: &Workspace) -> Result<String> {
     ))
 }
 
-/// How long the end of a supplier's limit is waited for at most.
+/// Longest wait for the end of a supplier's limit.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The first wait where nobody says how long a limit lasts; each is twice as long as the last,
+/// The first wait for a limit of unknown duration; each further wait is twice as long,
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 
-/// up to this,
+/// up to this length,
 const LONGEST_PAUSE: Duration = Duration::from_secs(30 * 60);
 
-/// and so many in a row: about a day.
+/// and at most this number of waits in a row: about a day.
 const MOST_WAITS: u32 = 50;
 
-/// How often it is looked whether somebody asks for an end.
+/// How often a waiting run checks for an interruption.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// How long after its cook an agent may still have been at work that nobody found alive.
+/// How long an agent that was not found alive may have outlived the `cook` that started it.
 const GRACE: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! What was asked for when a run was begun, and the person who asked.
+//! The options of a run, the interface to the person who started it, and the events that an observer of it receives.
 
 use super::session_guard::{Violation, unwritable};
 use crate::prelude::*;
@@ -13,36 +13,36 @@ use std::fs::File;
 use std::rc::Rc;
 use std::time::SystemTime;
 
-/// What was asked for.
+/// The options of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
     /// The worktree.
     pub dir: &'a Path,
-    /// The agent of every role, in place of the settings'.
+    /// The agent of every role, instead of those in the settings.
     pub agent: Option<&'a str>,
-    /// How many sessions at most; none = as many as it takes.
+    /// Maximum number of sessions; `None` if unlimited.
     pub steps: Option<u64>,
-    /// Go on beside paths that are not committed.
+    /// Whether to continue although there are uncommitted changes.
     pub goes_beside: bool,
-    /// Put what is not committed aside, and back when the run ends.
+    /// Whether to park uncommitted changes and restore them when the run ends.
     pub parks: bool,
-    /// How the worktree is seen.
+    /// How the driver opens the worktree.
     pub opening: Opening,
 }
 
-/// How a driver sees its worktree, where that differs from how commands do.
+/// Options for opening the worktree in which a driver differs from other commands.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Opening {
     /// Every command of the repository is trusted for this run (`--trust-repo`).
     pub trusts_everything: bool,
-    /// Transitions are pushed together, by whoever holds the run.
+    /// Whether transitions are not pushed one by one; the caller pushes them together.
     pub pushes_later: bool,
-    /// The command of `[notify]` is told nothing.
+    /// Whether the command of `[notify]` is not run.
     pub tells_nobody: bool,
 }
 
 impl Opening {
-    /// Opens the worktree that `dir` lies in.
+    /// Opens the worktree that contains `dir`.
     ///
     /// # Errors
     /// As [`Workspace::open`].
@@ -56,8 +56,8 @@ impl Opening {
     }
 }
 
-/// What `git status` said a moment ago, from one opening of the repository for the next one. Whatever may change the
-/// worktree, or takes time, lies between no two of them.
+/// A recent result of `git status`, passed from one opening of the repository to the next. Between the two, nothing may
+/// change the worktree or take long.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecentStatus(Rc<RefCell<Option<ToldStatus>>>);
 
@@ -66,7 +66,7 @@ impl RecentStatus {
         *self.0.borrow_mut() = repo.last_status();
     }
 
-    /// Gives it to the next opening, once.
+    /// Passes the result to the next opening, once.
     pub(super) fn lend(&self, repo: &Repo) {
         if let Some(told) = self.0.take() {
             repo.take_status(told);
@@ -78,93 +78,93 @@ impl RecentStatus {
     }
 }
 
-/// Who is told what a run will do, and asked what is not for cook to decide.
+/// The interface to the person who started a run: receives messages and answers questions.
 pub trait Operator {
-    /// Shows one line of what there is to know.
+    /// Shows one line of information.
     fn show(&self, line: &str);
 
-    /// Tells what was done, or what is in the way.
+    /// Reports an action or an obstacle.
     fn note(&self, text: &str);
 
-    /// Tells what could not be done.
+    /// Reports a failed action.
     fn warn(&self, text: &str);
 
-    /// Asks a question; false where nobody is there to say yes.
+    /// Asks a question. Returns false if nobody can answer.
     fn agrees(&self, question: &str) -> bool;
 
-    /// Who looks on while agents work.
+    /// The observer of the agents' work.
     fn observer(&self) -> Box<dyn Observer>;
 }
 
-/// An agent that plays a role, and how.
+/// An agent that plays a role, with its options.
 #[derive(Debug, Clone)]
 pub struct RoleAgent {
     /// The agent.
     pub preset: Preset,
-    /// Its model; none = its own choice.
+    /// Its model; `None` for the agent's default.
     pub model: Option<String>,
-    /// What it may do.
+    /// What it may access.
     pub access: Access,
-    /// How long it may take.
+    /// Its time limits.
     pub clocks: Clocks,
-    /// What its tokens cost, where it does not tell itself.
+    /// The price of its tokens, for an agent that does not report its cost.
     pub price: Option<Price>,
 }
 
-/// Who plays which role: first choice first.
+/// The agents of each role, in order of preference.
 pub type RoleAssignment = BTreeMap<Role, Vec<RoleAgent>>;
 
-/// How far a run goes.
+/// The limits of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// Sessions.
+    /// Number of sessions.
     pub steps: u64,
     /// Wall time.
     pub wall: Duration,
-    /// Millionths of a dollar that the workflow may cost; 0 = no limit.
+    /// Cost of the workflow in millionths of a dollar; 0 if unlimited.
     pub cost_micro_usd: u64,
-    /// Tokens that its calls of unknown cost may take; none = no limit.
+    /// Tokens of its calls with unknown cost; `None` if unlimited.
     pub tokens: Option<u64>,
-    /// Requests to a model that one session may make; none = no limit.
+    /// Requests to a model in one session; `None` if unlimited.
     pub requests: Option<u64>,
 }
 
 /// Why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// The policy says so.
+    /// The policy stops the work.
     Policy(Policy),
-    /// As many sessions as were asked for.
+    /// The requested number of sessions is reached.
     Steps,
-    /// The time, or the money, of a run is used up.
+    /// The limit of time, cost or tokens is reached.
     Budget(String),
-    /// Nothing moves any more.
+    /// Sessions failed or made no progress.
     Stalled(String),
     /// No agent could do the work.
     Agents(String),
-    /// Somebody asked for it.
+    /// It was interrupted.
     Asked,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Why it ended.
     pub ended: Ended,
-    /// Sessions that were held.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Who would be next.
+    /// The next role.
     pub next: Dispatch,
-    /// Cost of those that said one.
+    /// Total of the known costs.
     pub cost_micro_usd: u64,
     /// Calls whose cost is unknown.
     pub unpriced: u64,
-    /// Whose session was ended before it reported, because somebody asked for it.
+    /// The role whose session was interrupted before it reported.
     pub cut: Option<Role>,
 }
 
 impl Outcome {
-    /// No session was held.
+    /// The result of a run without a session.
     pub(super) fn without_session(ended: Ended, next: Dispatch) -> Self {
         Self {
             ended,
@@ -177,109 +177,109 @@ impl Outcome {
     }
 }
 
-/// What a step came to.
+/// The result of a step.
 pub(super) enum Step {
     Moved,
-    /// The end of a limit, or the network, was waited for.
+    /// It waited for the end of a limit, or for the network.
     Waited,
-    /// Nothing was recorded, and another attempt may help.
+    /// No progress was recorded, and another attempt may help.
     Nothing(String),
-    /// The agent could not play; another one may.
+    /// The agent could not play the role; another one may.
     Another(String),
     Ended(Ended),
 }
 
-/// What an observer is told.
+/// An event that an observer receives.
 #[derive(Debug)]
 pub enum RunEvent<'a> {
-    /// A session of an earlier run was found unfinished and settled.
+    /// An unfinished session of an earlier run was found and settled.
     Recovered {
-        /// Whose it was.
+        /// Its role.
         role: Role,
-        /// What it had done that it may not.
+        /// The changes that it was not allowed to make.
         breach: &'a Violation,
     },
     /// A session begins.
     Begins {
         /// The role.
         role: Role,
-        /// Why it is its turn.
+        /// Why it is this role's turn.
         dispatch: &'a Dispatch,
-        /// Who plays it.
+        /// The name of the agent.
         agent: &'a str,
         /// How long it may be silent.
         idle: Duration,
     },
-    /// What an agent shows while it works.
+    /// Progress of an agent.
     Shows {
-        /// Which of the sessions that are held at once, by the order in which they began.
+        /// Index of the session among those that run at once, in the order in which they began.
         slot: usize,
-        /// What.
+        /// The progress.
         progress: Progress<'a>,
     },
-    /// An agent has ended; its answer is not looked at yet.
+    /// An agent has ended; its answer is not examined yet.
     Ends {
         /// As in [`RunEvent::Shows`].
         slot: usize,
-        /// What this run's calls have taken so far.
+        /// The total of this run's calls so far.
         spent: &'a Spent,
     },
-    /// The command of `[notify]` was not told of a change of the policy.
+    /// The command of `[notify]` could not report a change of the policy.
     NotNotified(&'a Finding),
-    /// What a session left in the inbox was taken in, or not.
+    /// A request that a session left in the inbox was accepted or refused.
     Inbox(&'a Finding),
-    /// The report was not usable and is asked for once more.
+    /// The report was malformed and is requested once more.
     Repairs(&'a [Finding]),
-    /// The role did what it may not.
+    /// The session violated its role.
     Breached {
         /// The role.
         role: Role,
-        /// What it did.
+        /// The violation.
         breach: &'a Violation,
     },
-    /// What was not committed in the worktree changed while a session was held elsewhere: copies
-    /// of how it was.
+    /// Uncommitted changes of the worktree were altered while a session ran in its own checkout; the ids of copies of
+    /// their earlier content.
     Beside(&'a [String]),
-    /// `.agent/` was behind the log, and shows its tip now.
+    /// `.agent/` was behind the log, and now shows its tip.
     CaughtUp(&'a Recovery),
-    /// Lock files that a git of the session left which was ended, and that are removed.
+    /// Lock files that killed git processes of the session left, and that are removed.
     Unlocked(&'a [PathBuf]),
-    /// The session gave no report, or the report was refused: why.
+    /// The session gave no report, or the report was refused; the reason.
     CameToNothing(&'a str),
-    /// The report was taken.
+    /// The report was accepted.
     Recorded {
-        /// What it says.
+        /// The event of the report.
         event: &'a Event,
-        /// What it led to.
+        /// Its result.
         applied: &'a Applied,
         /// How long the session took.
         took: Duration,
-        /// What it cost; none = unknown.
+        /// Its cost in millionths of a dollar; `None` if unknown.
         cost_micro_usd: Option<u64>,
     },
-    /// cook re-grounded itself.
+    /// cook made a re-ground itself.
     ByCook(&'a Applied),
-    /// cook may re-ground itself under this profile, and a model is asked here: why.
+    /// The profile lets cook make re-grounds, but this one needs a model; the reason.
     ModelAsked(&'a str),
-    /// A limit of the supplier's is waited for.
+    /// The run waits for the end of a supplier's limit.
     Waits {
-        /// Until when, RFC 3339.
+        /// The end of the wait, in RFC 3339.
         until: &'a str,
     },
 }
 
-/// Whoever looks on.
+/// An observer of a run.
 pub trait Observer: Send {
-    /// Is told what happens.
+    /// Receives an event.
     fn observe(&mut self, event: &RunEvent);
 
-    /// What is to be called at once when somebody asks for an end.
+    /// A function to call as soon as an interruption is requested.
     fn alarm(&self) -> Option<Alarm> {
         None
     }
 }
 
-/// How many paths, with the verb.
+/// The number of paths, with the verb.
 pub fn paths_are(paths: u64) -> String {
     match paths {
         1 => "1 path is".to_owned(),
@@ -287,26 +287,26 @@ pub fn paths_are(paths: u64) -> String {
     }
 }
 
-// What a driver's sessions are at, for whoever looks from another terminal: one small file
-// beside the log, rewritten as the sessions move.
+// The live status of a driver's sessions, for other terminals: a small file next to the log, rewritten as the sessions
+// progress.
 //
-// It is a view and decides nothing. Whether its driver lives is told by the lease alone.
+// It is a view and decides nothing. Only the lease tells whether the driver is alive.
 
-/// How often it is rewritten at most, but for beginnings and ends.
+/// Minimum time between two writes, except when a session begins or ends.
 const PACE: Duration = Duration::from_millis(400);
-/// Bytes that are read.
+/// Maximum number of bytes that are read.
 const LIMIT: u64 = 1 << 20;
-/// Characters of a tool's name.
+/// Maximum number of characters of a tool's name.
 const NAME: usize = 200;
 
-/// The sessions of a driver.
+/// The live status of a driver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Live {
-    /// The driver's process.
+    /// The driver's process id.
     pub pid: u32,
-    /// Until when the end of a supplier's limit is waited for, RFC 3339.
+    /// Until when it waits for the end of a supplier's limit, in RFC 3339.
     pub waits_until: Option<String>,
-    /// Those that are held now.
+    /// The sessions that are running.
     pub sessions: Vec<LiveSession>,
 }
 
@@ -327,14 +327,14 @@ pub struct LiveSession {
     pub tool: Option<String>,
 }
 
-/// Where the driver writes.
+/// The writer of the driver's live status.
 #[derive(Debug)]
 pub(super) struct Board {
     path: PathBuf,
     clock: Clock,
     live: Live,
     written: Instant,
-    /// A session was held.
+    /// Whether a session has begun.
     has_begun: bool,
 }
 
@@ -347,10 +347,10 @@ fn find_path(repo: &Repo, id: &str) -> Result<PathBuf> {
     Ok(dir.join(format!("{id}.json")))
 }
 
-/// What the driver of this worktree is at; none when nobody drives it.
+/// The live status of this worktree's driver; `None` if no driver runs.
 ///
 /// # Errors
-/// When the lease cannot be looked at.
+/// A lease that cannot be read.
 pub fn live(workspace: &Workspace) -> Result<Option<Live>> {
     let written = disk::read(&path(workspace)?, LIMIT, Links::Follow);
     let bytes = written.unwrap_or_default().unwrap_or_default();
@@ -359,13 +359,13 @@ pub fn live(workspace: &Workspace) -> Result<Option<Live>> {
     Ok(live.filter(|live| holder.is_some_and(|holder| holder.pid == live.pid)))
 }
 
-/// When a driver of this worktree was last seen alive; none when that is not known.
+/// When a driver of this worktree was last seen alive; `None` if unknown.
 pub(super) fn last_sign(workspace: &Workspace) -> Result<Option<SystemTime>> {
     let found = std::fs::metadata(path(workspace)?);
     Ok(found.and_then(|found| found.modified()).ok())
 }
 
-/// Notes that something of that workflow's was at work until now, whoever began it.
+/// Records that a process of the workflow was running until now, whoever started it.
 pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<()> {
     let path = find_path(repo, id)?;
     let dir = path.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -378,7 +378,7 @@ impl Board {
     pub fn new(workspace: &Workspace) -> Result<Self> {
         let path = path(workspace)?;
         if let Some(dir) = path.parent() {
-            // What cannot be written is not shown, and stops no work.
+            // If the status cannot be written, it is not shown; the work goes on.
             let _ = std::fs::create_dir_all(dir);
         }
         Ok(Self {
@@ -394,7 +394,7 @@ impl Board {
         })
     }
 
-    /// A session begins; its slot.
+    /// A session begins. Returns its slot.
     pub fn begins(&mut self, role: Role, agent: &str) -> usize {
         let now = self.clock.now();
         self.has_begun = true;
@@ -411,7 +411,7 @@ impl Board {
         self.live.sessions.len() - 1
     }
 
-    /// The session of that slot shows something.
+    /// Records progress of the session in that slot.
     pub fn shows(&mut self, slot: usize, progress: &Progress) {
         let now = self.clock.now();
         let Some(session) = self.live.sessions.get_mut(slot) else {
@@ -435,13 +435,13 @@ impl Board {
         }
     }
 
-    /// The end of a limit, or the network, is waited for.
+    /// Records a wait for the end of a limit, or for the network.
     pub fn waits(&mut self, until: &str) {
         self.live.waits_until = Some(until.to_owned());
         self.write();
     }
 
-    /// No session is held any more.
+    /// All sessions have ended.
     pub fn ends(&mut self) {
         self.live.sessions.clear();
         self.live.waits_until = None;
@@ -453,12 +453,12 @@ impl Board {
         let written = serde_json::to_vec(&self.live)
             .map_err(std::io::Error::other)
             .and_then(|bytes| NewFile::at(&self.path, Durable::Nothing).write(&bytes));
-        // A view for onlookers: without it the work goes on unseen.
+        // Without this view the work continues.
         drop(written);
     }
 }
 
-/// The file stays: its time says when this driver was last there.
+/// The file stays: its modification time tells when this driver was last alive.
 impl Drop for Board {
     fn drop(&mut self) {
         if self.has_begun {

@@ -1,8 +1,8 @@
-//! What a session may change (`docs/run.md#what-a-session-may-change`): the repository is
-//! compared before and after, and whatever the role had no right to is kept aside and put back.
+//! What a session may change (`docs/run.md#what-a-session-may-change`): the repository is compared before and after the
+//! session, and changes that the role may not make are kept aside and reverted.
 //!
-//! Invariant: nothing is put back before it was kept. What cannot be put back is named and
-//! left as it is.
+//! Invariant: nothing is reverted before a copy of it is kept. Changes that cannot be reverted are named and left as
+//! they are.
 
 use crate::prelude::*;
 use crate::service;
@@ -13,70 +13,69 @@ use cook_repo::git::{Baseline, Difference, Ignored};
 use cook_repo::store::{MAX_KEPT, rescue_keep};
 use std::time::SystemTime;
 
-/// Bytes of a note, at most.
+/// Maximum size of a note in bytes.
 const MAX_NOTE: u64 = 64 << 20;
 
-/// How long a writer is waited for.
+/// How long to wait for another writer.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// Watches one session.
+/// The watch over one session.
 #[derive(Debug)]
 pub struct Watch {
     baseline: Baseline,
     note: Note,
-    /// The cook that began it is gone: others may have used the repository since.
+    /// Whether the `cook` that began it is gone, so that others may have used the repository since.
     left: bool,
 }
 
-/// Whose session it is; lies beside the baseline for the cook that finds both.
+/// Facts about the session, stored with the baseline for a later `cook` that finds them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Note {
     role: Role,
-    /// It is a question of the user's own, and no role's.
+    /// Whether it is a question of the user and not a session of a role.
     #[serde(default)]
     asked: bool,
     /// The log's tip when the session began.
     tip: Option<String>,
-    /// The newest transition then that had moved the work.
+    /// The newest transition at that time that had moved the work.
     #[serde(default)]
     settled: Option<String>,
-    /// Files of `.agent/` that differed from the log already.
+    /// Files of `.agent/` that already differed from the log.
     edits: Vec<OutsideEdit>,
-    /// It works in a place of its own: what changes in the worktree is the user's.
+    /// Whether the session works in its own checkout, so that changes of the worktree are the user's.
     #[serde(default)]
     apart: bool,
-    /// Lock files of git's that were there already.
+    /// Lock files of git that were already there.
     #[serde(default)]
     locks: BTreeSet<PathBuf>,
 }
 
-/// What a session did that its role may not.
+/// Changes of a session that its role may not make.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Violation {
-    /// What it did, one line each.
+    /// The changes, one line each.
     pub what: Vec<String>,
-    /// Copies that `cook doctor rescue` shows.
+    /// Ids of copies that `cook doctor rescue` shows.
     pub copies: Vec<String>,
-    /// Refs in the user's repository that hold commits which were taken back.
+    /// Refs in the user's repository that hold removed commits.
     pub refs: Vec<String>,
-    /// Where files are now that were too large for a copy.
+    /// New places of files that were too large for a copy.
     pub moved: Vec<PathBuf>,
-    /// What could not be put back.
+    /// Changes that could not be reverted.
     pub left: Vec<String>,
-    /// What came after the session, or beside it, and stays.
+    /// Changes that were made after the session or beside it, and that stay.
     pub later: Vec<String>,
-    /// Copies of what was not committed and is not there any more, though nothing of that is
-    /// the session's.
+    /// Ids of copies of earlier uncommitted content that is gone now, though the session did not remove it.
     pub before: Vec<String>,
-    /// Somebody moved the log: nothing that the session reports fits it.
+    /// Whether another process moved the log, so that the session's report no longer fits it.
     pub log_moved: bool,
-    /// Nothing but the user's words and changes of the brief moved it.
+    /// Whether only the user's words and changes of the brief moved it.
     pub user_spoke: bool,
 }
 
 impl Violation {
-    /// Nothing that was forbidden happened.
+    /// Whether there was no violation.
     pub fn is_none(&self) -> bool {
         self.what.is_empty() && !self.log_moved
     }
@@ -86,9 +85,9 @@ impl Watch {
     /// Begins to watch a session of a role.
     ///
     /// # Errors
-    /// When the repository or the log cannot be read, or the baseline not be written.
+    /// A repository or log that cannot be read, or a baseline that cannot be written.
     pub fn begin(workspace: &Workspace, role: Role, apart: bool, dir: &Path) -> Result<Self> {
-        // An implementer leaves what it likes there, and of a place of its own `.agent/` is the user's.
+        // An implementer may leave any ignored files, and if the session has its own checkout, `.agent/` is the user's.
         let ignored = match apart || role == Role::Implementer {
             true => Ignored::default(),
             false => list_ignored(workspace)?,
@@ -96,7 +95,7 @@ impl Watch {
         Self::begin_noted(workspace, (role, false, apart), dir, ignored)
     }
 
-    /// Begins to watch a question of the user's: it may change as little as a reader's session.
+    /// Begins to watch a question of the user, which may change as little as a reader's session.
     ///
     /// # Errors
     /// As [`Watch::begin`].
@@ -133,11 +132,11 @@ impl Watch {
         })
     }
 
-    /// One that a cook left which was ended; none when it had not begun yet. What came after
-    /// `end` is not the session's; none = nobody can tell.
+    /// Opens the watch of a `cook` that was killed; `None` if it had not begun yet. Changes made after `end` are not
+    /// the session's; if `end` is `None`, its end is unknown.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// A baseline that cannot be read.
     pub fn open_left_behind(dir: &Path, end: Option<SystemTime>) -> Result<Option<Self>> {
         let Some(baseline) = Baseline::open(dir)? else {
             return Ok(None);
@@ -153,48 +152,47 @@ impl Watch {
         }))
     }
 
-    /// Where its baseline lies.
+    /// The directory of its baseline.
     pub(super) fn dir(&self) -> &Path {
         self.baseline.dir()
     }
 
-    /// The log's tip when the session began.
     pub(super) fn tip(&self) -> Option<&str> {
         self.note.tip.as_deref()
     }
 
-    /// Whose session it was.
+    /// The role of the session.
     pub fn role(&self) -> Role {
         self.note.role
     }
 
-    /// Removes locks that a git of the session left which was ended: nobody could commit any
-    /// more. Comes when the session's processes are gone.
+    /// Removes locks that killed git processes of the session left, because they would prevent every commit. Must run
+    /// after the session's processes have ended.
     ///
     /// # Errors
-    /// When the git dir cannot be read or written.
+    /// A git directory that cannot be read or written.
     pub fn unlock(&self, workspace: &Workspace) -> Result<Vec<PathBuf>> {
         workspace.repo.remove_dead_locks(&self.note.locks)
     }
 
-    /// Puts back what leads to the repository. Comes before it is opened.
+    /// Restores the files that lead to the repository. Must run before it is opened.
     ///
     /// # Errors
-    /// When that cannot be read or written.
+    /// Files that cannot be read or written.
     pub fn put_leads_back(&self) -> Result<Vec<Difference>> {
         self.baseline.put_leads_back()
     }
 
-    /// Compares, keeps what was forbidden, and puts it back; with what was put back before.
+    /// Compares the repository with the baseline, and keeps and reverts forbidden changes. `leads` are the differences
+    /// that [`Watch::put_leads_back`] has reverted.
     ///
     /// # Errors
-    /// When the repository cannot be read, or a copy not be kept: nothing that is not kept
-    /// is touched.
+    /// A repository that cannot be read, or a copy that cannot be kept: nothing is reverted without a copy.
     pub fn settle(&self, workspace: &Workspace, leads: Vec<Difference>) -> Result<Violation> {
         let repo = &workspace.repo;
         let mut breach = Violation::default();
         self.settle_log(workspace, &mut breach)?;
-        // Steering files are put back by the first look, and what they hid is seen by the second.
+        // The first comparison restores steering files; the second sees what they hid.
         let mut all = leads;
         all.extend(self.baseline.differences(repo)?);
         if all
@@ -223,14 +221,14 @@ impl Watch {
             breach.moved = move_away(repo, &id, &large)?;
             breach.refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
             self.baseline.put_back(repo, &forbidden)?;
-            // Files that went with bits of the index which are back: nothing is in their place.
+            // Files that flags of the index had hidden; the index is restored, and nothing is in their place.
             let mut gone = self.still(repo)?;
             gone.retain(|one| matches!(one, Difference::File { deleted: true, .. }));
             self.baseline.put_back(repo, &gone)?;
             let mut still = self.still(repo)?;
             let repositories = move_repositories(repo, &id, &still);
             if !repositories.is_empty() {
-                // Without them what lies in their place is seen like any other file.
+                // With the repositories gone, the files in their place are compared like any others.
                 breach.moved.extend(repositories);
                 let new = self.still(repo)?;
                 let (small, large) = files(repo, &new);
@@ -252,8 +250,8 @@ impl Watch {
         Ok(breach)
     }
 
-    /// A log that was set back, or that goes on with what no event brings about, stands where it stood
-    /// again; one that somebody moved stays.
+    /// Restores a log that was set back, or that gained a transition which no event produces. A log that another
+    /// process moved properly stays.
     fn settle_log(&self, workspace: &Workspace, breach: &mut Violation) -> Result<()> {
         let now = tip(workspace)?;
         if now == self.note.tip {
@@ -277,7 +275,8 @@ impl Watch {
             ));
             return Ok(());
         }
-        // Whoever came after it may have used cook. A change of the brief leaves the work where it stands.
+        // If this `cook` is not the one that began the session, others may have used cook since. A change of the brief
+        // does not move the work.
         if !self.left && find_settled(workspace)? != self.note.settled {
             breach.log_moved = true;
             breach.user_spoke = only_words(store, begun)?;
@@ -292,14 +291,14 @@ impl Watch {
         }
     }
 
-    /// What is not as it was and would have to be put back.
+    /// The differences that are left and would have to be reverted.
     fn still(&self, repo: &Repo) -> Result<Vec<Difference>> {
         let differences = self.baseline.differences(repo)?;
         let (own, _) = self.baseline.divide(repo, differences)?;
         self.forbidden(repo, self.not_its_place(own).0)
     }
 
-    /// Keeps what stood where nothing is put back, as far as no commit holds it.
+    /// Keeps the earlier content of files that are not restored, unless a commit holds it.
     fn keep_before(
         &self,
         workspace: &Workspace,
@@ -332,8 +331,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Of a session in a place of its own the worktree is not: what is not committed there may
-    /// be changed by its user. What it hides from git is looked at all the same.
+    /// Separates the differences that do not concern a session in its own checkout: the user may change the files and
+    /// the index of the worktree. Hiding files from git is checked nevertheless.
     fn not_its_place(&self, differences: Vec<Difference>) -> (Vec<Difference>, Vec<Difference>) {
         let of_worktree = |one: &Difference| {
             self.note.apart && matches!(one, Difference::File { .. } | Difference::Index)
@@ -344,12 +343,12 @@ impl Watch {
     /// Ends the watch.
     ///
     /// # Errors
-    /// When the baseline cannot be removed.
+    /// A baseline that cannot be removed.
     pub fn end(self, repo: &Repo) -> Result<()> {
         self.baseline.forget(repo)
     }
 
-    /// Documents that only cook writes.
+    /// Checks the documents that only cook writes, and restores them.
     fn settle_view(&self, store: &Store, documents: &Path, breach: &mut Violation) -> Result<()> {
         let edits = store.outside_edits()?;
         let (later, new): (Vec<&OutsideEdit>, Vec<&OutsideEdit>) = edits
@@ -374,7 +373,7 @@ impl Watch {
             let kept = store.lock(LOCK_WAIT)?.recover()?.put_view_back()?;
             breach.copies.extend(kept);
         } else {
-            // The user's own edits stand beside them: a re-ground settles both.
+            // The user's own edits are among them: a re-ground settles both.
             breach
                 .left
                 .extend(new.iter().map(|edit| format!("`.agent/{}`", edit.file)));
@@ -395,7 +394,7 @@ impl Watch {
         if self.note.role != Role::Implementer {
             return Ok(differences);
         }
-        // History that was rewritten leaves nothing of the session standing.
+        // If history was rewritten, all changes of the session are reverted.
         let own = differences.iter().find_map(|one| match one {
             Difference::Ref {
                 name,
@@ -421,8 +420,8 @@ impl Watch {
             .collect())
     }
 
-    /// Files, the index, and the branch that is checked out. What it changes of the contract
-    /// or of protected paths is refused with its commits.
+    /// Whether an implementer may make the change: files, the index, submodules, an operation of git in progress, and
+    /// the checked-out branch. Its changes of the contract or of protected paths are refused with its commits.
     fn is_implementers(&self, difference: &Difference) -> bool {
         match difference {
             Difference::File { path, .. } => !path.starts_with(b".agent/"),
@@ -446,7 +445,7 @@ fn find_settled(workspace: &Workspace) -> Result<Option<String>> {
     Ok(Some(workspace.find_settled(&tip, &snapshot)?.commit))
 }
 
-/// Since that transition the user said something, and nothing else happened but changes of the brief.
+/// Whether since that transition only the user's words, signatures and changes of the brief were recorded.
 fn only_words(store: &Store, since: &str) -> Result<bool> {
     for meta in store.entries()? {
         let meta = meta?;
@@ -465,16 +464,16 @@ fn outside_edits(workspace: &Workspace) -> Result<Vec<OutsideEdit>> {
     Ok(edits.transpose()?.unwrap_or_default())
 }
 
-/// Differences that are named one by one.
+/// Maximum number of differences that are named.
 const NAMED: usize = 12;
-/// In `.agent/`: what any session leaves.
+/// Directories in `.agent/` that any session may write.
 pub(crate) const SCRATCH: [&str; 2] = ["inbox", "tmp"];
-/// Beside `cook/` in the git dir: files that were too large for a copy.
+/// Directory next to `cook/` in the git directory, for files that were too large for a copy.
 pub(crate) const MOVED_DIR: &str = "cook-rescued";
 
-/// Ignored files that a session that only reads leaves as they are: all in `.agent/` that neither
-/// the tree holds nor cook shows or takes in, the brief's file where cook does not write it itself, and
-/// beside tracked files each `.gitignore` that may ignore itself.
+/// Ignored files that a reader's session must not change: everything in `.agent/` that the tree does not hold and that
+/// cook neither shows nor takes in; the brief's file, if cook does not write it itself; and each untracked
+/// `.gitignore`, which may ignore itself.
 pub(super) fn list_ignored(workspace: &Workspace) -> Result<Ignored> {
     let contract = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
     let contract = contract.filter_map(|path| path.strip_prefix(".agent/"));
@@ -501,7 +500,7 @@ pub(super) fn list_differences(differences: &[Difference]) -> Vec<String> {
     lines
 }
 
-/// The path that a copy of a steering file gets.
+/// The path under which a copy of a steering file is kept.
 pub(super) fn rescue_name(name: &str) -> Vec<u8> {
     if let Some(path) = name.strip_prefix("ignored:") {
         return path.as_bytes().to_vec();
@@ -512,10 +511,10 @@ pub(super) fn rescue_name(name: &str) -> Vec<u8> {
     format!("git-dir/{name}").into_bytes()
 }
 
-/// A file, and the path it gets where it is kept.
+/// The path under which a file is kept, and the file.
 type Placed = (Vec<u8>, PathBuf);
 
-/// The files of differences; apart from those that are too large for a copy.
+/// The files of the differences; separately those that are too large for a copy.
 pub(super) fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Vec<Placed>) {
     let placed = differences.iter().filter_map(|one| match one {
         Difference::File {
@@ -540,7 +539,7 @@ pub(super) fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Ve
     })
 }
 
-/// Moves files out of the worktree, to the git dir: no copy holds them.
+/// Moves files that are too large for a copy from the worktree to the git directory.
 pub(super) fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<PathBuf>> {
     let mut moved = Vec::new();
     for (_, at) in files {
@@ -551,8 +550,8 @@ pub(super) fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<P
     Ok(moved)
 }
 
-/// Moves the git dirs of repositories that came into the worktree; one that cannot be moved stays,
-/// and is named.
+/// Moves away the git directories of repositories that were added to the worktree. One that cannot be moved stays, and
+/// is not in the result.
 pub(super) fn move_repositories(repo: &Repo, id: &str, left: &[Difference]) -> Vec<PathBuf> {
     let new = left.iter().filter_map(|one| match one {
         Difference::File {
@@ -560,7 +559,7 @@ pub(super) fn move_repositories(repo: &Repo, id: &str, left: &[Difference]) -> V
         } => Some(repo.at(path)?.join(".git")),
         _ => None,
     });
-    // A link to a git dir elsewhere is another worktree's, or a submodule's.
+    // A `.git` file leads to another worktree or a submodule.
     let new = new.filter(|git| git.symlink_metadata().is_ok_and(|found| found.is_dir()));
     new.filter_map(|git| {
         let to = find_free_place(repo, id, &git);
@@ -569,7 +568,7 @@ pub(super) fn move_repositories(repo: &Repo, id: &str, left: &[Difference]) -> V
     .collect()
 }
 
-/// A place in the git dir that is free.
+/// A path in the git directory that is free.
 fn find_free_place(repo: &Repo, id: &str, from: &Path) -> PathBuf {
     let dir = repo.common_dir().join(MOVED_DIR).join(id);
     let name = from.file_name().unwrap_or_default();
@@ -591,10 +590,10 @@ pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     .with_cause(error)
 }
 
-/// Whose sessions a cook that is gone left unfinished; none while somebody drives.
+/// The roles of sessions that a `cook` which is gone left unfinished; empty while a driver runs.
 ///
 /// # Errors
-/// When the lease or what is left cannot be read.
+/// A lease or a watch that cannot be read.
 pub fn list_unfinished(workspace: &Workspace) -> Result<Vec<Role>> {
     if workspace.store()?.lease_holder()?.is_some() {
         return Ok(Vec::new());
@@ -624,7 +623,7 @@ pub(super) fn watches(workspace: &Workspace) -> Result<PathBuf> {
     Ok(dir.join(workspace.store()?.id()))
 }
 
-/// What lies in a directory; nothing when it is not there.
+/// The entries of a directory; empty if it does not exist.
 pub(super) fn list_directory(dir: &Path) -> Result<Vec<PathBuf>> {
     let found = match std::fs::read_dir(dir) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),

@@ -1,4 +1,4 @@
-//! A whole run, as `cook run` and `cook run --once` hold it.
+//! A whole run of `cook run` or `cook run --once`.
 
 use super::mirror::open_whole;
 use super::preflight::{Keeping, PLAYED, before, cast_roles, require_agents};
@@ -16,36 +16,35 @@ use cook_repo::git::Unparked;
 use cook_repo::remote::{Manner, Pulled, Remote, Side};
 use cook_repo::store::{Lease, fresh_id};
 
-/// What a run came to, and how it left the worktree.
+/// The result of a run, and the state of the worktree after it.
 #[derive(Debug)]
 pub struct Held {
-    /// Of the driver.
+    /// The driver's result.
     pub outcome: Outcome,
-    /// The documents now.
+    /// The documents after the run.
     pub snapshot: Snapshot,
-    /// HEAD.
     pub head: Head,
-    /// Paths that are not committed now.
+    /// Number of uncommitted paths after the run.
     pub uncommitted: u64,
-    /// One session was asked for, and no more.
+    /// Whether only one session was requested.
     pub is_one_step: bool,
-    /// What a remote took of it, where it was held for one.
+    /// What was pushed to the remote, if the run was made for one.
     pub given: Option<Given>,
 }
 
-/// What a step gave to the remote that it came from.
+/// What a step pushed to the remote that it started from.
 #[derive(Debug)]
 pub struct Given {
-    /// The remote's name or address, as it was named.
+    /// The remote's name or address, as it was given.
     pub remote: String,
     /// Refs that moved there.
     pub refs: Vec<String>,
 }
 
-/// Holds a run from what the last one left to what this one leaves.
+/// Runs the whole workflow: settles what the last run left, drives, and restores parked changes.
 ///
 /// # Errors
-/// What stands in the way of it, and what ended it.
+/// An obstacle to the run, or a failure that ended it.
 pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held> {
     let (workspace, was_lost) = open_whole(order.dir)?;
     workspace.require()?;
@@ -56,7 +55,7 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held> {
     hold_settled(order, operator)
 }
 
-/// What a run of done work comes to: no agent is named, asked or needed for it.
+/// The result of a run if the work is done already: that needs no agent.
 fn find_done(order: &Order) -> Result<Option<Held>> {
     let workspace = order.opening.open(order.dir)?;
     let (_, snapshot) = workspace.require()?;
@@ -71,7 +70,7 @@ fn find_done(order: &Order) -> Result<Option<Held>> {
     Held::of(outcome, &workspace).map(Some)
 }
 
-/// The same where nothing is left of an earlier run.
+/// As [`hold`], after an earlier run is settled and if the work is not done.
 pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Held> {
     let workspace = order.opening.open(order.dir)?;
     let config = workspace.config()?;
@@ -85,7 +84,7 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
     };
     let keeping = Keeping::of(&workspace)?;
     let mut observer = operator.observer();
-    // Comes before the driver: until a session may begin a signal ends cook, also at a question.
+    // Must come before the driver is created: until then a signal ends `cook`, even at a question.
     let parks = before(operator, &workspace, &mut cast, &limits, &keeping, order)?;
     let root = workspace.repo.root();
     let mut driver = Driver::new(root, cast, limits, keeping, &mut *observer)?;
@@ -95,12 +94,12 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
     if parks {
         park(operator, &workspace)?;
     } else if workspace.repo.recent_status()?.worktree.is_clean() {
-        // Where it is not, somebody was asked, and may have taken time over the answer.
+        // Otherwise a person was asked, and the answer may have taken time.
         recent.note(&workspace.repo);
     }
     let outcome = driver.run().map_err(with_report_lost);
     drop(observer);
-    // Also after a failure: they are the user's.
+    // Also after a failure, because the changes are the user's.
     let parked = put_back(operator, &workspace);
     let outcome = outcome?;
     if parked? {
@@ -112,7 +111,7 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
 }
 
 impl Held {
-    /// As the worktree stands now.
+    /// With the present state of the worktree.
     pub(super) fn of(outcome: Outcome, workspace: &Workspace) -> Result<Self> {
         let (_, snapshot) = workspace.require()?;
         Ok(Self {
@@ -125,14 +124,13 @@ impl Held {
         })
     }
 
-    /// The mission is done.
+    /// Whether the mission is done.
     pub fn is_done(&self) -> bool {
         self.outcome.next.policy == Policy::Done
     }
 }
 
-/// Settles what a killed run left, before the settings are read: its session may have
-/// changed them.
+/// Settles what a killed run left. Must come before the settings are read, because its session may have changed them.
 pub(super) fn settle_first(dir: &Path, operator: &dyn Operator, was_lost: bool) -> Result<()> {
     if was_lost {
         operator.note(
@@ -158,7 +156,7 @@ pub(super) fn settle_first(dir: &Path, operator: &dyn Operator, was_lost: bool) 
     }
 }
 
-/// A gate that is ended takes the report along whose commit it was for.
+/// Adds a hint if an interrupted gate lost the report of its commit.
 fn with_report_lost(mut failure: Failure) -> Failure {
     if failure.code == Code::Interrupted {
         let hint = "the report of the last session was not taken: `cook run` begins its step again";
@@ -167,24 +165,24 @@ fn with_report_lost(mut failure: Failure) -> Failure {
     failure
 }
 
-/// Limits of a supplier that are waited for in one session.
+/// Maximum number of waits for a supplier's limit before the session.
 const MOST_WAITS: usize = 50;
 
-/// What came of the session.
+/// The result of one session.
 #[derive(Debug)]
 pub struct HeldOnce {
-    /// Why nothing was recorded, where nothing was.
+    /// Why nothing was recorded; `None` if something was.
     pub nothing: Option<String>,
-    /// Millionths of a dollar; none = unknown.
+    /// Cost in millionths of a dollar; `None` if unknown.
     pub cost_micro_usd: Option<u64>,
-    /// Somebody asked for an end meanwhile.
+    /// Whether an interruption was requested meanwhile.
     pub is_asked_to_end: bool,
 }
 
-/// The agent that plays a role here first, by the settings or by name; it is installed and trusted.
+/// The first agent for a role, by the settings or by name. It is installed and trusted.
 ///
 /// # Errors
-/// No agent, one that may not be run, one that is not there.
+/// No agent is named, it may not run here, or it is not installed.
 pub fn first_agent(workspace: &Workspace, role: Role, only: Option<&str>) -> Result<RoleAgent> {
     let all = cast_roles(workspace, workspace.config()?, only, &[role])?;
     let first = all.get(&role).and_then(|agents| agents.first()).cloned();
@@ -194,10 +192,10 @@ pub fn first_agent(workspace: &Workspace, role: Role, only: Option<&str>) -> Res
     agent.ok_or_else(|| Failure::usage(format!("no agent is named for the {role}")))
 }
 
-/// Holds one session of the role that is due in `dir`.
+/// Runs one session of the due role in `dir`.
 ///
 /// # Errors
-/// An interruption, an agent that could not play, unreadable state.
+/// An interruption, an agent that could not play the role, or unreadable state.
 pub fn hold_once(
     dir: &Path,
     role: Role,
@@ -246,7 +244,7 @@ pub fn hold_once(
     Err(Failure::state(Code::SupplierFailed, why))
 }
 
-/// Nobody looks on.
+/// An observer that ignores all events.
 #[derive(Debug)]
 pub struct Unseen;
 
@@ -262,7 +260,7 @@ fn count(worktree: &Worktree) -> u64 {
     worktree.dirty.len() as u64 + worktree.more
 }
 
-/// Puts what is not committed aside.
+/// Parks the uncommitted changes.
 pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<()> {
     let paths = count_uncommitted(workspace)?;
     let name = workspace
@@ -272,7 +270,8 @@ pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<()>
     Ok(())
 }
 
-/// Puts parked changes of this workflow back, newest first: they lie on each other so. Whether there were any.
+/// Restores parked changes of this workflow, newest first, because each was parked on top of the earlier ones. Returns
+/// whether there were any.
 pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result<bool> {
     let parked = workspace.repo.list_parked(workspace.store_id())?;
     for name in parked.iter().rev() {
@@ -288,21 +287,19 @@ pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result
     Ok(!parked.is_empty())
 }
 
-// One step of a worker that keeps nothing of its own: what the remote has is taken in, one session
-// is held, and what came of it goes back in one push.
+// One step of a worker that keeps no state of its own: it takes in the remote's state, runs one session, and pushes the
+// result in one push.
 //
-// Invariants: the rejected push is the fence, so that of two workers one is recorded; a worktree in
-// which a step was begun was clean then, and what is found there later is that step's; what is let go
-// of is kept first, and named.
+// Invariants: the rejected push is the fence, so that only one of two workers is recorded. The worktree is clean when a
+// step begins, so changes that are found later are that step's. Everything that is discarded is kept first, and named.
 
-/// Whose name the lease bears.
+/// The owner named in the lease.
 const OWNER: &str = "cook run --once --from";
 
-/// Holds one step from what a remote has, and gives it what came of it.
+/// Runs one step from a remote's state, and pushes the result to it.
 ///
 /// # Errors
-/// `step_overtaken` where somebody else was first; everything that stands in the way of a pull, a
-/// session or a push.
+/// `step_overtaken` if another run was first; any failure of a pull, a session or a push.
 pub fn step_from(
     order: &Order,
     operator: &dyn Operator,
@@ -322,7 +319,7 @@ pub fn step_from(
     worker.take_in()?;
     let workspace = worker.open()?;
     let due = worker.find_due(&workspace);
-    // Where no session is held, nothing in this clone is a step's.
+    // If no session will run, no state of this clone belongs to a step.
     if !due.as_ref().is_ok_and(|(_, next)| next.role.is_some()) {
         worker.forget_begun(&workspace)?;
     }
@@ -351,14 +348,14 @@ struct Worker<'a> {
     attended: bool,
 }
 
-/// What becomes of commits that the remote's branch does not have.
+/// How to treat commits that the remote's branch does not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Commits {
-    /// They go with the next transition; where they are in the way, a person decides.
+    /// Push them with the next transition; if they conflict, the user decides.
     Stay,
-    /// The same, but a step made them: where they are in the way they are kept beside.
+    /// The same, but a step made them: if they conflict, they are kept aside.
     Yield,
-    /// They belong to what the remote did not take.
+    /// They belong to a log that the remote did not accept: keep them aside.
     Go,
 }
 
@@ -374,15 +371,14 @@ impl Worker<'_> {
         service::remote(workspace, named, branch, Side::Fetch, self.attended)
     }
 
-    /// Where the log stands, and what is due there.
+    /// The log's tip, and the role that is due.
     fn find_due(&self, workspace: &Workspace) -> Result<(Tip, Dispatch)> {
         let (tip, snapshot) = workspace.require()?;
         let (next, _) = service::dispatch_now(workspace, Some(&snapshot))?;
         Ok((tip, next))
     }
 
-    /// Brings log and branch to where the remote has them, and gives it what an earlier step
-    /// recorded and could not push.
+    /// Brings log and branch to the remote's state, and pushes what an earlier step recorded but could not push.
     fn take_in(&self) -> Result<()> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.current()?;
@@ -412,7 +408,7 @@ impl Worker<'_> {
         {
             self.require_together(&workspace, &branch, there)?;
         }
-        // What is refused up to here was not begun: commits and edits in this clone are the user's.
+        // A step that was refused before this point has not begun: commits and edits in this clone are the user's.
         self.note_begun(&workspace)?;
         let taken = || -> Result<()> {
             if let Some(there) = &there {
@@ -434,7 +430,7 @@ impl Worker<'_> {
         taken
     }
 
-    /// A remote without a log is given one once, by whoever has it.
+    /// Explains how to push the first log to the remote, which is done once, from the clone that has it.
     fn explain_absence(&self, failure: Failure, workspace: &Workspace) -> Failure {
         if failure.code != Code::RemoteLogAbsent {
             return failure;
@@ -448,7 +444,7 @@ impl Worker<'_> {
         }])
     }
 
-    /// What a machine does not trust, it may trust for one step.
+    /// Adds a hint at how to trust the commands for one step.
     fn explain_trust(&self, failure: Failure) -> Failure {
         match failure.code {
             Code::TrustMissing | Code::AgentUntrusted => failure.hint(format!(
@@ -471,7 +467,7 @@ impl Worker<'_> {
             .into())
     }
 
-    /// Where the remote has the branch, with its commits brought here; none where it stands there.
+    /// The commit of the remote's branch, after fetching it; `None` if the local branch is there already.
     fn find_there(
         &self,
         workspace: &Workspace,
@@ -487,7 +483,7 @@ impl Worker<'_> {
         Ok(there)
     }
 
-    /// One of both is before the other.
+    /// Checks that the local and the remote branch have not diverged.
     fn require_together(&self, workspace: &Workspace, branch: &str, there: &str) -> Result<()> {
         let repo = &workspace.repo;
         match repo.head()?.commit {
@@ -500,7 +496,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lets the branch stand where the remote has it.
+    /// Moves the branch to the remote's commit.
     fn follow_branch(
         &self,
         workspace: &Workspace,
@@ -545,8 +541,8 @@ impl Worker<'_> {
             .into()
     }
 
-    /// One push of what was recorded here; where somebody else was first, this clone stands where
-    /// the remote does, and what was made here is kept.
+    /// Pushes what was recorded here in one push. If another run was first, this clone is brought to the remote's
+    /// state, and the transitions and commits made here are kept.
     fn give(&self, workspace: &Workspace, _lease: &Lease) -> Result<Vec<String>> {
         match service::push_known(workspace, Some(self.remote)) {
             Err(failure) if failure.code == Code::RemoteAhead => {
@@ -578,7 +574,7 @@ impl Worker<'_> {
         )]))
     }
 
-    /// Says what only this clone had.
+    /// Names the transitions that only this clone had.
     fn tell(&self, pulled: &Pulled) {
         if let Some(aside) = &pulled.set_aside {
             self.operator.warn(&format!(
@@ -590,7 +586,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What a session left that nobody committed: the next one, wherever it is held, begins without.
+    /// Keeps the uncommitted changes of a session aside: the next session, in whatever clone, begins without them.
     fn keep_uncommitted(&self, workspace: &Workspace) -> Result<()> {
         let paths = count_uncommitted(workspace)?;
         if paths > 0 {
@@ -611,7 +607,7 @@ impl Worker<'_> {
         held
     }
 
-    /// The file that says of this worktree that a step was begun in it, and has not ended.
+    /// The file that marks this worktree while a step is in progress.
     fn place_of_begun(&self, workspace: &Workspace) -> Result<PathBuf> {
         let dir = workspace.repo.cook_dir()?.join("steps");
         Ok(dir.join(workspace.store()?.id()))

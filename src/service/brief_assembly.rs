@@ -1,5 +1,5 @@
-//! The brief of a repository, put together: entries from the log, what documents and
-//! histories say, and what every anchor is worth now. Reads only.
+//! Assembles the brief of a repository from the log, the documents and histories, and the present verdict on every
+//! anchor. Writes nothing except the brief's own file.
 
 use super::due_role::dispatch_now;
 use crate::anchor::Sources;
@@ -19,29 +19,29 @@ use cook_protocol::model::{
 use cook_protocol::question::BriefQuestion;
 use cook_repo::store::History;
 
-/// Bytes of a brief that is not asked for in full.
+/// Size limit in bytes of a brief that is not requested in full.
 pub const DEFAULT_BYTES: usize = 8_000;
 
-/// The whole brief.
+/// The whole brief, before any size limit.
 #[derive(Debug)]
 pub struct WholeBrief {
     /// The seven slots.
     pub brief: Brief,
-    /// Its entries with where they come from, in the same order.
+    /// Its entries with their origin, in the same order.
     pub entries: Vec<Filled>,
-    /// Demotions that the next change writes down, contradictions.
+    /// Contradictions, and demotions that the next change will record.
     pub findings: Vec<Finding>,
 }
 
 impl WholeBrief {
-    /// The text that fits; all of it without a limit.
+    /// Returns the text that fits into `max_bytes`, or all of it if there is no limit.
     pub fn within(&self, max_bytes: Option<usize>) -> Budgeted {
         let weights = self.entries.iter().map(|entry| entry.weight.clone());
         let weights: Vec<Weight> = weights.collect();
         brief::within(&self.brief, &weights, max_bytes.unwrap_or(usize::MAX))
     }
 
-    /// What a role's prompt does not say already, as far as it fits.
+    /// Returns the entries that the role's prompt does not already contain, as far as they fit.
     pub fn beside_prompt(&self, role: Role, shown: &[String], max_bytes: usize) -> String {
         let kept = self
             .entries
@@ -81,17 +81,17 @@ pub struct CheckedAnchor {
     pub now: Option<String>,
 }
 
-/// Puts the brief together.
+/// Assembles the brief.
 ///
 /// # Errors
-/// No log, unreadable state, git that does not answer.
+/// A missing log, unreadable state, or a failing git.
 pub fn assemble(workspace: &Workspace) -> Result<WholeBrief> {
     let (_, snapshot) = workspace.require()?;
     let (dispatch, facts) = dispatch_now(workspace, Some(&snapshot))?;
     put_together(workspace, &snapshot, &dispatch, &facts)
 }
 
-/// The same where it is known already who is due.
+/// Like [`assemble`], for callers that already know which role is due.
 ///
 /// # Errors
 /// As [`assemble`].
@@ -134,7 +134,7 @@ pub fn put_together(
     })
 }
 
-/// Nobody's name: what a reader is shown is not written down.
+/// A placeholder author: a brief that is only shown is not recorded.
 fn reader(snapshot: &Snapshot) -> Author {
     Author {
         by: "cook".to_owned(),
@@ -154,7 +154,7 @@ fn due(dispatch: &Dispatch) -> Due {
     }
 }
 
-/// On what the worktree stands; the brief's own file and `.agent/` are cook's.
+/// The state of the worktree. Leaves out `.agent/` and the brief's own file, which `cook` writes.
 fn here(workspace: &Workspace, facts: &Facts) -> Result<Here> {
     let measured = match &facts.worktree {
         Some(worktree) => worktree.clone(),
@@ -174,10 +174,10 @@ fn here(workspace: &Workspace, facts: &Facts) -> Result<Here> {
     })
 }
 
-/// Entries of the trail that are looked through for what was said last.
+/// Number of newest trail entries that are searched for the last checkpoint.
 const NEWEST: usize = 200;
 
-/// What the last checkpoint says; what it says is done counts until a commit came after it.
+/// The last checkpoint. What it calls done is shown only until HEAD moves to a later commit.
 fn last_checkpoint(workspace: &Workspace) -> Result<Option<LastCheckpoint>> {
     let entries = workspace.store()?.checkpoints(NEWEST)?.entries;
     let is_said =
@@ -213,7 +213,7 @@ fn standings(
         .ok_or_else(|| Failure::state(Code::FactMissing, "the brief's anchors were not measured"))
 }
 
-/// Evidence of the slice in work and of done ones, by kept receipts alone.
+/// Evidence of the active slice and of done slices, judged by kept receipts alone.
 fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>> {
     let active = snapshot.active.slice_id.as_deref();
     let mut asked = Vec::new();
@@ -248,7 +248,7 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>> {
     Ok(asked.into_iter().filter_map(proof).collect())
 }
 
-/// Slice heads that are on HEAD.
+/// Slice heads that HEAD contains.
 fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, String)>> {
     let mut heads = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
@@ -273,14 +273,13 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
     Ok(heads)
 }
 
-/// Slices that were reopened and attempts that failed under this mission, oldest first; what was
-/// taken back does not count.
+/// Reopened slices and failed attempts under this mission, oldest first. Undone transitions do not count.
 fn read_past(
     workspace: &Workspace,
     snapshot: &Snapshot,
 ) -> Result<(Vec<SliceRecord>, Vec<Attempt>)> {
     let store = workspace.store()?;
-    // The tests that proofs show are found by the same commits.
+    // Finding the tests that the proofs show reads the same commits.
     store.remember();
     let undone = &snapshot.undone.seqs;
     let (mut reopened, mut failed) = (Vec::new(), Vec::new());
@@ -291,15 +290,15 @@ fn read_past(
         }
         match meta.event.as_str() {
             "refocused" => break,
-            // Red gates spend an attempt of the slice, and no transition lowers that count.
+            // Red gates cost the slice an attempt, and no transition lowers that count.
             "implemented" if !snapshot.counters.attempts.contains_key(&meta.subject) => {}
             "implemented" | "returned" | "refused" => {
                 let (event, facts) = store.event_and_facts(&meta.commit)?;
                 failed.extend(attempts(&event, &facts, meta.seq));
             }
-            // What else takes a slice up again, and what may bring a history along.
+            // The other events that can reopen a slice, and those that may bring a history along.
             "regrounded" | "regrounded_by_cook" | "adopted" | "bootstrapped" => {
-                // Most records are of other kinds and long; the word stands in every reopened one.
+                // Most records are of other kinds, and long; every `reopened` record contains this word.
                 let lines = store.lines_added(&meta.commit, History::Slice)?;
                 let lines = lines.lines().rev();
                 for line in lines.filter(|line| line.contains("\"reopened\"")) {
@@ -316,7 +315,7 @@ fn read_past(
     Ok((reopened, failed))
 }
 
-/// What failed in one transition, newest gate first.
+/// The failures of one transition, newest gate first.
 fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
     let attempt = |slice_id: Option<&String>, class, line| Attempt {
         slice_id: slice_id.cloned(),
@@ -418,14 +417,13 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>> {
     Ok(checked)
 }
 
-// The file that holds the brief (`CONTINUE.md`): the bytes that are printed, with
-// one line end. Only a brief is overwritten.
+// The file that holds the brief (`CONTINUE.md`): the bytes that are printed, with one newline at the end. Only a brief
+// is overwritten.
 
-/// Writes a brief where `path` says, or to `CONTINUE.md` when it is empty; where
-/// that is, relative to the worktree.
+/// Writes a brief to `path`, or to `CONTINUE.md` if `path` is empty. Returns the path relative to the worktree.
 ///
 /// # Errors
-/// A path out of the worktree, a file there that is not a brief, one that cannot be written.
+/// A path outside the worktree, an existing file that is not a brief, or a file that cannot be written.
 pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<String> {
     let path = match path {
         "" => BRIEF_FILE,
@@ -447,10 +445,10 @@ pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<Stri
     Ok(path.to_owned())
 }
 
-/// Writes the file when the settings want it to follow the brief.
+/// Writes the file if the settings want it kept in step with the brief.
 ///
 /// # Errors
-/// As [`write_brief`]; a brief that cannot be put together.
+/// As [`write_brief`]; a brief that cannot be assembled.
 pub fn follow_brief(workspace: &Workspace) -> Result<Option<String>> {
     if workspace.config()?.brief.sync != BriefSync::Always {
         return Ok(None);

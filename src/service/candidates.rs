@@ -1,6 +1,6 @@
-//! What could prove the criteria of the slice that waits to be accepted: tests that kept receipts
-//! name as passed, lines that gates printed, lines of the work. Each is held against HEAD as a
-//! claim would be, and only what holds is shown. No gate is run.
+//! Anchors that could prove the criteria of the slice that waits to be accepted: tests that kept receipts name as
+//! passed, lines that gates printed, and lines of the work. Each is checked at HEAD as a claim would be, and only those
+//! that hold are shown. No gate is run.
 
 use super::report_context::Context;
 use crate::anchor::read_line;
@@ -12,16 +12,16 @@ use cook_repo::git::split_lines;
 use cook_repo::receipt::Output;
 use std::fmt::Write;
 
-/// Anchors of a kind that are held against HEAD.
+/// Maximum number of anchors of one kind that are checked at HEAD.
 const HELD: usize = 40;
-/// Bytes of the other anchors.
+/// Size limit in bytes for the anchors that are listed after the criteria.
 const OTHERS: usize = 2_000;
-/// Characters of an output's line that are cited.
+/// Maximum number of characters of an output line that are cited.
 const LINE: usize = 80;
-/// Characters of a word that two texts have in common.
+/// Minimum length of a word, in characters, that is compared between two texts.
 const WORD: usize = 3;
 
-/// What an anchor names.
+/// The kind of thing that an anchor names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Test,
@@ -29,12 +29,12 @@ enum Kind {
     Printed,
 }
 
-/// An anchor, and the words by which a criterion may be about it.
+/// An anchor, and the words that are compared with those of a criterion.
 struct Candidate {
     kind: Kind,
     anchor: String,
     words: BTreeSet<String>,
-    /// The same held before the work, as far as a run there is kept.
+    /// Whether the anchor held before the work too, as far as a run at the basis is kept.
     is_old: bool,
 }
 
@@ -48,7 +48,7 @@ impl Candidate {
         }
     }
 
-    /// The anchor, and whether it shows anything of the work.
+    /// The anchor, marked if it is not new.
     fn describe(&self) -> String {
         let anchor = &self.anchor;
         match self.is_old {
@@ -59,7 +59,7 @@ impl Candidate {
 }
 
 impl Context<'_> {
-    /// Lists them, a criterion at a time; the others behind.
+    /// Lists the candidates for each criterion, then the remaining ones.
     pub(super) fn list_candidates(
         &mut self,
         (basis, edits): (&str, &[Edit]),
@@ -99,11 +99,11 @@ impl Context<'_> {
         let mut is_lacking = false;
         for (number, criterion) in slice.acceptance_criteria.iter().enumerate() {
             let mut wanted = list_words(criterion);
-            // What each of them says tells none apart.
+            // Words that all criteria share do not distinguish them.
             if wanted.iter().any(|word| !everywhere.contains(word)) {
                 wanted.retain(|word| !everywhere.contains(word));
             }
-            // The best of each kind.
+            // Takes the best candidate of each kind.
             let best = |kind: Kind| {
                 let known = held
                     .iter()
@@ -128,7 +128,7 @@ impl Context<'_> {
         let others = held.iter().filter(|one| !shown.contains(&one.anchor));
         for one in others {
             bytes += one.describe().len() + 3;
-            // Where each criterion has one, what held before the work proves nothing more.
+            // If every criterion has a candidate, anchors that held before the work add no proof.
             match bytes <= OTHERS && (is_lacking || !one.is_old) {
                 true => drop(writeln!(self.text, "  {}", one.describe())),
                 false => left += 1,
@@ -184,7 +184,7 @@ impl Context<'_> {
     }
 }
 
-/// A green run at HEAD's tree.
+/// A green run of a gate at HEAD's tree.
 struct Run {
     receipt: Receipt,
     output: Output,
@@ -216,8 +216,8 @@ fn tests(runs: &[Run]) -> Vec<Candidate> {
     runs.iter().flat_map(of_run).collect()
 }
 
-/// Lines that gates printed, but for times and the like, which are others the next time. Those that
-/// name a test say the same as it does, in the runner's words.
+/// Lines that gates printed. Leaves out lines with digits, such as times, because they differ in each run, and lines
+/// that name a failed test.
 fn list_printed(runs: &[Run]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for run in runs {
@@ -238,13 +238,13 @@ fn list_printed(runs: &[Run]) -> Vec<Candidate> {
     found
 }
 
-/// Words by which a runner says that all went well.
+/// Words that a runner prints when everything went well.
 const ROUTINE: &str = "\
     all and any are build check checks complete completed done error errors failed failure \
     failures finished green none okay pass passed passes passing result results running \
     success successful successfully test tests the warnings with";
 
-/// A line that says what holds: not a rule between others, nor that a run went well.
+/// Whether the line makes a statement: it is neither a separator nor a mere success message.
 fn says_what(line: &str) -> bool {
     let words = list_words(line);
     let says = |word: &String| {
@@ -280,7 +280,7 @@ fn own_lines(edits: &[Edit]) -> Vec<Candidate> {
     found
 }
 
-/// Those that are new and share most words with the criteria.
+/// The [`HELD`] best candidates: new ones first, then by the number of words that they share with the criteria.
 fn best(mut candidates: Vec<Candidate>, criteria: &BTreeSet<String>) -> Vec<Candidate> {
     candidates.sort_by_key(|one| {
         let common = one.words.intersection(criteria).count();

@@ -1,4 +1,4 @@
-//! The log on its way to a remote and from one.
+//! Pushing the log to a remote, and what is known of logs on remotes.
 
 use crate::prelude::*;
 use crate::workspace::{LogSource, Workspace, elsewhere};
@@ -8,10 +8,10 @@ use cook_repo::remote::{Elsewhere, Kept, Mark, Plan, Remote, Restore, Side};
 use cook_repo::store::Contents;
 use sha2::{Digest, Sha256};
 
-/// The remote that is named, else that of the settings, else the one that git would take.
+/// The remote named by the caller, else the one from the settings, else git's default.
 ///
 /// # Errors
-/// `remote_unknown`, settings that cannot be read.
+/// `remote_unknown`, or settings that cannot be read.
 pub(crate) fn remote<'w>(
     workspace: &'w Workspace,
     named: Option<&str>,
@@ -31,7 +31,7 @@ pub(crate) fn remote<'w>(
     )
 }
 
-/// The branch whose log it is: the workflow's, which must be checked out.
+/// The branch that the log belongs to: the workflow's branch, which must be checked out.
 ///
 /// # Errors
 /// `branch_missing`.
@@ -55,11 +55,12 @@ pub(crate) fn branch(workspace: &Workspace, snapshot: Option<&Snapshot>) -> Resu
     }
 }
 
-/// Pushes what a remote lacks of a workflow that it holds already: nobody is asked; the refs that
-/// moved there.
+/// Pushes what the remote lacks of a workflow that it already holds, without asking. Returns the refs that moved on the
+/// remote.
 ///
 /// # Errors
-/// `push_unconfirmed` where it holds none, or only the settings name it and nobody has pushed there; `secret_found`, and whatever a push runs into.
+/// `push_unconfirmed` if the remote does not hold the workflow, or if only the settings name it and this clone has not
+/// pushed there; `secret_found`; any failure of the push.
 pub(crate) fn push_known(workspace: &Workspace, named: Option<&str>) -> Result<Vec<String>> {
     let store = workspace.store()?;
     let branch = branch(workspace, Some(&store.snapshot()?))?;
@@ -95,13 +96,13 @@ pub(crate) fn push_known(workspace: &Workspace, named: Option<&str>) -> Result<V
     Ok(remote.send(&plan)?.refs)
 }
 
-/// What a push makes public, and what of it looks like a secret.
+/// What a push makes public, and which parts look like a secret.
 #[derive(Debug, Default)]
 pub(crate) struct Public {
     pub contents: Contents,
-    /// Commits beside the branch.
+    /// Number of commits outside the branch.
     pub kept: u64,
-    /// By id.
+    /// Findings by the id of the possible secret.
     pub secrets: BTreeMap<String, Finding>,
 }
 
@@ -119,19 +120,19 @@ impl Public {
     }
 }
 
-/// Digits of the id of what looks like a secret.
+/// Digits of the id of a possible secret.
 const ID: usize = 12;
-/// Characters of it that are shown at most.
+/// Maximum number of characters of a possible secret that are shown.
 const SHOWN: usize = 4;
 
-/// Looks into all that a push would make public.
+/// Examines everything that a push would make public.
 ///
 /// # Errors
 /// A log that cannot be read.
 pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public> {
     let store = workspace.store()?;
     let known = plan.from.as_deref().filter(|_| !plan.is_first());
-    // A log that was set back there is pushed again as a whole.
+    // If the remote's log is not an ancestor of this one, the whole log is pushed.
     let known = match known {
         Some(known) if plan.to == known || store.leads_over(&plan.to, known)? => Some(known),
         _ => None,
@@ -141,8 +142,8 @@ pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public> {
     Ok(public)
 }
 
-/// Looks into commits that leave beside their branch. The branch's own are pushed by their author,
-/// with git as well, and are not read.
+/// Examines commits that are pushed in addition to the branch. The branch's own commits are not examined: their author
+/// pushes them, with plain git as well.
 fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Result<()> {
     let short = |commit: &str| commit.get(..ID).unwrap_or(commit).to_owned();
     let mut search = SecretSearch::begin();
@@ -152,7 +153,7 @@ fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Re
         });
     }
     for file in &kept.files {
-        // A directory has no content, and a file of more than 8 MiB is not read.
+        // A directory has no content, and a file larger than 8 MiB is not read.
         if let Some(bytes) = workspace.repo.blob(&file.id)? {
             public.note_secrets(search.find(&String::from_utf8_lossy(&bytes)), || {
                 let path = clean(&file.path, Lines::Fold);
@@ -164,10 +165,10 @@ fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Re
     Ok(())
 }
 
-/// Commits may leave beside their branch: they hold no secret.
+/// Checks that commits outside the branch hold no secret, so that they may be pushed.
 ///
 /// # Errors
-/// One line that names what looks like one, where it is, and the command that goes on.
+/// One line with the place of each possible secret and the command that continues.
 pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<()> {
     let mut public = Public::default();
     look_into_kept(workspace, kept, &mut public)?;
@@ -182,10 +183,10 @@ pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<()> {
     })
 }
 
-/// What one transition after another would make public holds no secret.
+/// Checks that the transitions after `known` up to `to` hold no secret.
 ///
 /// # Errors
-/// `secret_found`; it cannot be allowed here: what holds it is not recorded yet.
+/// `secret_found`. It cannot be allowed here, because the transition that holds it is not recorded yet.
 pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<()> {
     let public = look_between(workspace.store()?, Some(known), to)?;
     check_secrets(&public, &[]).map_err(|failure| {
@@ -204,7 +205,7 @@ fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public> 
     Ok(Public { contents, ..found })
 }
 
-/// Every secret was allowed by its id.
+/// Checks that each possible secret was allowed by its id.
 ///
 /// # Errors
 /// `secret_found`.
@@ -244,12 +245,12 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<()> {
 /// Whether any remote is configured.
 ///
 /// # Errors
-/// git that does not answer.
+/// A failing git.
 pub(crate) fn has_remotes(workspace: &Workspace) -> Result<bool> {
     Ok(!Remote::list(&workspace.repo)?.is_empty())
 }
 
-/// The remote whose log git itself has brought, where logs stand among the branches.
+/// The remote whose log a plain `git fetch` has brought, if the settings keep logs among the branches.
 fn find_tracked<'r>(workspace: &Workspace, remotes: &'r [String]) -> Result<Option<&'r String>> {
     let branch = workspace.repo.head()?.branch.unwrap_or_default();
     let log = workspace.config()?.log.remote_ref.log(&branch);
@@ -261,10 +262,11 @@ fn find_tracked<'r>(workspace: &Workspace, remotes: &'r [String]) -> Result<Opti
     Ok(remotes.iter().find(is_here))
 }
 
-/// No log of this worktree's branch was seen on a remote: one that is begun now would stand in its way.
+/// Checks that no log of this worktree's branch was seen on a remote: a log that is started here would conflict with
+/// it.
 ///
 /// # Errors
-/// `remote_ahead`, with the command that takes it in.
+/// `remote_ahead`, with the command that takes the remote's log in.
 pub(crate) fn check_unseen(workspace: &Workspace) -> Result<()> {
     let found = elsewhere(&workspace.repo, &workspace.place())?;
     let tracked = find_tracked(workspace, &found.configured)?;
@@ -282,12 +284,12 @@ pub(crate) fn check_unseen(workspace: &Workspace) -> Result<()> {
     }
 }
 
-// What of this log came from a remote.
+// Parts of this log that came from a remote.
 
-/// The newest transitions of this log that came from a remote, and which remote.
+/// For each remote, the newest transition of this log that came from it.
 ///
 /// # Errors
-/// When the log or the repository cannot be read.
+/// A log or repository that cannot be read.
 pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>> {
     let Some((tip, snapshot)) = workspace.store()?.current()? else {
         return Ok(Vec::new());
@@ -298,7 +300,7 @@ pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>> {
     let mut sources = Vec::new();
     for from in found.pulled {
         let (remote, commit) = (from.remote, from.tip);
-        // What was set aside or replaced meanwhile proves nothing here.
+        // A tip that was set aside or replaced since then proves nothing about this log.
         if commit == tip.commit || workspace.store()?.leads_over(&tip.commit, &commit)? {
             sources.push(LogSource {
                 shown: remote.clone(),
@@ -316,8 +318,8 @@ pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>> {
     Ok(sources)
 }
 
-/// The default branch that says who may sign, where this clone tracks it: the remote's own, or of what is no
-/// remote of this clone any other's.
+/// The default branch that lists the signers, if this clone tracks it: that of the remote itself or, if this clone has
+/// no remote of that name, that of any remote.
 fn find_default(workspace: &Workspace, remote: &str) -> Result<Option<String>> {
     let configured = Remote::list(&workspace.repo)?;
     let known = match configured.iter().any(|name| name == remote) {
@@ -332,25 +334,25 @@ fn find_default(workspace: &Workspace, remote: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The default branch of a remote, where this clone tracks it.
+/// The default branch of a remote, if this clone tracks it.
 ///
 /// # Errors
-/// When the repository cannot be read.
+/// A repository that cannot be read.
 pub(crate) fn find_tracked_default(workspace: &Workspace, remote: &str) -> Result<Option<String>> {
     let name = format!("refs/remotes/{remote}/HEAD");
     let at = workspace.repo.refs()?.remove(&name);
-    // A branch that somebody named so is not what the remote's `HEAD` names.
+    // A branch named `HEAD` is not the remote's symbolic `HEAD`.
     match at {
         Some(at) if workspace.repo.is_symbolic(&name)? => Ok(Some(at)),
         _ => Ok(None),
     }
 }
 
-/// The default branch of a remote as this clone saw it last. A checkout that notes none has one of the
+/// The default branch of a remote as this clone last saw it. If the clone does not record one, a branch with one of the
 /// usual names.
 ///
 /// # Errors
-/// When the repository cannot be read.
+/// A repository that cannot be read.
 pub(crate) fn find_tracked_base(workspace: &Workspace, remote: &str) -> Result<Option<String>> {
     if let Some(base) = find_tracked_default(workspace, remote)? {
         return Ok(Some(base));
@@ -362,7 +364,7 @@ pub(crate) fn find_tracked_base(workspace: &Workspace, remote: &str) -> Result<O
             .iter()
             .find_map(|name| refs.get(&format!("refs/remotes/{remote}/{name}")).cloned())
     };
-    // An address is noted by its digest: whatever remote it is of.
+    // An address is recorded only by its digest, so its remote is not known: any remote counts.
     let others = || Remote::list(&workspace.repo);
     Ok(match of(remote) {
         Some(base) => Some(base),

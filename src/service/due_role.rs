@@ -1,4 +1,4 @@
-//! Who is due, by what the repository is now.
+//! Which role is due in the present state of the repository.
 
 use crate::measure::GateRuns;
 use crate::measure::{World, read_rules};
@@ -9,10 +9,10 @@ use cook_protocol::model::RoomCheck;
 use cook_repo::run_again;
 use shell_words::quote;
 
-/// Names the mandatory role from what the repository is now.
+/// Names the mandatory role from the present state of the repository.
 ///
 /// # Errors
-/// Unreadable state, or git that does not answer.
+/// Unreadable state, or a failing git.
 pub fn dispatch_now(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
@@ -23,7 +23,7 @@ pub fn dispatch_now(
     dispatch_told(workspace, snapshot)
 }
 
-/// The same, where the log is held against its events anyway.
+/// Like [`dispatch_now`], for callers that replay the log anyway: does not check a recorded end of the project.
 ///
 /// # Errors
 /// As [`dispatch_now`].
@@ -41,10 +41,10 @@ pub fn dispatch_told(
     Ok((dispatch, facts))
 }
 
-/// The role is due; before there is a log no one's turn is missed.
+/// Checks that the role is due. Passes if there is no log yet.
 ///
 /// # Errors
-/// `not_your_turn`, with who is due instead; as [`dispatch_now`].
+/// `not_your_turn`, with the role that is due; as [`dispatch_now`].
 pub fn require_turn(workspace: &Workspace, role: Role) -> Result<()> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot.filter(|_| role != Role::Bootstrapper) else {
@@ -57,7 +57,7 @@ pub fn require_turn(workspace: &Workspace, role: Role) -> Result<()> {
     }
 }
 
-/// A log that is elsewhere is taken in; one that is begun here would stand in its way.
+/// Proposes to pull a log that a remote holds: a log that is started here would conflict with it.
 fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<()> {
     let elsewhere = elsewhere(&workspace.repo, &workspace.place())?;
     if let Some(remote) = elsewhere.seen.first() {
@@ -65,7 +65,7 @@ fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<()> {
         dispatch.reason = format!("this clone has seen the log of this branch on `{remote}`");
         dispatch.blocking_command = Some("cook pull".to_owned());
     } else if !elsewhere.configured.is_empty() && dispatch.rule == Rule::Recover {
-        // The contract came with the clone: most likely the log stands where that came from.
+        // The contract came with the clone, so the log is most likely at the clone's source.
         dispatch.action = "take the log in, or start it where no remote holds one".to_owned();
         dispatch.reason += "; where no remote holds the log of this branch, `cook init` starts it";
         dispatch.blocking_command = Some("cook pull".to_owned());
@@ -73,8 +73,8 @@ fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<()> {
     Ok(())
 }
 
-/// The same with what each rule saw. Settings that cannot be read do not keep anybody from being told who
-/// is due; they stop whoever decides by them.
+/// Like [`dispatch_now`], with the facts that each rule saw. Settings that cannot be read do not hide which role is
+/// due; they stop the commands that decide by them.
 ///
 /// # Errors
 /// As [`dispatch_now`].
@@ -98,7 +98,7 @@ pub fn explain_now(
     Ok((explained, facts))
 }
 
-/// Facts for the stop verifier alone, for `cook verify stop`.
+/// Runs the stop verifier alone, for `cook verify stop`.
 ///
 /// # Errors
 /// As [`transition`].
@@ -110,8 +110,8 @@ pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierR
         .ok_or_else(|| Failure::state(Code::FactMissing, "the stop verifier was not run"))
 }
 
-/// What the required gates say of HEAD in a clean room; none on an unborn branch. What done slices rest on is
-/// run as well, so that it is known before judges are asked.
+/// Runs the required gates at HEAD in a clean room; `None` on an unborn branch. Also runs the proof of done slices, so
+/// that its result is known before judges are asked.
 ///
 /// # Errors
 /// As [`transition`].
@@ -129,7 +129,7 @@ pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>> {
 /// HEAD as it was measured.
 ///
 /// # Errors
-/// When nobody measured it.
+/// `fact_missing` if it was not measured.
 pub fn find_head(facts: &Facts) -> Result<Head> {
     facts
         .head
@@ -137,10 +137,10 @@ pub fn find_head(facts: &Facts) -> Result<Head> {
         .ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
 }
 
-// Whether what stands in the log follows from what stood there before: what somebody else wrote is
-// run again before it is believed.
+// Checks that the log follows from its own events: transitions that another writer recorded are replayed before they
+// are believed.
 
-/// The log's tip goes on from that transition.
+/// Whether the log's tip descends from the transition `since`.
 ///
 /// # Errors
 /// A log that cannot be read.
@@ -153,16 +153,16 @@ pub fn follows(workspace: &Workspace, since: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// What the first transition after `since` claims that its event does not produce.
+/// The first claim of the transitions after `since` that their events do not produce.
 ///
 /// # Errors
-/// A log that cannot be read, or does not hold that transition.
+/// A log that cannot be read or does not hold `since`.
 pub fn find_made_up(workspace: &Workspace, since: &str) -> Result<Option<String>> {
     let report = workspace.store()?.replay_after(Some(since), run_again)?;
     Ok(report.findings.into_iter().next().map(|one| one.message))
 }
 
-/// An end of the project that stands in the log is one that its last transition brought about.
+/// Checks by a replay that the last transition really led to the end that the log records.
 pub(super) fn require_true_end(workspace: &Workspace, snapshot: &Snapshot) -> Result<()> {
     if snapshot.state.continuation_policy != Policy::Done || workspace.log_from.is_some() {
         return Ok(());
@@ -196,10 +196,10 @@ pub(super) fn require_true_end(workspace: &Workspace, snapshot: &Snapshot) -> Re
 
 // The state as a report finds it in this repository: what a role is shown, and what can be selected.
 
-/// Holds what the log calls done against the repository. No gate is run for it.
+/// Compares the slices that the log calls done with the repository. No gate is run.
 ///
 /// # Errors
-/// Unreadable state, or git that does not answer.
+/// Unreadable state, or a failing git.
 pub(super) fn find_state(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -212,15 +212,15 @@ pub(super) fn find_state(
     })
 }
 
-/// The plan that a report finds, by which slices can be selected.
+/// The plan as a report finds it; it decides which slices can be selected.
 ///
 /// # Errors
-/// Unreadable state, or git that does not answer.
+/// Unreadable state, or a failing git.
 pub fn find_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan> {
     Ok(find(workspace, snapshot)?.snapshot.plan)
 }
 
-/// The same with what stands against a selection beside the plan.
+/// Like [`find_plan`], with the other obstacles to a selection.
 ///
 /// # Errors
 /// As [`find_plan`].
@@ -230,7 +230,7 @@ pub fn find(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found> {
     find_state(workspace, snapshot, &due, &facts)
 }
 
-/// The plan that a report finds, where HEAD moved since somebody looked at it.
+/// The plan as a report finds it; `None` if HEAD did not move since the log last recorded it.
 ///
 /// # Errors
 /// As [`find_plan`].
@@ -241,7 +241,7 @@ pub fn find_where_moved(
     facts: &Facts,
 ) -> Result<Option<Plan>> {
     let head = facts.head.as_ref().and_then(|head| head.commit.as_ref());
-    // Where the settings cannot be read, nothing is held against them.
+    // Without readable settings the state cannot be compared with the repository.
     if head == snapshot.ledger.mark.as_ref() || workspace.config_problem().is_some() {
         return Ok(None);
     }
@@ -251,16 +251,16 @@ pub fn find_where_moved(
     ))
 }
 
-// What is not committed while a role is due: whoever works or judges next to it has to know, and
-// whoever hands a report in has to know how it is taken.
+// Uncommitted changes while a role is due: the role that works or judges next to them has to know of them, and how they
+// affect the acceptance of its report.
 
-/// Paths that are named.
+/// Maximum number of paths that are named.
 const NAMED: usize = 20;
 
-/// The worktree, where something of it is not committed.
+/// The worktree, if it has uncommitted changes.
 ///
 /// # Errors
-/// git that does not answer.
+/// A failing git.
 pub fn find_uncommitted(workspace: &Workspace, facts: &Facts) -> Result<Option<Worktree>> {
     let worktree = match &facts.worktree {
         Some(worktree) => worktree.clone(),
@@ -269,14 +269,14 @@ pub fn find_uncommitted(workspace: &Workspace, facts: &Facts) -> Result<Option<W
     Ok(Some(worktree).filter(|worktree| !worktree.is_clean()))
 }
 
-/// Something came since the last transition that is not committed: a report of a role that may
-/// change nothing is taken with a ticket alone.
+/// Whether the uncommitted changes differ from those at the last transition. If so, the report of a role that may
+/// change nothing is accepted only with a ticket.
 pub fn needs_ticket(snapshot: &Snapshot, worktree: &Worktree) -> bool {
     let seen = snapshot.ledger.status_seen.as_ref();
     seen.is_some_and(|seen| *seen != worktree.digest)
 }
 
-/// What the role that is due has to know of it, where no rule says it already.
+/// What the due role must know of the uncommitted changes, unless a rule already says it.
 pub fn tell_uncommitted(
     snapshot: &Snapshot,
     dispatch: &Dispatch,
@@ -312,16 +312,16 @@ pub fn tell_uncommitted(
     Some(Finding::new(Code::DirtyWorktree, what))
 }
 
-// Why the last report of a role was not taken.
+// Why the last report of a role was not accepted.
 
-/// How many transitions are looked through for the last report of a role.
+/// Maximum number of transitions that are searched for the last report of a role.
 const LOOK_BACK: usize = 50;
 
-/// Why the last session of the role came to nothing, as the log has it; none where its last report
-/// was taken. A run that ended since then makes no difference.
+/// Why the last session of the role failed, according to the log; `None` if its last report was accepted. A run that
+/// ended since then makes no difference.
 ///
 /// # Errors
-/// An unreadable log.
+/// A log that cannot be read.
 pub fn last_refusal(workspace: &Workspace, role: Role) -> Result<Option<String>> {
     let store = workspace.store()?;
     for meta in store.entries()?.take(LOOK_BACK) {
@@ -333,7 +333,7 @@ pub fn last_refusal(workspace: &Workspace, role: Role) -> Result<Option<String>>
             continue;
         }
         return Ok(match event {
-            // An older log has the codes alone.
+            // Logs of earlier builds hold only the codes.
             Event::Refused { codes, why, .. } if why.is_empty() => Some(codes.join(", ")),
             Event::Refused { why, .. } => Some(why),
             _ => None,

@@ -1,4 +1,4 @@
-//! A goal: set, asked, dropped (`docs/goal.md`).
+//! Setting, checking and dropping a goal (`docs/goal.md`).
 
 use super::carriage::remote;
 use super::transition::{Applied, transition};
@@ -9,10 +9,10 @@ use crate::workspace::Workspace;
 use cook_protocol::model::{Goal, GoalCheck, GoalFound, HiddenFile, SETTINGS_FILES, WaitingKind};
 use cook_repo::remote::Side;
 
-/// Bytes of the settings.
+/// Size limit of the settings, in bytes.
 const MAX_SETTINGS: u64 = 1 << 20;
 
-/// What the user wants held.
+/// A goal as the user requests it.
 pub(crate) struct Draft<'a> {
     pub words: &'a str,
     pub checks: &'a [String],
@@ -20,34 +20,34 @@ pub(crate) struct Draft<'a> {
     /// Files that are frozen although no check names them as tests.
     pub freeze: &'a [String],
     pub time: Duration,
-    /// Checks may be green at the base.
+    /// Whether checks may be green at the base.
     pub allows_green: bool,
 }
 
-/// A goal that was set, and what the user should know of it.
+/// A goal that was set, and messages about it for the user.
 pub(crate) struct SetGoal {
     pub applied: Applied,
     pub lines: Vec<String>,
 }
 
-/// How far a goal is.
+/// The progress of a goal.
 pub(crate) struct GoalStanding {
     pub snapshot: Snapshot,
     pub found: GoalFound,
-    /// What was asked is a commit of the branch, and not what stands in the worktree beside it.
+    /// Whether the checks ran at HEAD, and not on the changed worktree.
     pub is_head: bool,
-    /// The log says that it is reached since just now.
+    /// Whether this call recorded that the goal is reached.
     pub is_news: bool,
 }
 
 impl GoalStanding {
-    /// The log says that it is reached at HEAD.
+    /// Whether the log says that the goal is reached at HEAD.
     pub fn is_reached(&self) -> bool {
         self.is_head && self.snapshot.state.continuation_policy == Policy::Done
     }
 }
 
-/// The documents of an open or reached goal that is for the branch that is checked out.
+/// The documents of an open or reached goal, if it belongs to the checked-out branch.
 ///
 /// # Errors
 /// A log that cannot be read.
@@ -57,16 +57,16 @@ pub(crate) fn find_goal(workspace: &Workspace) -> Result<Option<Snapshot>> {
     Ok(snapshot.filter(|it| it.goal().is_some() && !is_dropped(it) && it.ledger.branch == branch))
 }
 
-/// The user gave it up.
+/// Whether the user gave the goal up.
 pub(crate) fn is_dropped(snapshot: &Snapshot) -> bool {
     let waiting = snapshot.ledger.waiting.as_ref();
     waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Cancel)
 }
 
-/// Asks how far it is. What stands in the worktree is asked, and a commit alone is written down.
+/// Runs the checks on the worktree as it is. Only the result at a commit is recorded.
 ///
 /// # Errors
-/// Another branch, a log that cannot be written, git that does not answer.
+/// Another branch is checked out, a log that cannot be written, or a failing git.
 pub(crate) fn look_at_goal(workspace: &Workspace, snapshot: Snapshot) -> Result<GoalStanding> {
     let (Some(head), Some(pursued)) = (workspace.repo.head()?.commit, &snapshot.ledger.goal) else {
         return Err(Refusal::new(Code::GoalNone, "there is no goal, or no commit").into());
@@ -85,7 +85,7 @@ pub(crate) fn look_at_goal(workspace: &Workspace, snapshot: Snapshot) -> Result<
     if found.verdict() != CheckVerdict::Green {
         return Ok(in_worktree(snapshot));
     }
-    // What lies beside the commit and changes nothing does not keep it from being reached.
+    // Uncommitted changes that make no difference do not keep the goal from being reached at HEAD.
     let asked = record(workspace, snapshot, &head)?;
     Ok(match asked.is_reached() {
         true => asked,
@@ -93,7 +93,7 @@ pub(crate) fn look_at_goal(workspace: &Workspace, snapshot: Snapshot) -> Result<
     })
 }
 
-/// What is so of HEAD, written down where the log does not say it yet.
+/// Finds the result at HEAD, and records it if the log does not have it yet.
 fn record(workspace: &Workspace, snapshot: Snapshot, head: &str) -> Result<GoalStanding> {
     let find = |snapshot: &Snapshot| {
         let found = snapshot.ledger.goal.as_ref()?.found.clone();
@@ -103,9 +103,9 @@ fn record(workspace: &Workspace, snapshot: Snapshot, head: &str) -> Result<GoalS
     let known = find(&snapshot).map(|found| found.verdict());
     let snapshot = match (known, snapshot.goal()) {
         (Some(CheckVerdict::Green), _) => snapshot,
-        // What ran over hidden files is kept nowhere, so it would run again each time.
+        // A run over hidden files is kept nowhere, so asking again would run it each time.
         (Some(CheckVerdict::Red), Some(goal)) if !goal.hidden.is_empty() => snapshot,
-        // It may be another by now, where a check was run again; else there is nothing new to write down.
+        // The result may have changed if a check ran again since; otherwise there is nothing new to record.
         (Some(known), Some(goal)) if workspace.ask_goal(goal, head)?.verdict() == known => snapshot,
         _ => {
             transition(workspace, &Event::GoalAsked, Actor::Cook)?
@@ -122,7 +122,7 @@ fn record(workspace: &Workspace, snapshot: Snapshot, head: &str) -> Result<GoalS
 }
 
 impl Workspace {
-    /// Asks a goal's checks of a commit (full id).
+    /// Runs a goal's checks at a commit (full id).
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -130,7 +130,7 @@ impl Workspace {
         World::new(self, &Config::default(), None).ask_goal(goal, commit)
     }
 
-    /// Runs each check that needs hidden files at a commit; the user alone sees what they print.
+    /// Runs each check that needs hidden files at a commit. Only the user sees their output.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
@@ -145,10 +145,10 @@ impl Workspace {
     }
 }
 
-/// Sets a goal: everything is frozen, and each check is shown to be able to fail.
+/// Sets a goal: freezes its words, checks, files and settings, and shows that each check can fail.
 ///
 /// # Errors
-/// `goal_exists`, `goal_check_green`, `hidden_unfit` and their like; nothing is written then but trust.
+/// `goal_exists`, `goal_check_green`, `hidden_unfit` and similar codes; then only the trust in the checks is recorded.
 pub(crate) fn set_goal(workspace: &Workspace, draft: &Draft, actor: Actor) -> Result<SetGoal> {
     let head = workspace.repo.head()?;
     let Some(base) = head.commit else {
@@ -204,7 +204,7 @@ pub(crate) fn set_goal(workspace: &Workspace, draft: &Draft, actor: Actor) -> Re
     Ok(SetGoal { applied, lines })
 }
 
-/// The commands that make a clean room ready may run here.
+/// Checks that the commands that set up a clean room are trusted.
 fn require_setup(goal: &Goal, trust: &Trust) -> Result<()> {
     let settings = read_settings(goal)?;
     let setup = settings.clean_room.setup().map(ToString::to_string);
@@ -218,7 +218,7 @@ fn require_setup(goal: &Goal, trust: &Trust) -> Result<()> {
         .hint("look at them, then trust all gates and setup commands: `cook trust --gates`"))
 }
 
-/// There is no goal here, nor in the log that a remote holds of this branch.
+/// Checks that there is no open goal or mission in this worktree, nor a log of this branch on the remote.
 fn require_none(workspace: &Workspace, branch: &str, lines: &mut Vec<String>) -> Result<()> {
     if let (_, Some(snapshot)) = workspace.current()? {
         let is_over = snapshot.state.continuation_policy == Policy::Done || is_dropped(&snapshot);
@@ -227,7 +227,7 @@ fn require_none(workspace: &Workspace, branch: &str, lines: &mut Vec<String>) ->
             false => {
                 let what = format!("this worktree has one: {}", snapshot.state.mission_anchor);
                 let refusal = Refusal::new(Code::GoalExists, what);
-                // Only a goal is dropped.
+                // The default hint proposes to drop the goal; a mission cannot be dropped.
                 Err(match snapshot.goal() {
                     Some(_) => refusal,
                     None => refusal.replace_hints([
@@ -262,7 +262,7 @@ fn require_none(workspace: &Workspace, branch: &str, lines: &mut Vec<String>) ->
     }
 }
 
-/// The bytes of a file that is to stay hidden.
+/// Reads a file that is to stay hidden, and checks that it is not part of the repository.
 fn read_hidden(workspace: &Workspace, path: &Path) -> Result<Vec<u8>> {
     let unfit = |why: String| {
         let what = format!("`{}` {why}", path.display());
@@ -287,8 +287,8 @@ fn read_hidden(workspace: &Workspace, path: &Path) -> Result<Vec<u8>> {
 
 type Hidden<'a> = (&'a PathBuf, Vec<u8>);
 
-/// Where hidden files are laid down, and which checks need them: one that names a file of that name, or the first
-/// that names a file of that kind, with this one in its place.
+/// Decides where hidden files are placed and which checks need them: each check that names a file of that name,
+/// otherwise a copy of the first check that names a file with that extension, with the hidden file in its place.
 fn place_hidden(
     draft: &Draft,
     hidden: &[Hidden],
@@ -361,7 +361,7 @@ fn place_hidden(
     Ok((checks, placed))
 }
 
-/// The command with another file in the place of one.
+/// The command, with `other` in place of the file `path`.
 fn name_instead(run: &str, path: &str, other: &str) -> String {
     let words = words(run).unwrap_or_default();
     let words = words.iter().map(|word| {
@@ -375,7 +375,7 @@ fn name_instead(run: &str, path: &str, other: &str) -> String {
     words.collect::<Vec<String>>().join(" ")
 }
 
-/// Freezes the files that the checks name, and says of the others that they name that they are not.
+/// Freezes the files that the checks name, and reports those that they name but that are not frozen.
 fn freeze(
     workspace: &Workspace,
     goal: &mut Goal,
@@ -425,7 +425,7 @@ fn keep_hidden(workspace: &Workspace, hidden: &[Hidden]) -> Result<()> {
         return Ok(());
     }
     let dir = workspace.find_hidden()?;
-    // The store makes cook's own directory with everything that belongs in it.
+    // The store creates cook's own directory with its required contents.
     if workspace.store.is_none() {
         Store::create(workspace.place())?;
     }
@@ -459,12 +459,12 @@ pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<()> {
     }
     match goal.hidden.is_empty() {
         true => Ok(()),
-        // A run over them may have been killed.
+        // A run over them may have been killed and left them in the room.
         false => workspace.world()?.runner()?.clear_empty_room(),
     }
 }
 
-/// A line for each check that is shown and red at the base: what it says there.
+/// A line for each visible check that is red at the base, with the reason.
 fn describe_red(workspace: &Workspace, goal: &Goal) -> Result<Vec<String>> {
     let shown = goal.checks.iter();
     let shown = shown.filter(|check| !check.hidden && !check.green_at_base);
@@ -478,7 +478,7 @@ fn describe_red(workspace: &Workspace, goal: &Goal) -> Result<Vec<String>> {
     lines.collect()
 }
 
-/// Runs each check at the base: what is green there cannot tell whether the goal is reached.
+/// Runs each check at the base: a check that is green there cannot show whether the goal is reached.
 fn ask_base(workspace: &Workspace, goal: &mut Goal, allows_green: bool) -> Result<()> {
     let base = goal.base.clone();
     let found = workspace.ask_goal(goal, &base)?;
@@ -487,7 +487,7 @@ fn ask_base(workspace: &Workspace, goal: &mut Goal, allows_green: bool) -> Resul
     for (check, run) in goal.checks.iter_mut().zip(&found.checks) {
         let what = |why: &str| format!("`{}` at {}: {why}", check.run, short(&base));
         match run.verdict {
-            // A hidden file may ask for what holds and must go on holding.
+            // A hidden file may test something that holds already and must keep holding.
             CheckVerdict::Green if check.hidden => check.green_at_base = true,
             CheckVerdict::Green => {
                 green.push(Finding::new(

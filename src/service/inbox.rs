@@ -1,10 +1,9 @@
-//! The inbox: what a command inside an agent's sandbox may not write into the log, it
-//! leaves as `.agent/inbox/<id>.json`; the next hook or writing command outside takes it
-//! in as what it is: handed in by hand, attested by nobody.
+//! The inbox. A command inside an agent's sandbox that cannot write to the log leaves its request as
+//! `.agent/inbox/<id>.json`. The next hook or writing command outside takes it in, as a submission by hand without an
+//! attested session.
 //!
-//! Invariants: a report, a checkpoint or a note of the brief and nothing else; regular
-//! files of bounded size and number, never through a link; each is taken in once, in
-//! the order of its id, or set aside under another name and said.
+//! Invariants: a request is a report, a checkpoint or a note of the brief. Files are regular, of bounded size and
+//! number, and never read through a link. Each is taken in once, in the order of the ids, or is renamed and reported.
 
 use super::prompting::fits;
 use super::transition::{apply_without_gates, transition};
@@ -17,13 +16,13 @@ use cook_protocol::report::{self, Provenance, Reported};
 use cook_repo::disk::is_directory;
 use std::io::{self, ErrorKind};
 
-/// Largest file that is read, and how many at once.
+/// Size limit of a file in bytes, and number of files that are taken in at once.
 const MAX_FILE: u64 = 2 << 20;
 const MAX_FILES: usize = 100;
-/// What a file is called that is not taken in.
+/// Extension of a file that was refused.
 const ASIDE: &str = "refused";
 
-/// What is asked for.
+/// What a request asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Asked {
@@ -33,35 +32,35 @@ pub enum Asked {
         role: String,
         /// Its report.
         report: String,
-        /// The ticket it came with.
+        /// The ticket that came with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ticket: Option<String>,
     },
     /// `cook brief checkpoint`.
     Checkpoint {
-        /// What was said.
+        /// The checkpoint's text.
         text: String,
-        /// The slice or issue it belongs to.
+        /// The slice or issue that it belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<String>,
     },
     /// `cook brief note`.
     BriefNote {
-        /// The entries, and what becomes of others.
+        /// The entries to add, and changes to others.
         change: BriefChange,
-        /// Who says so.
+        /// The author of the note.
         by: String,
     },
 }
 
-/// One file.
+/// One request file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Always 1.
     pub schema_version: SchemaVersion,
-    /// When it was left.
+    /// When it was written.
     pub at: Timestamp,
-    /// The session it comes from, when known.
+    /// The session that it comes from, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// What it asks for.
@@ -71,14 +70,13 @@ pub struct Request {
 /// Who takes the inbox in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taker {
-    /// A command: whatever it takes.
+    /// A command, which may run gates.
     Command,
-    /// A hook, which never runs a gate: what wants one waits for a command.
+    /// A hook, which never runs a gate: requests that need one wait for a command.
     Hook,
 }
 
-/// Whether the log is closed to this process although its user may read it, as inside
-/// an agent's sandbox.
+/// Whether this process cannot write to the log, as inside an agent's sandbox.
 pub fn is_shut_out(workspace: &Workspace, failure: &Failure) -> bool {
     if failure.kind != FailureKind::State || workspace.store.is_none() {
         return false;
@@ -93,10 +91,10 @@ pub fn is_shut_out(workspace: &Workspace, failure: &Failure) -> bool {
     })
 }
 
-/// Leaves a request; its path relative to the worktree.
+/// Writes a request. Returns its path relative to the worktree.
 ///
 /// # Errors
-/// `.agent/inbox` cannot be made or written.
+/// `.agent/inbox` cannot be created or written.
 pub fn leave(workspace: &Workspace, session: Option<String>, request: Asked) -> io::Result<String> {
     let dir = inbox(workspace.repo.root());
     match std::fs::create_dir(&dir) {
@@ -119,10 +117,10 @@ pub fn leave(workspace: &Workspace, session: Option<String>, request: Asked) -> 
     Ok(format!(".agent/inbox/{name}"))
 }
 
-/// Takes in what waits; what was taken and what was refused.
+/// Takes in the waiting requests. Returns a finding for each that was accepted or refused.
 ///
 /// # Errors
-/// An inbox that cannot be read. What cannot be taken in now stays.
+/// An inbox that cannot be read. Requests that cannot be taken in now stay.
 pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>> {
     let dir = inbox(workspace.repo.root());
     if workspace.store.is_none() || !is_directory(&dir) {
@@ -134,7 +132,7 @@ pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>> {
         match take(workspace, &path, taker) {
             Ok(Some(what)) => {
                 if let Err(error) = std::fs::remove_file(&path) {
-                    // It would be taken in again and again.
+                    // Otherwise it would be taken in again each time.
                     return Err(unreadable(&error));
                 }
                 findings.push(Finding::new(Code::InboxTaken, what).at(place));
@@ -159,13 +157,13 @@ fn unreadable(error: &io::Error) -> Failure {
     Failure::state(Code::NotWritable, "`.agent/inbox` cannot be emptied").with_cause(error)
 }
 
-/// Another time may bring what is missing now: the lock, the lease, room on the disk.
+/// Whether the obstacle is temporary, such as a held lock or lease or a full disk.
 fn waits(failure: &Failure) -> bool {
     matches!(failure.kind, FailureKind::Held | FailureKind::State)
         && failure.code != Code::InputUnreadable
 }
 
-/// Files that were left, oldest first. One that is still being written has no such name.
+/// Waiting files, oldest first. A file that is still being written has another extension.
 fn waiting(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -187,13 +185,12 @@ fn describe_path(path: &Path) -> String {
     format!(".agent/inbox/{}", clean(&name, Lines::Fold))
 }
 
-/// Under a name that is not looked at again. A link itself is renamed, not what it
-/// points to.
+/// Renames a file so that it is not read again. A link is renamed itself, not its target.
 fn set_aside(path: &Path) -> io::Result<()> {
     std::fs::rename(path, path.with_extension(ASIDE))
 }
 
-/// What was taken in; none when it wants a gate, which a hook does not run.
+/// Takes one request in. Returns a description, or `None` if it needs a gate, which a hook does not run.
 fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Option<String>> {
     let Request {
         at,

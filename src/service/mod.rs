@@ -1,5 +1,5 @@
-//! The service layer: an event becomes a transition, or a refusal and nothing else; and what is put
-//! together on the way: who is due, what they are given, the brief.
+//! The service layer. It turns an event into a transition or a refusal, and assembles what that needs: the due role,
+//! its prompt and the brief.
 
 mod brief_assembly;
 mod candidates;

@@ -1,5 +1,5 @@
-//! What the log holds of the whole job where its documents do not: another mission and `cook undo` clear
-//! those, and no commit that was made.
+//! Facts about the whole job that the log holds but the documents no longer do: a new mission and `cook undo` clear the
+//! documents, but not the commits that were made.
 
 use super::report_context::{BY_GIT, Context, Foreign, NAMED};
 use crate::prelude::*;
@@ -11,22 +11,22 @@ use cook_protocol::prompt::cut;
 use cook_protocol::report::{list_items, return_reason};
 use std::fmt::Write;
 
-/// Events that are read whole.
+/// Events that are read in full.
 const READ: &str = "\
     regrounded regrounded_by_cook implemented returned asked reviewed audited refocused \
     undone";
 
-/// The job since it began, or since the project was last found done: who found that judged what was there.
+/// The job since it began, or since the project was last found done: that conclusion covered all earlier work.
 pub(super) struct Past {
-    /// HEAD there; none where the log has seen no commit.
+    /// HEAD at that point; `None` if the log has seen no commit.
     pub base: Option<String>,
-    /// The project was found done there.
+    /// Whether the project was found done at that point.
     pub begins_at_end: bool,
-    /// The transitions since that say something of work, oldest first.
+    /// The relevant transitions since then, oldest first.
     pub events: Vec<Passed>,
-    /// What implementers reported, oldest first.
+    /// Reports of implementers, oldest first.
     reports: Vec<Reported>,
-    /// Acceptances: number and slice.
+    /// Acceptances: sequence number and slice.
     accepted: Vec<(u64, String)>,
     undone: Vec<u64>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Past {
 /// A transition.
 pub(super) struct Passed {
     pub seq: u64,
-    /// The slice that it is about, of a report on one.
+    /// The slice of a report about one slice.
     pub subject: String,
     pub event: Event,
 }
@@ -46,18 +46,18 @@ struct Reported {
     commits: Vec<String>,
 }
 
-/// Whose a commit is that no slice of the plan accounts for.
+/// The owner of a commit that no slice of the plan accounts for.
 pub(super) struct Whose {
     pub slice: String,
-    /// Number of the first report that names it; none = the plan alone knows.
+    /// Sequence number of the first report that names the commit; `None` if only the plan knows it.
     pub report: Option<u64>,
     pub is_of_earlier_mission: bool,
-    /// The slice was accepted with it, and in which transition.
+    /// Sequence number of the transition that accepted the slice with this commit.
     pub accepted: Option<u64>,
 }
 
 impl Past {
-    /// Reads back to where the job began.
+    /// Reads the log back to the beginning of the job.
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
@@ -137,12 +137,12 @@ impl Past {
         Ok(())
     }
 
-    /// The user took that transition back.
+    /// Whether the user undid that transition.
     pub fn is_undone(&self, seq: u64) -> bool {
         self.undone.contains(&seq)
     }
 
-    /// The mission that a transition was made under, counted from the first that is looked at.
+    /// Number of the mission that a transition belongs to, counted from the first one that was read.
     fn mission_of(&self, seq: u64) -> usize {
         let before = self.events.iter().filter(|passed| passed.seq < seq);
         before
@@ -150,12 +150,12 @@ impl Past {
             .count()
     }
 
-    /// A transition of a mission that is no more.
+    /// Whether a transition belongs to an earlier mission.
     pub fn is_of_earlier_mission(&self, seq: u64) -> bool {
         self.mission_of(seq) != self.mission_of(u64::MAX)
     }
 
-    /// Whose the commit is: of the report that names it last, or of the slice of the plan that claims it.
+    /// The owner of the commit: the slice of the last report that names it, else the slice of the plan that claims it.
     pub fn find_whose(&self, commit: &String, claimant: Option<&str>) -> Option<Whose> {
         let last = self.reports.iter().rev();
         let mut last = last.filter(|report| report.commits.contains(commit));
@@ -187,7 +187,7 @@ impl Past {
         })
     }
 
-    /// The last review of the commit and the last audit after it, each with its number.
+    /// The last review of the commit and the last audit of it, each with its sequence number.
     pub fn find_looks(&self, whose: &Whose) -> [Option<(u64, &Verdicts)>; 2] {
         let since = whose.report.unwrap_or_default();
         let mission = whose.report.map(|seq| self.mission_of(seq));
@@ -208,14 +208,14 @@ impl Past {
     }
 }
 
-/// A re-ground that calls the project done.
+/// Whether the event is a re-ground that calls the project done.
 fn is_end(event: &Event) -> bool {
     let concluded = event.block().and_then(|block| block.conclude.as_ref());
     matches!(concluded, Some(Conclude::Stop))
 }
 
 impl Context<'_> {
-    /// What the log holds of the job beside the documents, for whoever weighs more than a slice.
+    /// Adds what the log holds of the job beyond the documents, for roles that judge more than one slice.
     ///
     /// # Errors
     /// A log or a repository that cannot be read.
@@ -231,7 +231,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The HEAD that was found done, where the HEAD of now goes on from it.
+    /// The HEAD that was found done, if the present HEAD descends from it.
     fn end_on_head(&self, transition: &str) -> Result<Option<String>> {
         let then = self.workspace.store()?.entry(transition)?.snapshot;
         let is_done = then.state.continuation_policy == Policy::Done;
@@ -242,8 +242,8 @@ impl Context<'_> {
         Ok(is_on_head.then_some(found))
     }
 
-    /// Adds what whoever judges the whole reads of it; a regrounder reads what was taken back, the rest
-    /// stands in its own parts.
+    /// Adds remarks, deviations and gaps of earlier reports. A regrounder is shown only undone ones; its prompt has the
+    /// rest elsewhere.
     pub(super) fn list_told(&mut self, past: &Past) {
         let of_regrounds = self.list_deviations(past);
         if self.role != Role::Regrounder {
@@ -264,7 +264,7 @@ impl Context<'_> {
         self.add_lines(title, named, newest.len(), how);
     }
 
-    /// By slice, newest first; the one in work stands in a part of its own.
+    /// Remarks by slice, newest first. Those of the slice in work are in their own part of the prompt.
     fn list_remarks(&self, past: &Past) -> Vec<String> {
         let mut lines = Vec::new();
         let mut seen = Vec::new();
@@ -302,8 +302,8 @@ impl Context<'_> {
         lines
     }
 
-    /// Newest first. What the last re-ground tells stands in an auditor's prompt as its advice; a regrounder
-    /// is told those that stand in no report that counts.
+    /// Deviations, newest first. Those of the last re-ground are already in an auditor's prompt, as its advice; a
+    /// regrounder is shown only those of undone reports.
     fn list_deviations(&self, past: &Past) -> Vec<String> {
         let is_reground = |passed: &&Passed| {
             matches!(passed.event, Event::Regrounded { .. }) && !past.is_undone(passed.seq)
@@ -337,7 +337,7 @@ impl Context<'_> {
         lines
     }
 
-    /// What was named and is not any more, newest first: by whom it was cleared, and why.
+    /// Blockers and gaps that were cleared, newest first, with who cleared them and why.
     fn list_cleared(&self, past: &Past) -> Vec<String> {
         let mut named = Names::new();
         let mut cleared: Vec<((&'static str, String), String)> = Vec::new();
@@ -381,7 +381,7 @@ impl Context<'_> {
                     "{kind} `{}`, named in {at}, was cleared by {by}",
                     words(what, *at)
                 );
-                // What was cleared again was named again.
+                // An item that was cleared again had been named again.
                 cleared.retain(|(before, _)| before != name);
                 cleared.push((name.clone(), line));
             }
@@ -394,12 +394,12 @@ impl Context<'_> {
         gone.map(|(_, line)| line).collect()
     }
 
-    /// Commits since the job began that are no work of a slice that is done or in work. A re-ground notes a
-    /// commit once, and another mission or `cook undo` clears the plan that it was made under; whoever judges
-    /// the whole comes later, and is shown all of them.
+    /// Lists commits since the job began that do not belong to a slice that is done or in work. A re-ground notes a
+    /// commit only once, and a new mission or `cook undo` clears the plan that it was made under; the roles that judge
+    /// the whole project come later, and are shown all of them.
     ///
     /// # Errors
-    /// When the repository cannot be read.
+    /// A repository that cannot be read.
     pub(super) fn list_unclaimed(&mut self, past: &Past, in_range: &Foreign) -> Result<()> {
         let Some(base) = self.find_base(past)? else {
             return Ok(());
@@ -449,7 +449,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Whose it is, by reports or by its trailer, and what review and audit said of it.
+    /// The owner of the commit, by reports or by its trailer, and the results of its review and audit.
     fn tell_whose(
         &self,
         past: &Past,
@@ -493,11 +493,11 @@ impl Context<'_> {
         Some(format!("{of}: {reviewed}{more}"))
     }
 
-    /// Where the job began: a plan that was taken in with its work began before its log did.
+    /// The commit where the job began. The work of a plan that was taken in began before its log did.
     fn find_base(&self, past: &Past) -> Result<Option<String>> {
         let bases = self.snapshot.plan.candidate_slices.iter();
         let bases = bases.filter_map(|slice| slice.basis_commit.clone());
-        // A shallow clone lacks what is older than it.
+        // A shallow clone may lack it.
         let mut first = match &past.base {
             Some(base) => self.workspace.repo.resolve(base)?,
             None => None,
@@ -518,7 +518,7 @@ impl Context<'_> {
     }
 }
 
-/// The first HEAD that the log has seen; its transitions are given newest first.
+/// The first HEAD that the log has seen; the transitions are given newest first.
 fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>> {
     for transition in transitions.iter().rev() {
         let then = store.entry(transition)?.snapshot;
@@ -529,16 +529,16 @@ fn first_head(store: &Store, transitions: &[String]) -> Result<Option<String>> {
     Ok(None)
 }
 
-// What reports told that no document holds any more: deviations and risks of slices that are closed,
-// blockers that a later report cleared, what `cook undo` took back with a re-ground.
+// Parts of earlier reports that no document holds any more: deviations and risks of closed slices, blockers that a
+// later report cleared, and re-grounds that `cook undo` removed.
 
-/// Bytes of what a role told.
+/// Maximum number of bytes of one item that are shown.
 const WHAT: usize = 400;
 
 const DEVIATIONS: &str = "canonical_blockers_or_deviations";
 const HANDOFF: &str = "exact_handoff_payload";
 
-/// A role's words, and what shows the rest of them.
+/// A role's words, cut to [`WHAT`] bytes, with the command that shows the rest.
 fn words(what: &str, seq: u64) -> String {
     let what = without_attribution(&clean(what, Lines::Fold));
     cut(&what, WHAT, &format!("`cook log {seq}` shows the whole"))
@@ -551,13 +551,13 @@ fn mark_undone(past: &Past, seq: u64) -> &'static str {
     }
 }
 
-/// A blocker or a gap, by what it says.
+/// The blockers and gaps, by kind and text, with the sequence number where each was first named.
 type Names = BTreeMap<(&'static str, String), u64>;
 
 const BLOCKER: &str = "release blocker";
 const GAP: &str = "high-value gap";
 
-/// A list that is given takes the place of the one before.
+/// Applies a report's list, which replaces the previous list of that kind.
 fn take(named: &mut Names, kind: &'static str, given: Option<&Vec<String>>, seq: u64) {
     let Some(given) = given else { return };
     named.retain(|(of, what), _| *of != kind || given.contains(what));
@@ -566,16 +566,16 @@ fn take(named: &mut Names, kind: &'static str, given: Option<&Vec<String>>, seq:
     }
 }
 
-// What whoever judges the whole is shown beside the slices' work: commits since the job began that are
-// no work of a slice that is done or in work, with what was said of them, and what HEAD lacks of the work
-// of done slices.
+// Shown to the roles that judge the whole project in addition to the work of the slices: commits since the job began
+// that do not belong to a slice that is done or in work, with what was said of them.
 
-/// Paths that are named of a commit.
+/// Maximum number of paths that are named for a commit.
 const PATHS: usize = 5;
-/// Characters of what a review said.
+/// Maximum number of characters of a review that are shown.
 const SAID: usize = 160;
 
-/// What `cook init` writes, and the user commits: nobody's work, and changes of settings are asked about.
+/// Whether the commit only writes files of `cook init`, which the user commits: no slice owns them, and changes of the
+/// settings are asked about elsewhere.
 fn is_contract(paths: &BTreeSet<String>) -> bool {
     let is_own = |path: &String| path.starts_with(".agent/");
     let mut all = paths.iter();

@@ -1,5 +1,5 @@
-//! The prompt of the role that is due, put together from the log and the repository, and the
-//! ticket that ties a report to the state the prompt was made from.
+//! The prompt of the due role, assembled from the log and the repository, and the ticket that ties a report to the
+//! state that the prompt was made from.
 
 use super::brief_assembly::{DEFAULT_BYTES, put_together};
 use super::due_role::{dispatch_now, find_head, find_state, find_uncommitted, tell_uncommitted};
@@ -12,10 +12,10 @@ use cook_protocol::model::Assurance;
 use cook_protocol::prompt::{self, PromptInput};
 use cook_protocol::report;
 
-/// The ticket for the state that was looked at; changes of the brief leave it as it was.
+/// The ticket for the given state. Changes of the brief do not change it.
 ///
 /// # Errors
-/// An unreadable log.
+/// A log that cannot be read.
 pub fn ticket(
     workspace: &Workspace,
     current: Option<(&Tip, &Snapshot)>,
@@ -37,14 +37,14 @@ pub fn ticket(
     )))
 }
 
-/// Whether a ticket was given for this state of log and HEAD. What it says of the worktree is held
-/// against the report that comes with it.
+/// Whether a ticket was given for this state of log and HEAD. The part of it about the worktree is checked later, with
+/// the report.
 ///
-/// An implementer commits: the ticket that it began with was given for a commit that came since the
-/// last transition, or for that of the transition itself, below a HEAD on the same branch.
+/// An implementer commits, so its ticket may have been given for an earlier HEAD of the same branch: the HEAD of the
+/// last transition or a commit made since.
 ///
 /// # Errors
-/// An unreadable log or repository.
+/// A log or repository that cannot be read.
 pub fn fits(
     workspace: &Workspace,
     role: Role,
@@ -76,23 +76,23 @@ pub fn fits(
     Ok(range.ancestor && begun_at.any(|head| was_for(&head)))
 }
 
-/// Its report says nothing of a worktree that changed while it was made.
+/// Whether the role changes nothing, so that its report is void if the worktree changed meanwhile.
 pub fn leaves_the_tree_alone(role: Role) -> bool {
     matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge)
 }
 
-/// What a role is given.
+/// The prompt of a role and its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompts {
     /// The whole prompt.
     pub whole: String,
-    /// The format of the report that it asks for.
+    /// The report format that the prompt asks for.
     pub format: String,
-    /// For judges: the evidence, the same for all of a wave, and a prompt to stand behind it.
+    /// For judges: the evidence, which is the same for all of a wave, and the prompt that follows it.
     pub beside_evidence: Option<(String, String)>,
 }
 
-/// The format of a role's report as its prompt asks for it; where the role is not due, the whole.
+/// The format of a role's report as its prompt asks for it; the complete format if the role is not due.
 ///
 /// # Errors
 /// Unreadable state.
@@ -116,7 +116,7 @@ pub fn report_format(workspace: &Workspace, role: Role) -> Result<String> {
     })
 }
 
-/// What the log calls done and is not, where the reason does not say it.
+/// Done slices whose proof is missing, as far as the dispatch does not name them.
 fn not_told(found: &Found, dispatch: &Dispatch) -> Vec<Finding> {
     let is_told = |lost: &&Finding| {
         let mut told = dispatch.findings.iter();
@@ -126,7 +126,7 @@ fn not_told(found: &Found, dispatch: &Dispatch) -> Vec<Finding> {
     lost.cloned().collect()
 }
 
-/// Why the re-ground is due; where cook makes one of its kind itself under this profile, also why not
+/// Why the re-ground is due. If the profile lets cook make re-grounds of this kind itself, also why it does not make
 /// this one.
 fn describe_reason_for_model(snapshot: &Snapshot, dispatch: &Dispatch, facts: &Facts) -> String {
     let is_of_kind = matches!(
@@ -146,10 +146,10 @@ fn describe_reason_for_model(snapshot: &Snapshot, dispatch: &Dispatch, facts: &F
     }
 }
 
-/// What the role that is due is given.
+/// The prompt of the due role.
 ///
 /// # Errors
-/// `does_not_apply` when none is, or unreadable state.
+/// `does_not_apply` if no role is due, or unreadable state.
 pub fn role_prompts(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
@@ -178,7 +178,7 @@ pub fn role_prompts(
     let logged = snapshot;
     let (found, slice);
     let (snapshot, lost, selection) = match role {
-        // Their report is of the one slice.
+        // Their reports are about one slice or none, so done slices need not be checked.
         Role::Bootstrapper | Role::Reviewer => (snapshot, Vec::new(), Selection::default()),
         Role::Implementer => {
             slice = machine::find_slice(snapshot, facts, dispatch)?;
@@ -225,10 +225,10 @@ pub fn role_prompts(
     })
 }
 
-// What a run would take, before it begins: sessions by role, tokens of their prompts, and money by
-// what calls have cost before.
+// Estimates of a run before it begins: sessions by role, tokens of their prompts, and the cost by that of earlier
+// calls.
 
-/// Bytes of a prompt that make a token, about.
+/// Approximate number of bytes of a prompt per token.
 const BYTES_A_TOKEN: u64 = 4;
 
 /// Estimate for the sessions of one role.
@@ -267,7 +267,7 @@ pub struct RunEstimate {
     pub cost_unknown: u64,
 }
 
-/// Estimates a run from here to the end, where every verdict is a yes.
+/// Estimates a run from here to the end, assuming that every verdict is a yes.
 ///
 /// # Errors
 /// Unreadable state.
@@ -313,7 +313,7 @@ pub fn estimate_run(workspace: &Workspace, calls: &[CallRecord]) -> Result<RunEs
     })
 }
 
-/// What a call of a role takes on average; none where no call tells.
+/// Average tokens and cost of a role's calls; `None` if no call has the value.
 struct Known {
     tokens: Option<u64>,
     micro_usd: Option<u64>,
@@ -344,7 +344,7 @@ fn mean(counts: Vec<u64>) -> Option<u64> {
     sum.checked_div(counts.len() as u64)
 }
 
-/// Bytes of the prompt that the role would be given now.
+/// Size in bytes of the prompt that the role would be given now.
 fn prompt_size(
     workspace: &Workspace,
     snapshot: &Snapshot,

@@ -1,6 +1,5 @@
-//! What a role is shown of the repository beside its brief. Roles that may change nothing may
-//! have no shell either: whatever they decide by stands here, or is named with the command
-//! that shows it.
+//! The part of a prompt about the repository, beside the brief. Roles that may change nothing may not have a shell
+//! either: everything that they need to decide is included, or named with the command that shows it.
 
 use super::due_role::find_head;
 use crate::prelude::*;
@@ -13,29 +12,29 @@ use cook_protocol::model::{
 use cook_repo::git::{ChangeKind, make_unified_diff};
 use std::fmt::Write;
 
-/// Paths that are listed.
+/// Maximum number of paths that are listed.
 const LISTED: usize = 200;
-/// Bytes of one file's diff.
+/// Maximum number of bytes of one file's diff.
 const FILE_DIFF: usize = 12_000;
-/// Bytes of the criteria whose proof holds.
+/// Maximum number of bytes for criteria whose proof holds.
 const ROOM: usize = 6_000;
-/// Bytes of the whole diff.
+/// Maximum number of bytes of the whole diff.
 const WHOLE_DIFF: usize = 90_000;
 
-/// What a role is shown, as far as it is written, and what it is written from.
+/// The text so far, and its sources.
 pub(super) struct Context<'a> {
     pub text: String,
     pub workspace: &'a Workspace,
-    /// The log's documents.
+    /// The documents in the log.
     pub logged: &'a Snapshot,
-    /// Those that a report finds.
+    /// The documents as a report finds them.
     pub snapshot: &'a Snapshot,
     pub facts: &'a Facts,
     pub head: &'a Head,
     pub role: Role,
 }
 
-/// The context of a role's prompt, of the log's documents and of those that a report finds.
+/// The context of a role's prompt, from the documents in the log and those that a report finds.
 ///
 /// # Errors
 /// Unreadable state.
@@ -70,7 +69,7 @@ impl Context<'_> {
         let (workspace, snapshot) = (self.workspace, self.snapshot);
         let commit = self.head.commit.as_deref();
         let span = self.find_span();
-        // The slice's commit stands beside its criteria.
+        // If HEAD is the slice's commit, it is named with the slice.
         if !matches!(&span, Some((_, upto)) if Some(upto.as_str()) == commit) {
             let commit = commit.unwrap_or("the repository has no commit yet");
             self.add(format!("HEAD: {commit}"));
@@ -124,7 +123,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// From where to where the slice in work goes, if both ends are there.
+    /// The basis and the end of the slice in work, if both commits exist.
     fn find_span(&self) -> Option<(String, String)> {
         let basis = &self.snapshot.active.handoff.as_ref()?.basis_commit;
         let id = self.snapshot.active.slice_id.as_ref()?;
@@ -156,7 +155,7 @@ impl Context<'_> {
             1 => writeln!(self.text, "1 file differs: {}", classes.join(", ")),
             files => writeln!(self.text, "{files} files differ: {}", classes.join(", ")),
         };
-        // Where the diff is shown, it names them.
+        // Other roles are shown the diff, which names the files.
         if self.role != Role::Implementer {
             return;
         }
@@ -171,9 +170,8 @@ impl Context<'_> {
         }
     }
 
-    /// Each criterion of slices that are in work or done, and what its proof is worth now by the
-    /// receipts that are kept: no gate is run for a prompt. Judges are shown all of them, other roles
-    /// those that do not simply stand.
+    /// Lists each criterion of slices that are done or in work, and the present state of its proof by kept receipts: no
+    /// gate is run for a prompt. Judges are shown all criteria, other roles those whose proof does not simply hold.
     fn list_criteria(&mut self) -> Result<()> {
         let active = self.logged.active.slice_id.as_deref();
         let slices = self.logged.plan.candidate_slices.iter().filter(|slice| {
@@ -211,7 +209,7 @@ impl Context<'_> {
                 standing += 1;
                 continue;
             }
-            // Before a slice is accepted nobody gives proof.
+            // A slice has no proof before it is accepted.
             if known.is_empty() && slice.status != SliceStatus::Done {
                 continue;
             }
@@ -243,10 +241,10 @@ impl Context<'_> {
         Ok(())
     }
 
-    // What a prompt says of the slice in work out of settings and worktree: attempts, the gates
-    // that will decide, and whose what is uncommitted would be.
+    // Rows about the slice in work that depend on settings and worktree: attempts, the gates that will run, and which
+    // uncommitted changes belong to the slice.
 
-    /// Adds the rows that this role decides on; none where no slice is in work.
+    /// Adds the rows that this role needs; none if no slice is in work.
     pub(super) fn add_slice_rows(&mut self) -> Result<()> {
         let Some(id) = self.snapshot.find_slice_in_work() else {
             return Ok(());
@@ -270,7 +268,7 @@ impl Context<'_> {
         }
     }
 
-    /// Commits that were reported for the slice and are not there any more.
+    /// Lists commits that were reported for the slice but are no longer on HEAD.
     fn list_vanished(&mut self, id: &str) -> Result<()> {
         let (Some(ledger), Some(head)) = (self.snapshot.ledger.slices.get(id), &self.facts.head)
         else {
@@ -293,7 +291,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The gates that run at the commit, whether they may, and how long they took last.
+    /// Lists the gates that run at the commit, whether they are trusted, and how long they took last.
     fn list_gates(&mut self) -> Result<()> {
         let handoff = self.snapshot.active.handoff.as_ref();
         let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
@@ -340,8 +338,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Commands of the settings and of open slices that this machine does not trust: the work stops for them
-    /// until the user does.
+    /// Lists commands of the settings and of open slices that this machine does not trust: the work stops at them until
+    /// the user trusts them.
     ///
     /// # Errors
     /// Settings or trust that cannot be read.
@@ -364,7 +362,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// What is uncommitted on the slice's surfaces, and what beside them.
+    /// Lists the uncommitted changes on the slice's surfaces, and separately the others.
     fn split_dirty(&mut self, id: &str) {
         let Some(worktree) = self.facts.worktree.as_ref().filter(|tree| !tree.is_clean()) else {
             return;
@@ -394,13 +392,13 @@ impl Context<'_> {
         list("uncommitted beside them", &beside, worktree.more);
     }
 
-    /// Adds the runs that this role decides on.
+    /// Adds the gate runs that this role needs.
     ///
     /// # Errors
     /// Unreadable state.
     pub(super) fn add_runs(&mut self) -> Result<()> {
         let shown = match self.snapshot.find_slice_in_work() {
-            // It is decided at its own commit.
+            // A slice in work is judged at its own commit, not at HEAD.
             Some(_) => self.snapshot.evidence.runs.clone(),
             None => self.list_newest_at_head()?,
         };
@@ -414,8 +412,8 @@ impl Context<'_> {
         }
     }
 
-    /// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
-    /// HEAD's tree; where it has none, the one at that slice's commit.
+    /// The newest run at HEAD's tree of each gate of the slice that was last in work and, for a judge, of each required
+    /// gate. If a gate of the slice has no such run, its run at the slice's commit is shown.
     fn list_newest_at_head(&self) -> Result<Vec<Receipt>> {
         let evidence = &self.snapshot.evidence;
         let Some(tree) = self.head.tree.as_deref() else {
@@ -443,7 +441,7 @@ impl Context<'_> {
         Ok(shown)
     }
 
-    /// How a gate ended, and where; of a red one with the last lines that it printed.
+    /// Adds the result of a gate and where it ran; for a red one also the last lines that it printed.
     fn add_run(&mut self, run: &Receipt) {
         let how = if run.has_passed() { "passed" } else { "failed" };
         let at = match (
@@ -466,13 +464,13 @@ impl Context<'_> {
         }
     }
 
-    /// What planted defects say of the gates: of the slice in work each that no gate notices, of the others a
-    /// line.
+    /// Adds the results of planted defects: for the slice in work each defect that no gate notices, for other slices
+    /// one line.
     fn add_strength(&mut self) {
         let in_work = self.snapshot.find_slice_in_work();
         let is_of_all = matches!(self.role, Role::Auditor | Role::StopJudge);
         for (id, ledger) in &self.snapshot.ledger.slices {
-            // Whoever judges the whole project is told those of all slices.
+            // Roles that judge the whole project are shown the test changes of all slices.
             if is_of_all || in_work == Some(id.as_str()) {
                 self.add_test_changes(id, &ledger.test_changes);
             }
@@ -513,7 +511,8 @@ impl Context<'_> {
         }
     }
 
-    /// Changes of tests that commits of a slice declare, that could not be compared, or that are gone.
+    /// Adds changes of tests that commits of a slice declare, changes that could not be compared, and tests that are
+    /// gone.
     fn add_test_changes(&mut self, slice: &str, changes: &[TestChange]) {
         if changes.is_empty() {
             return;
@@ -539,8 +538,8 @@ impl Context<'_> {
         }
     }
 
-    /// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
-    /// regrounder the stop verifier as well.
+    /// Adds the required gates that are known to be red at HEAD and not shown yet; for a regrounder the stop verifier
+    /// as well.
     fn add_red_at_head(&mut self, shown: &[Receipt]) -> Result<()> {
         let Some(tree) = self.head.tree.as_deref() else {
             return Ok(());
@@ -569,10 +568,10 @@ impl Context<'_> {
         Ok(())
     }
 
-    // What an implementer says proves each criterion, and what that is worth now: for whoever weighs
-    // its commit. Nothing is run for it.
+    // The implementer's proof of each criterion and its present state, for the roles that judge its commit. Nothing is
+    // run.
 
-    /// Lists the criteria of the slice in work; none where its implementer gave no evidence.
+    /// Lists the criteria of the slice in work; nothing if its implementer gave no evidence.
     pub(super) fn list_offers(&mut self) -> Result<()> {
         let id = self.snapshot.find_slice_in_work().unwrap_or_default();
         let ledger = self.snapshot.ledger.slices.get(id);
@@ -613,10 +612,10 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Tells the commits of a slice's range apart; nothing where all are its own.
+    /// Separates the commits of a slice's range into its own and others. The result is empty if all are its own.
     ///
     /// # Errors
-    /// When the repository cannot be read.
+    /// A repository that cannot be read.
     pub(super) fn find_foreign(&self, (basis, upto): (&str, &str)) -> Result<Foreign> {
         let mut found = Foreign::default();
         let Some(id) = self.snapshot.active.slice_id.as_deref() else {
@@ -657,20 +656,20 @@ impl Context<'_> {
         Ok(found)
     }
 
-    /// Names the commits of the range that are not the slice's.
+    /// Lists the commits of the range that are not the slice's.
     ///
     /// # Errors
-    /// When the repository cannot be read.
+    /// A repository that cannot be read.
     pub(super) fn list_foreign(&mut self, found: &Foreign) -> Result<()> {
         let title = "commits in that range that are not the slice's (what they wrote is not its work; `git show ID` shows one):";
         self.list_commits(title, &found.commits)
     }
 
-    /// Commits that are not the slice's and that no re-ground has seen, with who made them; those of its
-    /// range stand there already.
+    /// Lists commits, with their authors, that do not belong to a slice and that no re-ground has seen. Leaves out
+    /// those of the slice's range, which are listed with it.
     ///
     /// # Errors
-    /// When the repository cannot be read.
+    /// A repository that cannot be read.
     pub(super) fn list_others(&mut self, in_range: &Foreign) -> Result<()> {
         let others = list_others_since(self.logged, self.facts).into_iter();
         let others = others.map(|commit| commit.id.clone());
@@ -679,7 +678,7 @@ impl Context<'_> {
         self.list_commits(title, &others)
     }
 
-    /// The newest first; their words are their authors'.
+    /// Lists commits, newest first; the subjects are their authors' words.
     fn list_commits(&mut self, title: &str, commits: &[String]) -> Result<()> {
         let lines = commits.iter().rev().take(NAMED);
         let lines = lines.map(|id| self.name_commit(id));
@@ -698,7 +697,7 @@ impl Context<'_> {
         Ok(format!("{} {words}", short(id)))
     }
 
-    /// The newest of all, one a line.
+    /// Adds the newest lines, and the number of those that are left out.
     pub(super) fn add_lines(&mut self, title: &str, newest: &[String], all: usize, how: &str) {
         if newest.is_empty() {
             return;
@@ -714,8 +713,8 @@ impl Context<'_> {
     }
 }
 
-/// The diff, file by file; what is too much of it is named with the command that shows it. Files that
-/// no commit of the slice wrote come last, below a title of their own.
+/// Adds the diff, file by file. Parts that do not fit are named with the command that shows them. Files that no commit
+/// of the slice wrote come last, below their own title.
 fn add_diff(
     text: &mut String,
     (edits, rows): (&[Edit], &[String]),
@@ -744,7 +743,7 @@ fn add_diff(
             before.as_deref().unwrap_or(""),
             after.as_deref().unwrap_or(""),
         )?;
-        // The row says what the lines before the first hunk say.
+        // The row replaces the header lines before the first hunk.
         let hunks = whole.find("\n@@").map_or(whole.len(), |at| at + 1);
         let one = format!("+++ b/{row}\n{}", &whole[hunks..]);
         if diff.len() + one.len().min(FILE_DIFF) > WHOLE_DIFF {
@@ -775,7 +774,7 @@ fn add_diff(
     Ok(())
 }
 
-/// Each file with what became of it, of which class it is, and whose commits wrote it.
+/// A row for each file: its path, change, class, and whether other commits wrote it.
 fn name_files(edits: &[Edit], gates: &[String], foreign: &Foreign) -> Vec<String> {
     let rows = edits.iter().map(|edit| {
         let kind = match edit.change.kind {
@@ -795,7 +794,7 @@ fn trim_lines(text: &str) -> String {
     count_noun(text.lines().count(), "line")
 }
 
-/// The first whole lines that fit.
+/// The whole lines at the start that fit into `bytes`.
 fn cut_at_line(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
@@ -807,12 +806,12 @@ fn cut_at_line(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-// The runs of gates that a prompt shows, with where each was and what a red one printed.
+// Gate runs in a prompt: where each ran, and what a red one printed.
 
-/// Last lines of a red gate's output.
+/// Maximum number of last lines of a red gate's output.
 const OUTPUT: usize = 40;
 
-/// What a reviewer may say of defects that no gate notices.
+/// How a reviewer waives defects that no gate notices.
 fn how_to_waive(note: &StrengthNote) -> String {
     let whole = match note.proves_nothing || note.problem.is_some() {
         true => format!("; `{WHOLE}` means the change as a whole"),
@@ -834,16 +833,16 @@ fn how_to_waive(note: &StrengthNote) -> String {
     )
 }
 
-// Commands of the user's that a script gave in their place.
+// User-only commands that a script ran with `--as-user`.
 
-/// How many transitions are looked through for those that a script made.
+/// Maximum number of transitions that are searched for such commands.
 const LOOK_BACK: usize = 1_000;
 
-/// Sequence and event of user-only commands that were run with `--as-user`, newest
-/// first, as far back as the log can be read. It is read only when there is one.
+/// Sequence numbers and events of user-only commands that were run with `--as-user`, newest first, as far back as the
+/// log can be read. The log is read only if there are any.
 ///
 /// # Errors
-/// An unreadable log.
+/// A log that cannot be read.
 pub fn list_scripted_commands(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -854,7 +853,7 @@ pub fn list_scripted_commands(
         return Ok(found);
     }
     for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
-        // Those that cannot be read are counted all the same; `cook verify` names them.
+        // The count from the ledger includes unreadable ones; `cook verify` names them.
         let Ok(meta) = meta else { break };
         if meta.actor == "script" && USER_COMMANDS.contains(&meta.event.as_str()) {
             found.push((meta.seq, meta.event));
@@ -866,7 +865,7 @@ pub fn list_scripted_commands(
     Ok(found)
 }
 
-/// Who reads this decides how much a user's word is worth that a script spoke.
+/// Describes these commands, so that the reader can decide how much they count.
 pub fn describe_scripted(opened: u64, commands: &[(u64, String)]) -> String {
     const SHOWN: usize = 10;
     let mut named: Vec<String> = commands
@@ -884,33 +883,33 @@ pub fn describe_scripted(opened: u64, commands: &[(u64, String)]) -> String {
     )
 }
 
-// Commits that are nobody's slice's or another's, told apart from the slice in work: named by id,
-// author and subject, with the files of its range that are not its own.
+// Commits that belong to another slice or to none, identified by id, author and subject, and the files in the slice's
+// range that only they wrote.
 
-/// What is named of each kind, and characters of what a commit says.
+/// Maximum number of items of each kind that are named, and of characters of a commit's subject.
 pub(super) const NAMED: usize = 20;
 const SUBJECT: usize = 100;
-/// Commits whose paths are read.
+/// Maximum number of commits whose paths are read.
 const LOOKED_AT: usize = 200;
 
-/// What of a slice's range is whose.
+/// Which commits and paths of a slice's range belong to the slice.
 #[derive(Debug, Default)]
 pub(super) struct Foreign {
     /// Commits of the range that are not the slice's, oldest first.
     pub commits: Vec<String>,
     /// Paths that the slice's own commits write.
     own: BTreeSet<String>,
-    /// Paths that the others write.
+    /// Paths that the other commits write.
     theirs: BTreeSet<String>,
 }
 
 impl Foreign {
-    /// No commit of the slice wrote it.
+    /// Whether no commit of the slice wrote the path.
     pub fn is_theirs(&self, path: &str) -> bool {
         !self.commits.is_empty() && !self.own.contains(path)
     }
 
-    /// What stands beside a path of the range.
+    /// The remark beside a path of the range.
     pub fn mark(&self, path: &str) -> &'static str {
         match (self.is_theirs(path), self.theirs.contains(path)) {
             (true, _) => " (of no commit of the slice)",
@@ -920,7 +919,7 @@ impl Foreign {
     }
 }
 
-/// What shows all commits.
+/// The hint at the command that shows all commits.
 pub(super) const BY_GIT: &str = "`git log` shows all";
 
 #[cfg(test)]

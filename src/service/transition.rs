@@ -1,7 +1,8 @@
-//! The service layer: an event becomes a transition, or a refusal and nothing else.
+//! Turns an event into a recorded transition, or into a refusal that writes nothing.
 //!
-//! `apply`, which asks for facts → lock → check that nothing moved → commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile
-//! the walk is repeated once (receipts of the same tree are found again).
+//! `apply` decides and asks for facts, which are measured without the lock. Then the lock is taken, and the transition
+//! is committed if nothing moved. Gates run before the lock. If the tip, HEAD or the worktree moved meanwhile,
+//! everything is repeated once; receipts of the same tree are reused.
 
 use super::carriage;
 use super::due_role::{dispatch_now, find_head};
@@ -16,22 +17,22 @@ use cook_repo::remote::{Kept, Manner, Offer, Remote, Side};
 use cook_repo::session::{Exchange, Ref, RefKind, load_episode};
 use cook_repo::store::{Committed, Lease, Recovery, Sign, Staged, Transition};
 
-/// How long a writer waits for another one.
+/// How long a writer waits for the lock.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Measures, decides and records one event.
 ///
 /// # Errors
-/// A refusal (exit 4), a held lock or lease (exit 7), or unreadable state (exit 3).
-/// In each case nothing was written.
+/// A refusal (exit code 4), a held lock or lease (exit code 7), or unreadable state (exit code 3). In each case nothing
+/// was written.
 pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
     attempt_leased(workspace, event, actor, GateRuns::Allowed)
 }
 
-/// The same where nobody can wait for gates.
+/// Like [`transition`], for callers that cannot wait for gates.
 ///
 /// # Errors
-/// As [`transition`]; `fact_missing` where gates would have to run.
+/// As [`transition`]; `fact_missing` if gates would have to run.
 pub fn apply_without_gates(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied> {
     attempt_leased(workspace, event, actor, GateRuns::Refused)
 }
@@ -49,19 +50,19 @@ fn attempt_leased(
     attempt_twice(workspace, event, actor, runs, None)
 }
 
-/// Records that the user signs what the log records, in a commit that bears the signature.
+/// Records that the user signs the log, in a commit that carries the signature.
 ///
 /// # Errors
-/// As [`transition`], and whatever keeps the signature from being made.
+/// As [`transition`], or a signature that cannot be made.
 pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied> {
     let runs = GateRuns::Allowed;
     attempt_twice(workspace, &Event::Signed, actor, runs, Some(sign))
 }
 
-/// The same for a driver, which holds the lease for as long as it drives.
+/// Like [`transition`], for a driver, which already holds the lease.
 ///
 /// # Errors
-/// As [`transition`], but for the lease.
+/// As [`transition`], except for the lease.
 pub fn transition_holding(
     workspace: &Workspace,
     _lease: &Lease,
@@ -93,7 +94,7 @@ fn attempt_twice(
     outcome
 }
 
-/// Reports, undo and adopt are the lease holder's alone.
+/// Whether only the holder of the lease may record the event: reports, re-grounds by cook, undo, adopt and restore.
 fn needs_lease(event: &Event) -> bool {
     event.submission().is_some()
         || matches!(
@@ -106,7 +107,7 @@ fn needs_lease(event: &Event) -> bool {
         )
 }
 
-/// Everything but writing.
+/// Computes the transition without writing it.
 ///
 /// # Errors
 /// As [`transition`].
@@ -124,7 +125,7 @@ pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<App
     })
 }
 
-/// What a role says as the prompt showed it, as the documents say it.
+/// Replaces wording that the prompt changed for the role by the wording of the documents.
 pub(super) fn in_own_words(event: &Event, snapshot: Option<&Snapshot>) -> Event {
     match snapshot {
         Some(snapshot) if event.submission().is_some() => prompt::in_own_words(event, snapshot),
@@ -132,7 +133,7 @@ pub(super) fn in_own_words(event: &Event, snapshot: Option<&Snapshot>) -> Event 
     }
 }
 
-/// A step with the facts it was judged by.
+/// A step with the facts that it was decided by.
 struct Decided {
     step: Step,
     facts: Facts,
@@ -219,13 +220,13 @@ fn attempt(
         head: decided.head,
         findings,
     };
-    // The lock went with the commit.
+    // Committing has released the lock.
     notify(workspace, snapshot.as_ref(), &mut applied);
     Ok(applied)
 }
 
-/// Lets `.agent/` show the log's tip. Whoever wrote the tip may have been ended before it did;
-/// what was edited outside cook stays, unless the log has gone on since.
+/// Updates `.agent/` to the log's tip, if the process that wrote the tip ended before it did. Edits made outside cook
+/// stay, unless the log has moved on since.
 ///
 /// # Errors
 /// A held lock, or a log or worktree that cannot be read or written.
@@ -234,8 +235,7 @@ pub fn show_tip(workspace: &Workspace) -> Result<Recovery> {
     Ok(recovered.recovery().clone())
 }
 
-/// Leaves the worktree without a workflow, so that another one begins in its place; the ref that keeps
-/// its transitions.
+/// Detaches the workflow from the worktree, so that another one can begin. Returns the ref that keeps its transitions.
 ///
 /// # Errors
 /// A held lock or lease, a log that moved, or one that cannot be written.
@@ -249,7 +249,7 @@ fn stale(message: &str) -> Failure {
     Failure::from(Refusal::new(Code::StaleFacts, message))
 }
 
-/// HEAD, and the worktree where it mattered, are as they were when they were measured.
+/// Checks that HEAD and, if it was measured, the worktree are unchanged since they were measured.
 fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<()> {
     if workspace.repo.head()? != decided.head {
         return Err(stale("HEAD moved meanwhile"));
@@ -262,7 +262,7 @@ fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<()> {
     Ok(())
 }
 
-/// The slice or the mission a log message names.
+/// The slice, mission or other subject that the log message names.
 fn subject(event: &Event, next: &Snapshot) -> String {
     let anchor = &next.state.mission_anchor;
     let named = match event {
@@ -282,32 +282,30 @@ fn subject(event: &Event, next: &Snapshot) -> String {
     named.unwrap_or(anchor).clone()
 }
 
-// What an event did.
-
-/// What an event did.
+/// The result of an event.
 #[derive(Debug)]
 pub struct Applied {
-    /// The log commit; none for a dry run.
+    /// The log commit; `None` for a dry run.
     pub tip: Option<Tip>,
     /// The event's name.
     pub event: &'static str,
     /// The accepted step.
     pub step: Step,
-    /// HEAD it was taken at.
+    /// HEAD at which it was decided.
     pub head: machine::Head,
-    /// What was noticed on the way.
+    /// Findings made on the way.
     pub findings: Vec<Finding>,
 }
 
 // The exchanges that an event's report was taken from, for the log.
 
-/// Exchanges before the cited one that are kept with it where all are.
+/// Number of exchanges before the cited one that are kept with it if the settings ask for all.
 const BEFORE: usize = 15;
-/// Bytes of all of them; of what is larger the cited one alone is kept.
+/// Size limit of all of them in bytes; if they are larger, only the cited exchange is kept.
 const LIMIT: usize = 4 * 1024 * 1024;
 
-/// What the log is to keep of the session behind an event. A session that this repository
-/// does not know (a report that was handed in by hand) is none.
+/// The exchanges of the session behind an event that the log is to keep. Empty if this repository does not know the
+/// session, as for a report that was handed in by hand.
 ///
 /// # Errors
 /// A session store that cannot be read.
@@ -355,7 +353,7 @@ pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExch
 fn quote_exchange(exchange: &Exchange) -> Said {
     let kind = match serde_json::to_value(exchange.kind()) {
         Ok(Value::String(kind)) => kind,
-        // A kind is one word.
+        // A kind serializes as a string.
         _ => String::new(),
     };
     Said {
@@ -366,19 +364,19 @@ fn quote_exchange(exchange: &Exchange) -> Said {
     }
 }
 
-// `[notify] run`: a command of the user's that is told each change of the policy, once.
+// `[notify] run`: a command of the user that is told each change of the policy, once.
 //
-// It decides nothing: what is wrong with it is a finding beside a transition that stands.
+// It decides nothing: if it fails, the transition stands, with a finding.
 
-/// How long it may take.
+/// Time limit of the command.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// Bytes of its output that are read; nobody looks at them.
+/// Maximum number of bytes of its output that are read; the output is not used.
 const OUTPUT: usize = 64 * 1024;
 
-/// Tells the change of the policy that a transition made, if it made one.
+/// Notifies the user's command if the transition changed the policy.
 pub(super) fn notify(workspace: &Workspace, before: Option<&Snapshot>, applied: &mut Applied) {
     let Ok(config) = workspace.config() else {
-        // The settings are a finding of their own.
+        // Unreadable settings are reported as a separate finding.
         return;
     };
     let Some(run) = config
@@ -416,7 +414,7 @@ pub(super) fn notify(workspace: &Workspace, before: Option<&Snapshot>, applied: 
 }
 
 fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
-    // What it does to the worktree is seen.
+    // The command may change the worktree.
     workspace.repo.forget_status();
     let trust = workspace.trust().map_err(|failure| failure.to_string())?;
     if !trust.is_trusted(run) {
@@ -449,15 +447,15 @@ fn describe_error(error: ProcessError) -> String {
     }
 }
 
-// Transitions that reach the remote by themselves (`[log] sync`).
+// Pushing transitions to the remote automatically (`[log] sync`).
 
-/// How often a transition is decided again when somebody else was first.
+/// How often a transition is decided when other writers are first.
 const TRIES: u32 = 8;
-/// How long is waited before the second try, and at most.
+/// The wait before the second try, and the longest wait.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// The remote that a transition must be taken by.
+/// The remote that must accept a transition before it is recorded here.
 pub(super) struct CommitPoint<'w> {
     workspace: &'w Workspace,
     remote: Remote<'w>,
@@ -466,14 +464,14 @@ pub(super) struct CommitPoint<'w> {
 }
 
 impl<'w> CommitPoint<'w> {
-    /// None where transitions are recorded here first.
+    /// `None` if transitions are recorded here first.
     pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>> {
         let (Sync::Each, Some(_)) = (manner(workspace), &workspace.store) else {
             return Ok(None);
         };
         let (_, snapshot) = workspace.current()?;
         let here = workspace.repo.head()?;
-        // The log is its branch's also while another one is checked out.
+        // The log belongs to its branch even while another branch is checked out.
         let branch = match snapshot.and_then(|snapshot| snapshot.ledger.branch) {
             Some(branch) => branch,
             None => carriage::branch(workspace, None)?,
@@ -489,7 +487,7 @@ impl<'w> CommitPoint<'w> {
         }))
     }
 
-    /// Records a staged transition once the remote took it.
+    /// Records a staged transition once the remote has accepted it.
     pub(super) fn commit(
         &self,
         staged: Staged<'_>,
@@ -544,15 +542,15 @@ impl<'w> CommitPoint<'w> {
         Refusal::new(Code::RemoteAhead, what).into()
     }
 
-    /// Why the remote takes nothing although its log is before this one.
+    /// Explains why the remote refuses the push although its log is an ancestor of this one.
     fn explain(&self) -> Result<Failure> {
         let store = self.workspace.store()?;
         self.remote
             .explain(store, &self.branch, self.head.as_deref())
     }
 
-    /// Takes in what others recorded; false where there is nothing, so that the branch is in the
-    /// way and not its log.
+    /// Takes in transitions that others recorded. Returns false if there were none, so that the refusal is due to the
+    /// branch and not to its log.
     fn catch_up(&self) -> Result<bool> {
         let store = self.workspace.store()?;
         Ok(self
@@ -563,15 +561,15 @@ impl<'w> CommitPoint<'w> {
     }
 }
 
-/// What is going to be recorded can be: where the remote must take it, it has the log already.
+/// Checks that a transition could be recorded: if the remote must accept it, the remote is known and expected.
 ///
 /// # Errors
-/// `push_unconfirmed`, and a remote that is not known.
+/// `push_unconfirmed`, or an unknown remote.
 pub(crate) fn check_commit_point(workspace: &Workspace) -> Result<()> {
     CommitPoint::of(workspace).map(drop)
 }
 
-/// Decides again for as long as others are first.
+/// Repeats an attempt as long as other writers are first, up to [`TRIES`] times.
 pub(super) fn until_taken(
     point: &CommitPoint<'_>,
     mut attempt: impl FnMut() -> Result<Applied>,
@@ -603,7 +601,7 @@ pub(super) fn until_taken(
     })
 }
 
-/// Between half of it and all of it, so that clones that met do not meet again.
+/// A random part between half of the wait and all of it, so that clones that collided do not collide again.
 fn jitter(wait: Duration) -> Duration {
     let nanos = std::time::SystemTime::now()
         .duration_since(std::time::SystemTime::UNIX_EPOCH)
@@ -615,7 +613,8 @@ fn jitter(wait: Duration) -> Duration {
     wait / 2 + wait * part / 2_000
 }
 
-/// When transitions reach the remote. Settings that cannot be read stop whoever decides by them.
+/// When transitions reach the remote. Unreadable settings count as manual here; they stop the commands that decide by
+/// them.
 fn manner(workspace: &Workspace) -> Sync {
     match workspace.config() {
         Ok(config) if !workspace.pushes_later => config.log.sync,
@@ -623,9 +622,9 @@ fn manner(workspace: &Workspace) -> Sync {
     }
 }
 
-/// After a transition that stands: the remote gets it as far as it takes it.
+/// Pushes to the remote after a recorded transition; if that fails, adds a finding.
 pub(super) fn push_after(workspace: &Workspace, applied: &mut Applied) {
-    // The first transition makes the log.
+    // The first transition creates the log, so there is none to push yet.
     if manner(workspace) != Sync::Push || workspace.store.is_none() {
         return;
     }
@@ -636,23 +635,23 @@ pub(super) fn push_after(workspace: &Workspace, applied: &mut Applied) {
     }
 }
 
-// Re-grounds that cook makes itself, where the profile lets it (`docs/assurance.md`).
+// Re-grounds that cook makes itself if the profile allows it (`docs/assurance.md`).
 
-/// What became of it.
+/// The outcome of such a re-ground.
 #[derive(Debug)]
 pub enum ByCookOutcome {
     /// It is recorded.
     Applied(Box<Applied>),
-    /// A model is asked, and why.
+    /// A model must be asked; the reason.
     Model(String),
     /// The regrounder is not due, or the profile in force is `strict`.
     NotDue,
 }
 
-/// Re-grounds where the regrounder is due and nothing is left to weigh.
+/// Re-grounds without a model if the regrounder is due and no decision is open.
 ///
 /// # Errors
-/// Unreadable state, or a lock or lease that somebody else holds.
+/// Unreadable state, or a lock or lease that another process holds.
 pub fn reground_by_cook(workspace: &Workspace, lease: Option<&Lease>) -> Result<ByCookOutcome> {
     let (_, snapshot) = workspace.require()?;
     if snapshot.assurance().is_strict() {
@@ -682,8 +681,8 @@ pub fn reground_by_cook(workspace: &Workspace, lease: Option<&Lease>) -> Result<
     }
 }
 
-/// Whether `cook run` would re-ground itself here, as far as the log tells; or why an agent has to. Nothing where no
-/// profile would have cook do it.
+/// Whether `cook run` would make the due re-ground itself, as far as the log shows, or why an agent has to make it.
+/// `None` if cook makes none of this kind.
 pub fn explain_by_cook(
     snapshot: &Snapshot,
     due: &Dispatch,
@@ -697,7 +696,8 @@ pub fn explain_by_cook(
     Some(machine::derive(&followed, due, facts.head.as_ref()?).map(|_| ()))
 }
 
-/// Everything that cook may re-ground itself now, and what ended it where that is no refusal.
+/// Makes every re-ground that cook can make itself now. Also returns the failure that ended this, if it was not a
+/// refusal.
 pub fn reground_all_by_cook(workspace: &Workspace) -> (Vec<Applied>, Option<Failure>) {
     let mut done = Vec::new();
     for _ in 0..MOST_BY_COOK {
@@ -710,24 +710,23 @@ pub fn reground_all_by_cook(workspace: &Workspace) -> (Vec<Applied>, Option<Fail
     (done, None)
 }
 
-// What stands against a report in this repository, as far as it is known without running
-// anything and without writing.
+// Predicts what would refuse a report in this repository, without running commands and without writing.
 
-/// A report held against the repository.
+/// The result of checking a report against the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foresight {
-    /// What it was held against; or why it was not.
+    /// The state that it was checked against, or why it was not checked.
     pub against: Result<String, String>,
-    /// What would refuse it.
+    /// Findings that would refuse it.
     pub refusals: Vec<Finding>,
-    /// What was taken for green because it was not run.
+    /// Runs that were assumed to be green because they were not made.
     pub assumed: Vec<String>,
 }
 
-/// Holds a report against the log and the repository, where its role is due.
+/// Checks a report against the log and the repository if its role is due.
 ///
 /// # Errors
-/// Unreadable state, git that does not answer.
+/// Unreadable state, or a failing git.
 pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Foresight> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot else {
@@ -759,7 +758,7 @@ fn not_held(why: String) -> Foresight {
     }
 }
 
-/// What would refuse a report, with every gate that would run taken for green; and which those are.
+/// Findings that would refuse a report if every gate that would run is green, and the list of those gates.
 fn foresee_refusals(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -781,7 +780,7 @@ fn foresee_refusals(
                 assume("the gates at the commit");
                 return Ok(());
             }
-            // What it says nobody can assume: the rules go no further.
+            // The verifier's answer cannot be assumed; the rules stop here.
             Question::StopVerifier(_) => {
                 assume("the stop verifier");
                 return Ok(());
@@ -789,7 +788,7 @@ fn foresee_refusals(
             _ => world.measure(question, facts)?,
         }
         if let Question::Anchors { asked, ends } = question {
-            // At the end of a job what ran with files of earlier runs runs anew without them.
+            // At the end of a job, runs that used files of earlier runs are repeated without them.
             let runs_anew = |verdict: Verdict| {
                 verdict == Verdict::Unverifiable || *ends && verdict == Verdict::Stale
             };
@@ -815,7 +814,7 @@ fn foresee_refusals(
     Ok((refusals, assumed.into_inner().into_iter().collect()))
 }
 
-/// The single things that a refusal lists, or the refusal itself.
+/// The findings that a refusal lists, or the refusal itself.
 fn list_findings(failure: Failure) -> Vec<Finding> {
     match failure.findings.is_empty() {
         true => vec![Finding::new(failure.code, failure.message)],

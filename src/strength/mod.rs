@@ -1,8 +1,8 @@
-//! `cook strength`: would the gates notice a defect in what a change brought? Defects are planted in
-//! the lines that it changed, one at a time, in a clean room at its last commit, and the gates run.
+//! `cook strength`: whether the gates would notice a defect in a change. Defects are planted in the changed lines, one
+//! at a time, in a clean room at the last commit, and the gates run on each.
 //!
-//! Invariant: nothing of the repository runs that this machine does not trust, no defect is ever
-//! written where the user works, and what was not tried counts as nothing.
+//! Invariant: only commands that this machine trusts run, no defect is ever written into the user's worktree, and
+//! defects that were not tried do not count.
 
 use crate::check::{Base, Tell, find_base, require_green};
 use crate::measure::{
@@ -13,35 +13,35 @@ use crate::workspace::Workspace;
 use cook_mutants::{Outcome, Tally, Unread, read_cargo_mutants, read_elements};
 use cook_repo::git::MAX_EDITS;
 
-/// Bytes of a report that are read.
+/// Maximum size of a report in bytes.
 pub(crate) const MAX_REPORT: u64 = 64 << 20;
-/// Bytes of a diff beside a report.
+/// Maximum size of a diff file of a report in bytes.
 const MAX_DIFF: u64 = 256 << 10;
-/// Diffs beside a report that are read.
+/// Maximum number of diff files of a report that are read.
 const MOST_DIFFS: usize = 1_000;
 
-/// What is asked.
+/// The options of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ask<'a> {
-    /// The slice whose change it is; none = what `base` says.
+    /// The slice whose change is measured; if `None`, the change since `base`.
     pub slice: Option<&'a str>,
-    /// The commit to compare HEAD with, as the user names it; none = it is looked for.
+    /// The commit to compare HEAD with, as the user names it; if `None`, one is determined.
     pub base: Option<&'a str>,
-    /// Defects, at most.
+    /// Maximum number of defects.
     pub mutants: usize,
-    /// Minutes for all of them.
+    /// Time limit for all of them in minutes.
     pub minutes: u64,
 }
 
-/// What came of it.
+/// The result of a measurement.
 #[derive(Debug)]
 pub(crate) struct Measured {
     /// The change's last commit, in which defects were planted.
     pub head: String,
     pub base: Base,
-    /// Why there is nothing to plant in, where that is so.
+    /// Why no defect can be planted; `None` if one can.
     pub not_applicable: Option<String>,
-    /// Code that changed and that nobody could read, in words.
+    /// A description of changed code that was not read.
     pub unread: Option<String>,
     pub planted: Planted,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Measured {
 /// Plants defects in a change, and counts those that its gates notice.
 ///
 /// # Errors
-/// A base or a slice that is not known, gates that may not run or are not green, an interruption.
+/// An unknown base or slice, gates that may not run or are not green, or an interruption.
 pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Measured> {
     let Span {
         head,
@@ -111,16 +111,16 @@ pub(crate) fn measure(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Resul
     })
 }
 
-/// Where a change lies.
+/// The commits of a change.
 struct Span {
     /// Its last commit.
     pub head: String,
     pub base: Base,
-    /// Commands that are run for it beside the gates of the settings.
+    /// Commands that run in addition to the gates of the settings.
     pub commands: Vec<String>,
 }
 
-/// Of a slice as the log has it, else from the base to HEAD.
+/// The change of a slice according to the log, else from the base to HEAD.
 fn find_span(workspace: &Workspace, ask: &Ask) -> Result<Span> {
     let head = workspace.repo.head()?.commit;
     let Some(id) = ask.slice else {
@@ -177,20 +177,20 @@ fn find_span(workspace: &Workspace, ask: &Ask) -> Result<Span> {
     })
 }
 
-/// What a report says.
+/// The contents of a report of another tool.
 #[derive(Debug)]
 pub(crate) struct Reported {
     pub tally: Tally,
     pub survivors: Vec<Survivor>,
 }
 
-/// Reads a report; diffs that stand in files of their own are looked for in `beside`.
+/// Reads a report; separate diff files are searched in `beside`.
 ///
 /// # Errors
 /// `defect_report_unread`.
 pub(crate) fn read_report(bytes: &[u8], beside: Option<&Path>) -> Result<Reported> {
     let tried = read_elements(bytes).or_else(|error| match error {
-        // The two have no key in common.
+        // The two formats have no key in common.
         Unread::Shape { .. } => read_cargo_mutants(bytes),
         error => Err(error),
     });
@@ -199,7 +199,7 @@ pub(crate) fn read_report(bytes: &[u8], beside: Option<&Path>) -> Result<Reporte
     let survivors = tried.into_iter();
     let survivors = survivors.filter(|one| one.outcome == Outcome::Survived);
     let survivors = survivors.enumerate().map(|(at, one)| {
-        // A diff that is not there is not shown; the report holds without it.
+        // The report is valid without a diff file that is missing.
         let read = || {
             let file = beside?.join(one.diff_file.as_ref()?);
             disk::read_text(&file, MAX_DIFF, Links::Refuse).ok()?

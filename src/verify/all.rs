@@ -1,4 +1,4 @@
-//! Is this commit proven done: everything recomputed, and each criterion's proof looked up or run again.
+//! Whether a commit is proven done: everything is recomputed, and each criterion's proof is looked up or run again.
 
 use super::base;
 use super::control_plane::{check_state, check_worktree};
@@ -17,11 +17,11 @@ use cook_protocol::model::{
 };
 use cook_protocol::trials::Weight;
 
-/// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
-/// count where they ran on this very commit: they can read its message as well.
+/// Recomputes everything, and checks whether HEAD is the commit that was found done. If `strict`, gates count only if
+/// they ran on this very commit, because they can read its message as well.
 ///
 /// # Errors
-/// Git that does not answer, a log that cannot be read.
+/// A failing git, or a log that cannot be read.
 pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered> {
     let mut outcome = check_state(workspace)?;
     let asks = "is this commit proven done?";
@@ -34,7 +34,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     if snapshot.goal().is_some() {
         return answer_goal(workspace, &snapshot, rerun, outcome);
     }
-    // Whether HEAD is the proven one is asked here.
+    // Checked below, where HEAD is compared with the proven commit.
     outcome.forget(Code::HeadMovedSinceDone);
     let standing = find_standing(workspace, &snapshot, &mut outcome)?;
     if standing.done.is_none() {
@@ -68,7 +68,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     }
     tell_judges(workspace, &snapshot, &at, &mut outcome)?;
     let rerun = match rerun {
-        // A new tree is not its slices'.
+        // A new tree is not that of any slice.
         Rerun::Slices if standing.is_new_tree() => Rerun::Head,
         rerun => rerun,
     };
@@ -118,7 +118,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     answered.finish(workspace)
 }
 
-/// Slices that nobody built, each with its reason.
+/// Lists cancelled slices, each with its reason.
 fn list_cancelled(snapshot: &Snapshot, outcome: &mut Outcome) {
     let slices = snapshot.plan.candidate_slices.iter();
     for slice in slices.filter(|slice| slice.status == SliceStatus::Cancelled) {
@@ -131,8 +131,7 @@ fn list_cancelled(snapshot: &Snapshot, outcome: &mut Outcome) {
     }
 }
 
-/// Whose gates speak for HEAD, where no base decides: what was merged into may ask for less than what was
-/// judged.
+/// Adds whose gates were used at HEAD if there is no base: HEAD's gates may require less than those of the done commit.
 fn describe_gates(
     workspace: &Workspace,
     standing: &CommitStanding,
@@ -154,7 +153,7 @@ fn describe_gates(
     )
 }
 
-/// The stop verifier, or the gates of the contract that decides in its place.
+/// Runs the stop verifier or, with a base, the gates of the contract that decides.
 fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     match &workspace.judging {
         Some(judging) => run_judging(workspace, judging, outcome),
@@ -162,7 +161,7 @@ fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     }
 }
 
-/// What is open.
+/// Describes what is open.
 fn describe_open(snapshot: &Snapshot) -> String {
     let reason = &snapshot.state.continuation_reason;
     let what = format!("the project is not done: {reason}");
@@ -178,10 +177,10 @@ fn describe_open(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
+/// Runs `bash .agent/verify_completion_stop.sh` and checks the votes.
 ///
 /// # Errors
-/// Git that does not answer, a log that cannot be read.
+/// A failing git, or a log that cannot be read.
 pub fn stop(workspace: &Workspace) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     check_worktree(workspace, &mut outcome)?;
@@ -198,11 +197,12 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome> {
     Ok(outcome.sort())
 }
 
-// The stop verifier or the gates of the contract that decides, and the votes when the phase asks for them.
+// Running the stop verifier or the gates of the contract that decides, and checking the votes if the phase requires
+// them.
 
 const VERIFIER: &str = ".agent/verify_completion_stop.sh";
 
-/// Whether the scripts of the repository may run; a finding where they may not.
+/// Whether the scripts of the repository may run; adds a finding if not.
 fn is_trusted(workspace: &Workspace, outcome: &mut Outcome) -> Result<bool> {
     let is_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     if !is_trusted {
@@ -213,7 +213,7 @@ fn is_trusted(workspace: &Workspace, outcome: &mut Outcome) -> Result<bool> {
     Ok(is_trusted)
 }
 
-/// Why a command is red, with what it lacks.
+/// Why a command is red, and what it lacks.
 fn explain_red(workspace: &Workspace, config: &Config, red: Red, lines: usize) -> Result<String> {
     let mut why = match (red.problem, red.receipt) {
         (Some(problem), _) => problem.to_owned(),
@@ -244,7 +244,7 @@ pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     if !is_trusted(workspace, outcome)? {
         return Ok(());
     }
-    // A script that runs the gates and nothing else says no more than they do: their receipts count.
+    // A generated script only runs the gates, so their receipts count instead.
     let red = if workspace.caches == Caches::Kept || workspace.has_generated_verifier()? {
         let Some(room) = service::check_room(workspace)? else {
             let what = "the repository has no commit to run the gates at";
@@ -275,7 +275,7 @@ pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     Ok(())
 }
 
-/// Runs the gates of the contract that decides; what is red is a finding.
+/// Runs the gates of the contract that decides; each red one becomes a finding.
 pub(super) fn run_judging(
     workspace: &Workspace,
     judging: &Judging,
@@ -304,8 +304,8 @@ pub(super) fn run_judging(
         let what = format!("the gate `{name}` of the contract that decides does not pass: {why}");
         outcome.find_at(Code::StopVerifierFailed, what, SETTINGS);
     }
-    // What the gates go through (a Makefile, a runner's settings, tests) is work as well, so that it is
-    // held by what the base's tests say of HEAD's code.
+    // A branch also changes the files that gates run through, such as a Makefile, a runner's settings and tests. So the
+    // tests of the base are run on HEAD's code as well.
     let tried = workspace
         .world()?
         .try_change(&judging.base, &head, &runs, &|_| {})?;
@@ -316,7 +316,7 @@ pub(super) fn run_judging(
         match line.weight {
             Weight::Refuses => outcome.find_at(line.code, what, place),
             Weight::NotKnown => outcome.add_checked(format!("not known: {}", line.message)),
-            // What a commit declares is a person's to judge.
+            // A person must judge a change that a commit declares.
             Weight::Shown if line.declared.is_some() => outcome.add_checked(line.message),
             Weight::Shown => {}
         }
@@ -324,7 +324,7 @@ pub(super) fn run_judging(
     Ok(())
 }
 
-/// What reviewers and judges are told of as well.
+/// Adds the remarks that reviewers and judges see as well.
 fn note(remarks: &[String], outcome: &mut Outcome) {
     for what in remarks {
         outcome.find(Code::GateSurroundings, what);
@@ -358,7 +358,7 @@ pub(super) fn check_votes(
     tell_judges(workspace, snapshot, &head, outcome)
 }
 
-/// Whose word the verdicts are, and what is known of them.
+/// Adds who gave the verdicts, and what is known of them.
 fn tell_judges(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -371,7 +371,7 @@ fn tell_judges(
     Ok(())
 }
 
-/// The votes of the wave at that commit.
+/// Adds the votes of the wave at that commit.
 pub(super) fn list_votes_at(
     snapshot: &Snapshot,
     at: &Head,
@@ -394,12 +394,12 @@ pub(super) fn list_votes_at(
     }
 }
 
-// Is this slice proven: its review, its audit, its receipts and its criteria, at its head.
+// Whether a slice is proven: its review, audit, receipts and criteria, at its head.
 
-/// Recomputes the log, and looks at one slice at the commit that it was accepted at.
+/// Recomputes the log, and checks one slice at the commit at which it was accepted.
 ///
 /// # Errors
-/// `slice_unknown`; git that does not answer, a log that cannot be read.
+/// `slice_unknown`; a failing git, or a log that cannot be read.
 pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered> {
     let outcome = check_state(workspace)?;
     let snapshot = outcome.sound_log(workspace)?;
@@ -412,7 +412,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered> 
         let what = format!("the plan has no slice `{id}`");
         return Err(Failure::unknown(Code::SliceUnknown, what));
     };
-    // Nobody reviews a goal, which has one slice.
+    // A goal has one slice, which is not reviewed.
     if snapshot.goal().is_some() {
         return answer_goal(workspace, &snapshot, rerun, answered.outcome);
     }
@@ -450,7 +450,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered> 
     answered.finish(workspace)
 }
 
-/// The review, the audit and the receipts that it was accepted with.
+/// Checks the review, the audit and the receipts with which the slice was accepted.
 fn check_acceptance(
     workspace: &Workspace,
     slice: &Slice,
@@ -501,7 +501,7 @@ fn check_acceptance(
     Ok(())
 }
 
-/// What planted defects said of the gates that a slice was accepted with, by the log.
+/// Describes the result of planted defects that the log holds for the gates of a slice.
 pub(super) fn describe_strength(id: &str, note: &StrengthNote) -> String {
     let mut told = format!("strength of the gates over `{id}`: {}", note.tell());
     for waiver in &note.waived {
@@ -510,13 +510,12 @@ pub(super) fn describe_strength(id: &str, note: &StrengthNote) -> String {
     told
 }
 
-// Is a goal reached at this commit: what its log says of it, and with `--rerun` its checks run again.
+// Whether a goal is reached at this commit: according to its log, and with `--rerun` by running its checks again.
 
-/// Lets the commands of a goal run that came with a log from elsewhere: somebody outside of that log names the
-/// goal, or vouches for it.
+/// Lets the commands of a goal from a fetched log run if the user names the goal or a listed signer has signed the log.
 ///
 /// # Errors
-/// `goal_commands`, with the commands, where nobody does.
+/// `goal_commands`, with the commands, if neither is so.
 pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<()> {
     let (_, snapshot) = workspace.current()?;
     let Some(goal) = snapshot.as_ref().and_then(Snapshot::goal) else {
@@ -544,7 +543,7 @@ pub fn accept_goal(workspace: &mut Workspace, named: Option<&str>) -> Result<()>
     Ok(())
 }
 
-/// The commands, and how they are let run.
+/// A failure that lists the commands and explains how to allow them.
 fn refuse_commands(goal: &Goal, what: String) -> Failure {
     let mut failure = Failure::state(Code::GoalCommands, what);
     let commands = goal.checks.iter().map(|check| &check.run);
@@ -602,7 +601,7 @@ fn answer_goal(
     answered.finish(workspace)
 }
 
-/// What keeps HEAD from reaching it, as `cook goal` says it.
+/// Checks the goal at HEAD and adds what is open, in the words of `cook goal`.
 pub(super) fn ask_at_head(workspace: &Workspace, goal: &Goal, outcome: &mut Outcome) -> Result<()> {
     let Some(head) = workspace.repo.head()?.commit else {
         let what = "the repository has no commit to run the checks at";
@@ -618,7 +617,7 @@ pub(super) fn ask_at_head(workspace: &Workspace, goal: &Goal, outcome: &mut Outc
     Ok(())
 }
 
-/// What the tests of the base say against it.
+/// Adds the results of the base's tests that count against it.
 fn tell_lines(found: &GoalFound, outcome: &mut Outcome) {
     for line in found.lines.iter().filter(|it| it.weight != Weight::Shown) {
         let [what, name] = [&line.what, &line.name].map(|text| clean(text, Lines::Fold));
@@ -626,7 +625,7 @@ fn tell_lines(found: &GoalFound, outcome: &mut Outcome) {
     }
 }
 
-/// Each check again, in a new clean room.
+/// Runs each check again, in a new clean room.
 fn ask_again(
     workspace: &Workspace,
     (goal, head): (&Goal, &String),

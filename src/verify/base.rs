@@ -1,8 +1,8 @@
-//! `cook verify --base`: which commit the base is, what its contract says, how HEAD's differs from it, and the
-//! log held against the contract that decides: its judges, its assurance, the criteria that the base states.
+//! `cook verify --base`: finds the base commit, reads its contract, compares HEAD's with it, and checks the log against
+//! the contract that decides: its judges, its assurance, and the criteria that the base states.
 //!
-//! Invariant: nothing that HEAD has is believed of what is asked of HEAD, until a person outside of the
-//! tree accepted exactly that.
+//! Invariant: requirements that HEAD's own tree states are not believed until a person accepts exactly that contract
+//! from outside of the tree.
 
 use super::criterion_proof::Outcome;
 use crate::init::{SETTINGS, control_plane_script, plans, stop_script};
@@ -14,21 +14,21 @@ use cook_repo::disk::TemporaryDir;
 use cook_repo::receipt::TakenBack;
 use cook_repo::remote::{Remote, Side};
 
-/// Files that are named.
+/// Maximum number of files that are named.
 const MOST_NAMED: usize = 100;
-/// Written by `cook init` with the contract.
+/// Written by `cook init` together with the contract.
 const WRITTEN_WITH_IT: &str = ".gitignore";
-/// Files beside a plan that are read with it.
+/// Maximum number of files that are read along with a plan.
 const MAX_BESIDE: usize = 200;
 
-/// What was asked.
+/// The options of the question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ask<'a> {
-    /// The base, as it was named.
+    /// The base, as the user named it.
     pub base: &'a str,
     /// The remote that may have it.
     pub from: Option<&'a str>,
-    /// The beginning of a digest that somebody accepted.
+    /// The beginning of a digest that the user accepted.
     pub accepted: Option<&'a str>,
 }
 
@@ -51,7 +51,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// For the first line.
+    /// The part of the first line of the answer about the base.
     pub fn words(&self) -> String {
         let (name, at) = (&self.name, short(&self.commit));
         match (self.alone, self.accepted) {
@@ -75,7 +75,7 @@ impl Compared {
         self.outcome.find(Code::ContractAlone, what);
     }
 
-    /// Findings, or lines where a person decides or has decided.
+    /// Adds the differences as findings, or as plain lines if a person decides about them or has accepted them.
     fn tell(&mut self, difference: &Difference) {
         let decided = self.alone || self.accepted;
         let outcome = &mut self.outcome;
@@ -110,10 +110,10 @@ impl Compared {
     }
 }
 
-/// Finds the base, compares the contracts, and lets the one that decides decide from here on.
+/// Finds the base, compares the contracts, and sets the one that decides for the rest of the verification.
 ///
 /// # Errors
-/// `commit_unknown` for the base, `config_invalid` for its contract, no commit at HEAD.
+/// `commit_unknown` for the base, `config_invalid` for its contract, or no commit at HEAD.
 pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared> {
     let Some(head) = workspace.repo.head()?.commit else {
         return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
@@ -177,7 +177,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared> 
     Ok(compared)
 }
 
-/// The commit that the base names, here or at the remote.
+/// The commit that the base names, in this clone or at the remote.
 fn find(workspace: &Workspace, ask: Ask) -> Result<String> {
     require_one_meaning(workspace, ask.base)?;
     if let Some(commit) = workspace.repo.commit_named(ask.base)? {
@@ -207,8 +207,8 @@ fn find(workspace: &Workspace, ask: Ask) -> Result<String> {
     ]))
 }
 
-/// Somebody who may push a tag or a branch could give it the base's name: `origin/main` is then two things,
-/// or, where the remote's own is not here, only theirs.
+/// Checks that the base has only one meaning. Anyone who may push a tag or a branch could give it the base's name:
+/// `origin/main` would then be ambiguous or, if the remote's branch is not in this clone, mean only theirs.
 fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<()> {
     let name = base.split(['~', '^', '@', ':']).next().unwrap_or(base);
     if name.starts_with("refs/") {
@@ -261,7 +261,7 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<()> {
     Err(Failure::usage(what).hint(format!("name it whole: `--base {tracked}`")))
 }
 
-/// What differs from where the branch began is nothing but contract.
+/// Whether the branch changed only the contract since it began.
 fn is_alone(workspace: &Workspace, from: &str, head: &str, contracts: &[Contract]) -> Result<bool> {
     let changes = workspace.repo.changes(Some(from), head)?;
     let is_contract = |path: &str| {
@@ -274,7 +274,7 @@ fn is_alone(workspace: &Workspace, from: &str, head: &str, contracts: &[Contract
             .all(|change| is_contract(&change.path) || change.path == WRITTEN_WITH_IT))
 }
 
-/// What decides: that contract, with the gates that HEAD adds.
+/// The contract that decides, with the gates that HEAD adds.
 fn judging(
     commit: &str,
     contract: &Contract,
@@ -307,7 +307,7 @@ fn judging(
     })
 }
 
-/// Files under `.agent/` that HEAD has otherwise; what only HEAD has is not there either.
+/// Files under `.agent/` that differ at HEAD; those that only HEAD has are to be removed.
 fn list_taken_back(contract: &Contract, head: &Contract) -> Vec<TakenBack> {
     let paths: BTreeSet<&String> = contract.files.keys().chain(head.files.keys()).collect();
     let others = paths.into_iter().filter(|path| {
@@ -325,7 +325,7 @@ fn list_taken_back(contract: &Contract, head: &Contract) -> Vec<TakenBack> {
     taken_back.collect()
 }
 
-/// Votes that must agree: no fewer than the contract that decides asks for.
+/// Number of votes that must agree: at least as many as the contract that decides requires.
 pub(super) fn count_judges(workspace: &Workspace, snapshot: &Snapshot) -> u64 {
     let own = snapshot.count_required_judges();
     let judging = workspace.judging.as_ref();
@@ -333,7 +333,7 @@ pub(super) fn count_judges(workspace: &Workspace, snapshot: &Snapshot) -> u64 {
     asked.map_or(own, |profile| profile.required_stop_judges.0.max(own))
 }
 
-/// What the log proves less than the contract that decides asks for.
+/// Adds the requirements of the contract that decides which the log does not prove.
 pub(super) fn hold(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -365,7 +365,7 @@ pub(super) fn hold(
     Ok(())
 }
 
-/// What of the base's plan was not proven, of what the branch found there when it began.
+/// Slices and criteria of the base's plan that were not proven, as far as the plan had them when the branch began.
 fn list_unproven(
     workspace: &Workspace,
     judging: &Judging,
@@ -421,12 +421,12 @@ fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
     found
 }
 
-/// A text as it is shown: one line, not too long.
+/// A text as it is shown: one line of limited length.
 fn show(text: &str) -> String {
     shorten(&clean(text.trim(), Lines::Fold), 80)
 }
 
-/// The plan that a file of a commit lists, read as `cook init --from` reads it; none where it is not there.
+/// The plan in a file of a commit, read as `cook init --from` reads it; `None` if the file does not exist.
 fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Option<Plan>> {
     let dir = Path::new(path).parent().and_then(Path::to_str);
     let below = dir.filter(|dir| !dir.is_empty());
@@ -456,8 +456,8 @@ fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Optio
     Ok(plans::read(place.path(), path)?.import.plan)
 }
 
-// The contract of a commit, and how two of them differ: file by file, and in nothing finer than a gate
-// or a judge that was added.
+// The contract of a commit, and the difference between two contracts: file by file, or as added gates and additional
+// judges.
 
 const AGENT: &str = ".agent";
 pub(super) const PROFILE: &str = CONTRACT_FILES[2];
@@ -466,13 +466,13 @@ const JUDGES: &str = "required_stop_judges";
 /// A file of a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ContractFile {
-    /// As git writes it, `100644`.
+    /// The mode as git writes it, such as `100644`.
     pub mode: String,
     /// Id of its content.
     pub id: String,
-    /// Its content; none where it is no regular file, or too large to be read.
+    /// Its content; `None` if it is not a regular file or is too large.
     pub bytes: Option<Vec<u8>>,
-    /// cook made it from that commit's own gates: what differs in it differs in them.
+    /// Whether cook generated it from that commit's own gates, so that it differs only if they do.
     pub generated: bool,
 }
 
@@ -496,8 +496,8 @@ impl ContractFile {
     }
 }
 
-/// The contract of a commit: files under `.agent/`, scripts that the base's gates name, and the paths that
-/// the base protects.
+/// The contract of a commit: files under `.agent/`, scripts that the base's gates name, and paths that the base
+/// protects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Contract {
     /// By path.
@@ -505,8 +505,8 @@ pub(super) struct Contract {
 }
 
 impl Contract {
-    /// Reads the contracts of some commits, the first of which is the base: what it counts as a part of its
-    /// contract is looked at in all.
+    /// Reads the contracts of several commits. The first is the base; it determines which paths are part of the
+    /// contract in all of them.
     pub fn read_all(repo: &Repo, commits: &[&str]) -> Result<Vec<Self>> {
         let (mut protected, mut scripts) = (Vec::new(), BTreeSet::new());
         if let Some(base) = commits.first() {
@@ -555,14 +555,14 @@ impl Contract {
         Config::parse(&text)
     }
 
-    /// Whether anything under `.agent/` says what is asked for.
+    /// Whether any file under `.agent/` states requirements.
     pub fn is_stated(&self) -> bool {
         let [_, mission, profile, ..] = CONTRACT_FILES;
         let mut stating = [SETTINGS, mission, profile].into_iter();
         stating.any(|path| self.files.contains_key(path))
     }
 
-    /// A digest of all of it: one more edit makes another.
+    /// A digest of the whole contract; every edit changes it.
     pub fn digest(&self) -> String {
         let mut all = b"cook contract 2\n".to_vec();
         for (path, file) in &self.files {
@@ -579,21 +579,21 @@ impl Contract {
     }
 }
 
-/// The README of the directory says nothing to cook.
+/// Whether the path is under `.agent/`. Leaves out the README of the directory, which cook does not read.
 fn is_agents(path: &str) -> bool {
     let is_below = path.strip_prefix(AGENT);
     is_below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         && path != CONTRACT_FILES[0]
 }
 
-/// What the gates and the clean room run.
+/// The commands of the gates and of the setup.
 fn list_commands(settings: &Config) -> Vec<String> {
     let gates = settings.gates.values().map(|gate| gate.run.to_string());
     let setup = settings.clean_room.setup().map(ToString::to_string);
     gates.chain(setup).collect()
 }
 
-/// Scripts outside of `.agent/` that commands name.
+/// Scripts outside of `.agent/` that the commands name.
 fn list_named_scripts(repo: &Repo, commit: &str, commands: &[String]) -> Result<BTreeSet<String>> {
     let words: BTreeSet<String> = commands
         .iter()
@@ -621,17 +621,17 @@ fn list_named_scripts(repo: &Repo, commit: &str, commands: &[String]) -> Result<
 /// How a branch changed the contract.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Difference {
-    /// Files that a person must accept, and what became of them.
+    /// Files that a person must accept, and how each changed.
     pub changed: Vec<(String, &'static str)>,
-    /// Gates that it adds, by name.
+    /// Names of the gates that it adds.
     pub gates: Vec<String>,
-    /// The votes that must agree, where it asks for more of them.
+    /// The required number of votes, if it was raised.
     pub judges: Option<u64>,
 }
 
 impl Difference {
-    /// What the head has otherwise than the commit from which its branch went off; none where the base has
-    /// it as the head does. The branch did not change what only the base changed: there the base decides.
+    /// The changes of the branch: paths at which HEAD differs from the commit where the branch began, unless the base
+    /// has the same version as HEAD. Changes that only the base made are left out, because there the base decides.
     pub fn find(base: &Contract, fork: Option<&Contract>, head: &Contract) -> Self {
         let from = fork.unwrap_or(base);
         let paths: BTreeSet<&String> = from.files.keys().chain(head.files.keys()).collect();
@@ -651,7 +651,7 @@ impl Difference {
             };
             found.changed.push((path.clone(), what));
         }
-        // A gate comes with the files that it names.
+        // The files that an added gate names are part of that gate.
         let settings = head.read_config().unwrap_or_default();
         let added = settings.gates.iter();
         let added = added.filter(|(name, _)| found.gates.contains(name));
@@ -666,7 +666,7 @@ impl Difference {
         found
     }
 
-    /// Takes a change that only adds gates, or only asks for more votes; none = it does more.
+    /// Notes a change that only adds gates or only requires more votes; `None` if it does more.
     fn add(
         &mut self,
         base: &Contract,
@@ -704,7 +704,7 @@ pub(super) fn are_same(one: Option<&ContractFile>, other: Option<&ContractFile>)
     one.map(key) == other.map(key)
 }
 
-/// A file below `.agent/` whose name means nothing to cook.
+/// Whether the path is a file under `.agent/` whose name has no meaning to cook.
 fn is_inert(path: &str) -> bool {
     let names = [SETTINGS, ".agent/allowed_signers"];
     is_agents(path) && !names.contains(&path) && !CONTRACT_FILES.contains(&path)
@@ -714,7 +714,7 @@ fn read_object(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().filter(Value::is_object)
 }
 
-/// Gates of settings that the former ones have not, where nothing else differs.
+/// Names of the added gates, if nothing else differs between the settings.
 fn list_added_gates(before: &str, after: &str) -> Option<Vec<String>> {
     Config::parse(after).ok()?;
     let mut before: toml::Table = before.parse().ok()?;
@@ -768,7 +768,7 @@ mod tests {
         let mut cancelled = base.clone();
         cancelled.candidate_slices[1].status = SliceStatus::Cancelled;
         assert_eq!(count(&cancelled), 1);
-        // What the base took up later is not asked of a branch.
+        // Slices that the base gained later are not required of the branch.
         let fork = plan(&[("a", &["one"])]);
         assert_eq!(compare_plans(&base, &fork, &fork).len(), 0);
     }
@@ -834,7 +834,7 @@ mod tests {
         let of = |head: &Contract| Difference::find(&base, Some(&fork), head);
         assert_eq!(of(&fork), Difference::default());
         assert_eq!(of(&base), Difference::default());
-        // Both added a gate of that name.
+        // Both added a gate with that name.
         let other = of(&settings(&format!("{A}[gates.b]\nrun = \"false\"\n")));
         assert_eq!(other.changed.len(), 1);
         let back = Difference::find(&base, Some(&base), &fork);

@@ -1,4 +1,4 @@
-//! Contract, documents, histories, log, plan evidence: what is checked without running a gate.
+//! Checks contract, documents, histories, log and the plan's evidence, without running a gate.
 
 use super::criterion_proof::{Outcome, check_proof};
 use super::git_facts::Again;
@@ -18,18 +18,18 @@ use cook_repo::session::wrong_citation;
 use cook_repo::store::Before;
 use std::io::{BufRead, BufReader, Read};
 
-/// Paths of a dirty worktree that are named.
+/// Maximum number of dirty paths that are named.
 const NAMED: usize = 5;
 
-/// Is the state sound: contract, documents, histories, log, plan evidence.
+/// Whether the state is sound: contract, documents, histories, log, and the plan's evidence.
 ///
 /// # Errors
-/// Git that does not answer, a log that cannot be read.
+/// A failing git, or a log that cannot be read.
 pub fn control_plane(workspace: &Workspace) -> Result<Answered> {
     let mut outcome = check_state(workspace)?;
     if let Some(snapshot) = outcome.sound_log(workspace)? {
         check_proof(workspace, &snapshot, &mut outcome)?;
-        // A log that was fetched is about HEAD also where HEAD is what became of its done commit.
+        // A fetched log also concerns HEAD if HEAD has the done commit's tree or is its merge.
         if workspace.log_from.is_some()
             && find_standing(workspace, &snapshot, &mut Outcome::default())?
                 .how
@@ -47,19 +47,19 @@ pub fn control_plane(workspace: &Workspace) -> Result<Answered> {
         (None, None) => "there is no log here, so only the contract was checked",
     };
     Ok(Answered {
-        // The contract alone is a question of its own where no log was named.
+        // If no log was named, the contract alone is a complete question.
         has_log: workspace.store.is_some() || workspace.log_from.is_none(),
         ..Answered::new("is the state sound?", answer, outcome.sort())
     })
 }
 
-/// Contract, documents, histories, log.
+/// Checks contract, documents, histories and log.
 pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     outcome.findings.extend(workspace.config_problem().cloned());
     check_worktree(workspace, &mut outcome)?;
-    // Of a log that was just fetched git has named each object by what it holds, and the chain was
-    // followed to its end.
+    // The objects of a log that was just fetched need no check: git has computed each id from the content, and the
+    // chain was followed to its end.
     let own = workspace.store.as_ref();
     let own = own.filter(|_| workspace.log_from.is_none());
     if let Some(reach) = own.map(Store::reach).transpose()? {
@@ -67,7 +67,7 @@ pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome> {
         outcome.add_checked(format!("{count} that the log leads to"));
         outcome.findings.extend(reach.findings);
         if !reach.is_whole {
-            // Whatever is derived from the log cannot be derived again.
+            // The transitions cannot be replayed.
             let snapshot = match reach.stands {
                 true => workspace.current()?.1,
                 false => None,
@@ -77,7 +77,7 @@ pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome> {
         }
     }
     let (_, snapshot) = workspace.current()?;
-    // A goal has no contract, and its documents lie in the git dir.
+    // A goal has no contract, and its documents are in the git directory.
     let is_goal = snapshot.as_ref().is_some_and(|it| it.goal().is_some());
     if !is_goal {
         check_contract(workspace, snapshot.as_ref(), &mut outcome)?;
@@ -95,7 +95,7 @@ pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What is verified is a commit: a worktree that differs from it is another thing.
+/// Verification is about a commit, so a worktree that differs from it is a finding.
 pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let status = workspace.repo.read_status_anew()?.worktree;
     if !status.is_clean() {
@@ -115,7 +115,7 @@ pub(super) fn check_worktree(workspace: &Workspace, outcome: &mut Outcome) -> Re
     Ok(())
 }
 
-/// Runs every event again and compares what comes out with what the log holds.
+/// Replays every event and compares the result with the log.
 pub(super) fn check_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let mut again = Again::new(workspace)?;
     let mut failed = None;
@@ -160,8 +160,8 @@ pub(super) fn check_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<
     Ok(())
 }
 
-/// Where one that reviews or judges is a session that did the work: its role, and the transition that first
-/// says so. `builders`: the sessions that implemented until here.
+/// Returns the role and the first implementing transition of a session that now reviews or judges. `builders` holds the
+/// sessions that have implemented so far.
 fn find_builder(
     builders: &mut BTreeMap<String, u64>,
     seq: u64,
@@ -176,10 +176,10 @@ fn find_builder(
     Some((role, *built))
 }
 
-/// What `dispatch` says now against what was written down, and what it noticed.
+/// Compares the dispatch with the recorded next role, and adds its findings.
 fn check_dispatch(workspace: &Workspace, snapshot: &Snapshot, outcome: &mut Outcome) -> Result<()> {
     let (dispatch, _) = service::dispatch_told(workspace, Some(snapshot))?;
-    // Single files are reported by the checks that read them.
+    // The checks that read single files report those.
     let is_of_all = |finding: &Finding| {
         !matches!(
             finding.code,
@@ -205,7 +205,7 @@ fn check_dispatch(workspace: &Workspace, snapshot: &Snapshot, outcome: &mut Outc
         let what = service::describe_scripted(scripted, &commands);
         outcome.find(Code::ScriptedCommand, what);
     }
-    // Slices that were in work and then cancelled as there already: nobody had to accept what was built.
+    // Slices that were begun and then cancelled as already satisfied: their work was never reviewed.
     let slices = snapshot.plan.candidate_slices.iter();
     for slice in slices.filter(|slice| slice.is_satisfied()) {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
@@ -224,11 +224,11 @@ fn check_dispatch(workspace: &Workspace, snapshot: &Snapshot, outcome: &mut Outc
     Ok(())
 }
 
-// The contract and the documents as they stand in the worktree: are they there, do they follow their
-// schemas, are they the log's, do they contradict one another. Without a log the histories too, each line
-// by itself: a clone holds none (they are not tracked), so these are a copied or restored worktree's.
+// The contract and the documents in the worktree: whether they exist, follow their schemas, match the log, and agree
+// with one another. Without a log also the histories, line by line: a clone has none because they are not tracked, so
+// these belong to a copied or restored worktree.
 
-/// The tracked contract: there, readable, committed, and in step with the repository.
+/// Checks that the tracked contract exists, can be read, is committed, and matches the repository.
 pub(super) fn check_contract(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
@@ -262,7 +262,7 @@ pub(super) fn check_contract(
     Ok(())
 }
 
-/// A document; what is wrong with it becomes findings, with the file and the line in their places.
+/// Parses a document; errors become findings with the file and the line as their place.
 fn parse<T: Documented>(bytes: &[u8], line: &str, outcome: &mut Outcome) -> Option<T> {
     let file = T::DOCUMENT.file();
     let findings = match schema::read_document::<T>(bytes, MAX_DOCUMENT_BYTES) {
@@ -278,7 +278,7 @@ fn parse<T: Documented>(bytes: &[u8], line: &str, outcome: &mut Outcome) -> Opti
     None
 }
 
-/// Reads one document; what is wrong with it becomes findings.
+/// Reads a document; errors become findings.
 fn read<T: Documented>(root: &Path, outcome: &mut Outcome, required: bool) -> Option<T> {
     let place = format!(".agent/{}", T::DOCUMENT.file());
     let mut bytes = Vec::new();
@@ -302,8 +302,8 @@ fn read<T: Documented>(root: &Path, outcome: &mut Outcome, required: bool) -> Op
     None
 }
 
-/// Checks a history line by line, with no more in memory than one document may have. How many lines it holds;
-/// 0 when it is not there.
+/// Checks a history line by line, with at most one document in memory. Returns the number of lines; 0 if there is no
+/// history.
 fn check_history<T: Documented>(root: &Path, outcome: &mut Outcome) -> u64 {
     let place = format!(".agent/{}", T::DOCUMENT.file());
     let most = outcome.findings.len() + schema::MAX_FINDINGS;
@@ -340,7 +340,7 @@ fn check_history<T: Documented>(root: &Path, outcome: &mut Outcome) -> u64 {
     lines
 }
 
-/// A clone without execution state passes on its contract; state without a log is said so.
+/// A clone without execution state passes if its contract does; execution state without a log is a finding.
 fn check_without_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let root = workspace.repo.root();
     let plan = read::<Plan>(root, outcome, false);
@@ -352,7 +352,7 @@ fn check_without_log(workspace: &Workspace, outcome: &mut Outcome) -> Result<()>
     if records > 0 {
         outcome.add_checked(format!("{records} history records"));
     }
-    // What this clone has says nothing of a log that was asked for elsewhere.
+    // The state of this clone says nothing about a log that was requested from elsewhere.
     let is_here = workspace.log_from.is_none();
     if is_here && (plan.is_some() || state.is_some() || records > 0) {
         let what = "this worktree has execution state but no log; `cook init` imports the state";
@@ -382,7 +382,7 @@ fn check_documents(
     outcome.findings.extend(machine::contradictions(&view));
     let in_work = view.active.slice_id.as_deref();
     for slice in view.plan.open_slices() {
-        // Of the slice in work it is a contradiction already.
+        // For the slice in work this is reported as a contradiction already.
         if slice.acceptance_criteria.is_empty() && in_work != Some(slice.slice_id.as_str()) {
             let what = format!("slice `{}` has no acceptance criteria", slice.slice_id);
             outcome.find_at(Code::CriteriaMissing, what, &slice.slice_id);
@@ -393,7 +393,7 @@ fn check_documents(
     Ok(())
 }
 
-/// An edited file, unless a finding of its own says why already.
+/// Adds a finding for an edited file, unless it was reported as missing already.
 fn find_edit(edit: &OutsideEdit, outcome: &mut Outcome) {
     let place = format!(".agent/{}", edit.file);
     let is_missing = |finding: &Finding| {
@@ -416,7 +416,7 @@ fn find_edit(edit: &OutsideEdit, outcome: &mut Outcome) {
     outcome.find_at(code, format!("`{place}` {what}{fields}"), &place);
 }
 
-/// The basis that `.agent/active-slice.json` names, in this repository.
+/// Checks that the basis in `.agent/active-slice.json` is a commit of this repository and an ancestor of HEAD.
 fn check_basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Result<()> {
     let is_open = view.active.status != ActiveStatus::Done;
     let Some(handoff) = view.active.handoff.as_ref().filter(|_| is_open) else {
@@ -435,9 +435,9 @@ fn check_basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) ->
     Ok(())
 }
 
-// Records that came out of sessions, made again from what the log keeps of those sessions.
+// Records of sessions, recomputed from the answers that the log keeps.
 
-/// Parses each kept answer again and compares what comes out with what was recorded.
+/// Parses each kept answer again and compares the result with the record.
 fn check_sessions(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     let mut made = 0;
     let mut findings = Vec::new();
@@ -466,7 +466,7 @@ fn check_sessions(workspace: &Workspace, outcome: &mut Outcome) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong, if anything.
+/// How the record differs from the answer; `None` if it does not.
 fn differs(before: Before, event: &Event, cited: &CitedExchange) -> Result<Option<String>> {
     if let Some(why) = wrong_citation(event, cited) {
         return Ok(Some(why));
@@ -483,7 +483,7 @@ fn differs(before: Before, event: &Event, cited: &CitedExchange) -> Result<Optio
     };
     let same = match made {
         Reported::Event(made) if *made == *event => true,
-        // What a role said as the prompt showed it stands there as the documents say it.
+        // The event has the wording of the documents where the prompt showed other wording to the role.
         Reported::Event(made) => {
             before()?.is_some_and(|before| prompt::in_own_words(&made, &before) == *event)
         }
@@ -552,7 +552,7 @@ mod tests {
             softened.starts_with("the recorded report differs"),
             "{softened}"
         );
-        // The answer stands as it was, and what was decided by it does not.
+        // The answer is unchanged, but the decision is not.
         let mut flipped = event.clone();
         if let Event::Reviewed { verdicts, .. } = &mut flipped {
             verdicts.positive = false;

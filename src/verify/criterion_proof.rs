@@ -1,5 +1,5 @@
-//! Each criterion of a done slice: its proof looked up again, and with `--rerun` run again, at HEAD and with
-//! `--history` at each slice's head and basis too.
+//! The proof of each criterion of a done slice: looked up, and with `--rerun` run again, at HEAD and with `--history`
+//! also at each slice's head and basis.
 
 use crate::anchor::Anchor;
 use crate::init::plans::Worth;
@@ -42,7 +42,7 @@ impl ProofVerdict {
         }
     }
 
-    /// It is not so any more.
+    /// Whether the proof does not hold any more.
     pub fn is_lost(self) -> bool {
         matches!(self, Self::Differs | Self::Lost)
     }
@@ -66,7 +66,7 @@ pub struct Criterion {
 }
 
 impl Criterion {
-    /// What is wrong, if anything. `shallow` = the clone lacks a part of the history.
+    /// The finding, if the proof does not stand. `shallow` tells whether the clone lacks a part of the history.
     pub(super) fn finding(&self, shallow: bool) -> Option<Finding> {
         let code = match self.verdict {
             ProofVerdict::Reproduced | ProofVerdict::Holds | ProofVerdict::Recorded => return None,
@@ -87,22 +87,22 @@ impl Criterion {
 /// Where gates and tests run again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rerun {
-    /// Nowhere: what is kept of this machine's runs counts.
+    /// Nowhere: kept results of this machine's runs count.
     No,
-    /// At each slice's head too.
+    /// At HEAD and at each slice's head.
     Slices,
-    /// At HEAD alone.
+    /// At HEAD only.
     Head,
 }
 
-/// What kind of place a proof names.
+/// The kind of thing that a proof rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A text of the repository.
+    /// A text in the repository.
     Code,
-    /// What a command did.
+    /// The result of a command.
     Command,
-    /// What somebody said.
+    /// The words of a person.
     Word,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn find_kind(anchor: &Anchor) -> Kind {
     }
 }
 
-/// A criterion of a done slice and what is on record as its proof; of one that was dropped too.
+/// A criterion of a done slice, or a dropped one, with the recorded proof.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub slice_id: String,
@@ -128,7 +128,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// What is asked of the repository.
+    /// The question about the proof at HEAD.
     fn question(&self, snapshot: &Snapshot) -> AnchorQuestion {
         match (snapshot.plan.slice(&self.slice_id), &self.record) {
             (Some(slice), Some(record)) => AnchorQuestion::ask_stored(slice, record),
@@ -143,7 +143,7 @@ impl Asked {
     }
 }
 
-/// The criteria of done slices, or of one of them, each with its proof.
+/// The criteria of done slices, or of one of them, with their proofs.
 fn list_asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
     let slices = snapshot.plan.candidate_slices.iter().filter(|known| {
         known.status == SliceStatus::Done && slice.is_none_or(|slice| known.slice_id == slice)
@@ -151,7 +151,7 @@ fn list_asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
     slices.flat_map(|slice| list_criteria(slice)).collect()
 }
 
-/// The criteria of a slice, those that it was rid of with proof among them.
+/// The criteria of a slice, including those that were dropped with proof.
 pub(super) fn list_criteria(slice: &Slice) -> Vec<Asked> {
     let records = || slice.evidence.iter().filter_map(Evidence::record);
     let asked = |criterion: &String, record: Option<&EvidenceRecord>| Asked {
@@ -169,31 +169,31 @@ pub(super) fn list_criteria(slice: &Slice) -> Vec<Asked> {
     stated.chain(dropped).collect()
 }
 
-/// Judges the criteria of done slices, or of one, at a commit.
+/// Judges the criteria of done slices at a commit.
 pub(super) struct Judge<'a> {
     workspace: &'a Workspace,
     snapshot: &'a Snapshot,
     at: &'a Head,
     rerun: Rerun,
-    /// The receipts that the log holds, read when one is asked for.
+    /// The receipts in the log, read when first needed.
     receipts: OnceCell<BTreeMap<String, Receipt>>,
 }
 
-/// What was found of a criterion: its proof's worth, why, and at which commit.
+/// The result for a criterion: verdict, reason, and commit.
 type Found = (ProofVerdict, String, Option<String>);
 
 /// A criterion that is being judged.
 struct Case {
     asked: Asked,
     question: AnchorQuestion,
-    /// Where its command is; none = its proof is not a command's.
+    /// The claim to run again; `None` if no command proves it.
     claim: Option<Claim>,
     kind: Kind,
     found: Option<Found>,
 }
 
 impl<'a> Judge<'a> {
-    /// At that commit.
+    /// A judge for that commit.
     pub fn new(
         workspace: &'a Workspace,
         snapshot: &'a Snapshot,
@@ -214,7 +214,7 @@ impl<'a> Judge<'a> {
         self.judge(list_asked(self.snapshot, slice))
     }
 
-    /// The verdicts of these.
+    /// The verdicts for these criteria.
     pub fn judge(&self, asked: Vec<Asked>) -> Result<Vec<Criterion>> {
         let cases = asked.into_iter().map(|asked| self.case(asked));
         let mut cases = cases.collect::<Result<Vec<Case>>>()?;
@@ -295,7 +295,7 @@ impl<'a> Judge<'a> {
         Ok(case)
     }
 
-    /// The receipt of the log's that a proof names.
+    /// The receipt in the log that a proof names.
     fn receipt(&self, record: &EvidenceRecord) -> Result<Option<&Receipt>> {
         let id = match Anchor::parse(&record.anchor) {
             Ok(Anchor::Receipt(id)) => Some(id),
@@ -312,13 +312,13 @@ impl<'a> Judge<'a> {
         Ok(receipts.get(&id))
     }
 
-    /// Nothing here says anything for or against a proof, and the log says that it held.
+    /// Whether nothing in this clone supports or contradicts the proof, and the log says that it held.
     fn is_recorded(&self, asked: Asked, answer: &AnchorAnswer) -> Result<bool> {
         let case = self.case(asked)?;
         Ok(case.found.is_none() && self.look(&case, answer)?.0 == ProofVerdict::Recorded)
     }
 
-    /// By what is kept.
+    /// Judges by kept results.
     fn look(&self, case: &Case, answer: &AnchorAnswer) -> Result<(ProofVerdict, String)> {
         let why = || answer.why.clone();
         Ok(match (case.kind, answer.verdict) {
@@ -342,8 +342,8 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Whether what ran here can say that the proof is not there: an output that does not name a test
-    /// says nothing while the gate that named it, by the log, has not run here at this tree.
+    /// Whether the kept results can show that the proof is missing. An output that does not name a test shows nothing
+    /// as long as the gate that named it, according to the log, has not run here at this tree.
     fn has_looked(&self, case: &Case, answer: &AnchorAnswer) -> Result<bool> {
         let (Some(claim), None) = (&case.claim, &answer.receipt) else {
             return Ok(true);
@@ -358,7 +358,7 @@ impl<'a> Judge<'a> {
         Ok(kept.find(command, tree)?.is_some())
     }
 
-    /// Of what nothing here says anything: what the log says.
+    /// The verdict by the log, for a proof about which this clone has no results.
     fn by_log(&self, case: &Case) -> Result<(ProofVerdict, String)> {
         let Some(record) = &case.asked.record else {
             return Ok((ProofVerdict::Lost, "it has no evidence".to_owned()));
@@ -394,7 +394,7 @@ impl<'a> Judge<'a> {
         ledger.accepted.as_ref()
     }
 
-    /// At HEAD: its own tests, and the accepted ones that are others now.
+    /// Runs the proofs at HEAD: its own tests, and the accepted versions of tests that have changed.
     fn run_again_here(&self, cases: &mut [Case]) -> Result<()> {
         let Some(head) = &self.at.commit else {
             return Ok(());
@@ -408,7 +408,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// At each slice's head too, and at its basis where commands alone prove the slice.
+    /// Runs the proofs at each slice's head too, and at its basis if only commands prove the slice.
     fn run_again(&self, cases: &mut [Case]) -> Result<()> {
         let by_more = cases.iter().filter(|case| case.kind != Kind::Command);
         let by_more: BTreeSet<String> = by_more.map(|case| case.asked.slice_id.clone()).collect();
@@ -461,7 +461,7 @@ impl<'a> Judge<'a> {
                 cases[at].found = Some(self.find_verdict(reran, commit));
             }
         }
-        // Where all that proves a slice came out the same before it was begun, it proves nothing of it.
+        // If all proofs of a slice gave the same result before the slice was begun, they do not prove it.
         let new = cases.iter().enumerate().filter(|(at, _)| !old.contains(at));
         let proven: BTreeSet<String> = new.map(|(_, case)| case.asked.slice_id.clone()).collect();
         for at in old {
@@ -475,7 +475,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Runs what these cases rest on at a commit.
+    /// Runs the proofs of these cases at a commit.
     fn run_at(&self, commit: &str, cases: &[Case], those: &[usize]) -> Result<Vec<(usize, Reran)>> {
         let claims = those.iter().filter_map(|at| cases[*at].claim.clone());
         let claims: Vec<Claim> = claims.collect();
@@ -499,7 +499,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The proof of done slices, looked up by what is kept: which criterion lost it, and how.
+/// Looks up the proof of done slices in kept results, and adds a finding for each criterion that lost it.
 pub(super) fn check_proof(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -563,14 +563,11 @@ pub(super) fn check_proof(
     Ok(())
 }
 
-// What was looked at and what was found.
-
-/// What was looked at and what was found.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// One line for each thing that was looked at.
+    /// One line for each thing that was checked.
     pub checked: Vec<String>,
-    /// What was found.
     pub findings: Vec<Finding>,
 }
 
@@ -587,7 +584,7 @@ impl Outcome {
         self.checked.push(what.into());
     }
 
-    /// Whether a finding of this code is among them.
+    /// Whether there is a finding with this code.
     pub fn has_found(&self, code: Code) -> bool {
         self.findings.iter().any(|finding| finding.code == code)
     }
@@ -596,7 +593,7 @@ impl Outcome {
         self.findings.retain(|finding| finding.code != code);
     }
 
-    /// Worst first, without doubles.
+    /// Sorts the findings, worst first, and removes duplicates.
     pub fn sort(mut self) -> Self {
         self.findings
             .sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
@@ -606,7 +603,7 @@ impl Outcome {
         self
     }
 
-    /// The log that is asked, where it can be believed: votes and proofs of a damaged one are nobody's word.
+    /// The state in the log, unless the log is damaged: then its votes and proofs cannot be believed.
     pub(super) fn sound_log(&self, workspace: &Workspace) -> Result<Option<Snapshot>> {
         match self.has_found(Code::LogDamaged) {
             true => Ok(None),
@@ -614,7 +611,7 @@ impl Outcome {
         }
     }
 
-    /// Nothing can be said of slices and votes without the log that holds them.
+    /// Adds the finding that the log is missing, so that nothing is known of slices and votes.
     pub(super) fn miss_log(&mut self, workspace: &Workspace) {
         let why = match (&workspace.log_from, &workspace.store) {
             (Some(source), _) => {
@@ -638,12 +635,12 @@ impl Outcome {
     }
 }
 
-// What the ticks of a plan that was taken in are worth.
+// The proofs behind the ticks of a plan that was taken in.
 
-/// What each slice is worth at HEAD, by its id: for the ticks of a plan that was taken in.
+/// The state of each slice's proof at HEAD, by its id, for the ticks of a plan that was taken in.
 ///
 /// # Errors
-/// When git or the log cannot be read.
+/// A failing git, or a log that cannot be read.
 pub fn measure_worths(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -654,7 +651,7 @@ pub fn measure_worths(
     let mut worths = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
         let known = snapshot.ledger.slices.get(&slice.slice_id);
-        // It was closed before, and is open again.
+        // It was done before, and is open again.
         let was_accepted = known.is_some_and(|known| known.last_head.is_some());
         let worth = match find_criteria(&judge, slice, &criteria)? {
             None if was_accepted => Worth::Lost("it was opened again".to_owned()),
@@ -684,7 +681,7 @@ fn weigh(criteria: &[Criterion]) -> Worth {
     untold.or_else(none).map_or(Worth::Holds, Worth::Untold)
 }
 
-/// The criteria of what was built here or shown to be there; none of what is open.
+/// The criteria of a slice that was built here or shown to be there; `None` if it is open.
 fn find_criteria(
     judge: &Judge,
     slice: &Slice,
@@ -697,7 +694,7 @@ fn find_criteria(
     Ok((slice.status == SliceStatus::Done).then(|| own.cloned().collect()))
 }
 
-/// How many of the tasks that the source calls done hold: they were built here, or shown to be there.
+/// Counts how many of the tasks that the source calls done hold: they were built here, or shown to be there.
 pub(super) fn count_ticks(
     judge: &Judge,
     snapshot: &Snapshot,

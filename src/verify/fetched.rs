@@ -1,4 +1,4 @@
-//! The log of a remote, fetched to be read: nothing of it is kept here, and no file here shows it.
+//! A remote's log that is fetched only to be read: it is not stored in this clone.
 
 use super::control_plane::check_log;
 use super::criterion_proof::Outcome;
@@ -9,12 +9,11 @@ use crate::service;
 use crate::workspace::{LogSource, Workspace};
 use cook_repo::remote::{Listing, Mark, Remote, RemoteRef, Side, blame, list_cited};
 
-/// Logs of other branches that are tried: one call of git each brings the commit.
+/// Maximum number of logs of other branches that are tried: each takes one call of git to fetch the commit.
 const MAX_TRIED: usize = 64;
 
-/// Makes the workspace look at the log that proves HEAD, of those that the remote holds: that of the
-/// branch, else one by which a commit was found done that HEAD is, or is the merge of. Where the log of
-/// that work took it back, that one.
+/// Makes the workspace use the remote's log that proves HEAD: the log of the branch or else one whose done commit is
+/// HEAD or is merged by it. If the log of that work later took the conclusion back, the later log is used.
 ///
 /// # Errors
 /// `remote_unknown`, `remote_unreachable`, `remote_log_refused`, `log_gone`, `remote_log_rewound`.
@@ -25,8 +24,8 @@ pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Re
     Ok(())
 }
 
-/// Brings what a shallow clone was cut off from: what was merged and into what, where the base's contract
-/// comes from, and what transitions are about.
+/// Fetches the history that a shallow clone lacks: both sides of the merge, the origin of the base's contract, and the
+/// commits of transitions.
 ///
 /// # Errors
 /// As [`fetch`].
@@ -39,14 +38,14 @@ pub fn bring_history(workspace: &mut Workspace, named: &str, branch: Option<&str
     if let Some(commit) = &head.commit {
         let remote = service::remote(workspace, Some(named), branch, Side::Fetch, false)?;
         remote.bring_history(commit)?;
-        // What libgit2 has read of a commit without its parents it keeps.
+        // libgit2 caches commits without their parents.
         workspace.repo = Repo::discover(workspace.repo.root())?;
     }
     Ok(())
 }
 
-/// Brings what the log that was pulled rests on, of a partial clone the files too: here it is verified from
-/// then on, and nothing is fetched for that.
+/// Fetches the commits that a pulled log depends on and, for a partial clone, their files: from then on the log is
+/// verified here without fetching.
 ///
 /// # Errors
 /// As [`fetch`].
@@ -54,7 +53,7 @@ pub fn bring_files(mut workspace: Workspace, from: &Remote, branch: &str) -> Res
     let (Some(tip), Some(snapshot)) = workspace.current()? else {
         return Ok(());
     };
-    // What a shallow clone lacks is its history, and the user says how much of that comes.
+    // A shallow clone lacks history, and the user decides how much of it is fetched.
     if workspace.repo.is_shallow() {
         return Ok(());
     }
@@ -69,12 +68,11 @@ pub fn bring_files(mut workspace: Workspace, from: &Remote, branch: &str) -> Res
         tip: tip.commit,
         ..LogSource::default()
     });
-    // What contradicts it is told where it is verified.
+    // Only fetches; contradictions are reported when the log is verified.
     check_log(&workspace, &mut Outcome::default())
 }
 
-/// Names the remote whose log cannot be read, where it is one's that is looked at, and what a partial
-/// clone does not hold.
+/// Adds to a failure the remote whose log could not be read, or the hint that a partial clone lacks objects.
 pub fn blame_source(workspace: &Workspace, failure: Failure) -> Failure {
     let failure = match failure.code {
         Code::GitFailed if matches!(workspace.repo.promisor(), Ok(Some(_))) => failure.replace_hints([
@@ -135,7 +133,7 @@ fn find(
         }
         let store = read(&remote, &log)?;
         let snapshot = read_snapshot(&remote, &store)?;
-        // Whoever made the ref named it; the log says what it is about.
+        // The ref's name was chosen by whoever pushed it; the log itself says which commit it is about.
         if find_done_commit(&snapshot).as_deref() != Some(done.as_str()) {
             continue;
         }
@@ -158,7 +156,7 @@ fn find(
     }
 }
 
-/// The log of the branch in which a commit was found done, where it went on from there and took that back.
+/// The log of the branch in which a commit was found done, if it continued and took that back.
 fn find_taken_back(
     remote: &Remote,
     of_done: &Snapshot,
@@ -179,8 +177,8 @@ fn find_taken_back(
     Ok(is_back.then(|| (store, log.clone())))
 }
 
-/// A log that went on from where a commit was found done took that back: by undoing any of it, or by
-/// another mission (or none) that nothing was found done for since.
+/// Whether a log that continued after a done commit took the conclusion back: by undoing any of the transitions before
+/// it, or by another mission or a cancellation, unless a later commit was found done.
 fn took_back(
     store: &Store,
     tip: &str,
@@ -237,7 +235,7 @@ fn is_proven(workspace: &Workspace, remote: &Remote, head: &str, done: &str) -> 
     Ok(recognise(&workspace.repo, head, done)?.is_some())
 }
 
-/// Done commits of other logs, those first that HEAD itself names.
+/// Done commits of other logs; those that are HEAD or its parents come first.
 fn candidates(
     workspace: &Workspace,
     head: &str,
@@ -250,7 +248,7 @@ fn candidates(
         let is_named = done.commit == head || parents.contains(&done.commit);
         let rank = match repo.resolve(&done.commit)? {
             _ if is_named => 0,
-            // What came before HEAD's parents was merged before.
+            // A commit that is already part of HEAD's history was merged earlier.
             Some(known) if repo.is_ancestor(&known, head)? => continue,
             Some(_) => 1,
             None => 2,
@@ -262,12 +260,12 @@ fn candidates(
     Ok(ranked.map(|(_, commit, log)| (commit, log)).collect())
 }
 
-/// What done slices rest on.
+/// Fetches the commits that done slices rest on.
 fn bring_heads(remote: &Remote, snapshot: &Snapshot) -> Result<()> {
     let mut commits = list_accepted(snapshot);
     commits.extend(list_cited(snapshot));
     let commits: Vec<String> = commits.into_iter().collect();
-    // What is not to be had is said where it is asked for.
+    // Commits that cannot be fetched are reported where they are needed.
     remote.bring(&commits)?;
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! What a transition says that git answered, asked of git again.
+//! Facts of transitions that git answered, compared with what git answers now.
 //!
-//! A fact that was measured outside of git (a gate, the trust of a machine, a file that was not
-//! committed) cannot be asked again; neither can one about commits or files that this clone does not
-//! hold: where a slice was accepted by it, that is said.
+//! A fact that was measured outside of git (a gate, the trust of a machine, an uncommitted file) cannot be checked
+//! again, nor can one about commits or files that this clone does not hold. If a slice was accepted by such a fact,
+//! that is reported.
 
 use super::criterion_proof::{Kind, find_kind};
 use crate::anchor::Anchor;
@@ -16,7 +16,7 @@ use cook_protocol::machine::{
 use cook_protocol::question::CommitQuestion;
 use std::collections::btree_map::Entry as Place;
 
-/// What the rules ask that git can answer again.
+/// The questions of the rules that git can answer again.
 #[derive(Default)]
 struct Asked {
     since: Option<String>,
@@ -24,25 +24,25 @@ struct Asked {
     anchors: BTreeSet<AnchorQuestion>,
 }
 
-/// Asks git again, one transition after the other.
+/// Checks the facts of one transition after the other.
 pub(super) struct Again<'a> {
     workspace: &'a Workspace,
-    /// Not every commit brings its history.
+    /// Whether commits may lack their history.
     is_shallow: bool,
-    /// Not every commit brings its files.
+    /// Whether commits may lack their files.
     is_partial: bool,
-    /// Commits that done slices were accepted at, and their proof was stamped at.
+    /// Heads and bases of accepted slices, and the commits at which their proof was recorded.
     accepted: BTreeSet<String>,
-    /// The transitions that accepted them.
+    /// The transitions that accepted slices.
     acceptances: BTreeSet<u64>,
-    /// Commits whose files are all here, as far as that was asked.
+    /// Commits whose files are known to be complete in this clone.
     whole: BTreeSet<String>,
     ranges: BTreeMap<(String, String, bool), Range>,
-    /// Settings that were read, by the entry of a commit's tree that holds them.
+    /// Settings that were read, by the mode and id of the file that holds them.
     settings: BTreeMap<Option<(String, String)>, Option<Config>>,
-    /// Transitions that git was asked about.
+    /// Number of transitions that were checked.
     pub compared: u64,
-    /// Transitions that a slice was accepted by and that could not be asked about; the last one, and why.
+    /// Transitions that accepted a slice but could not be checked: their number, the last one, and the reason.
     unasked: Option<(u64, u64, String)>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Again<'a> {
         })
     }
 
-    /// What git contradicts in the facts of a transition, in words.
+    /// Describes what git contradicts in the facts of a transition.
     pub fn contradiction(
         &mut self,
         seq: u64,
@@ -98,7 +98,7 @@ impl<'a> Again<'a> {
             }
             (lacking, _) => lacking,
         };
-        // A done slice rests on what is said here: it accepted one, or reports what was accepted.
+        // A done slice depends on these facts: they accepted one, or report the commit that was accepted.
         let is_decisive = self.acceptances.contains(&seq)
             || reported.is_some_and(|reported| self.accepted.contains(reported));
         match why {
@@ -136,8 +136,8 @@ impl<'a> Again<'a> {
         self.unasked = Some((count + 1, seq, why));
     }
 
-    /// What this clone lacks so that git could be asked about a commit, in words. Of a remote's log, what a
-    /// partial clone left there is fetched.
+    /// Describes what this clone lacks to check a commit; `None` if nothing. For a remote's log, objects that a partial
+    /// clone lacks are fetched.
     fn find_lacking(
         &mut self,
         commit: &str,
@@ -184,7 +184,7 @@ impl<'a> Again<'a> {
         Ok(None)
     }
 
-    /// What could not be asked, of what done slices rest on.
+    /// The finding about acceptances that could not be checked.
     pub fn tell_unasked(&self) -> Option<Finding> {
         let (count, last, why) = self.unasked.as_ref()?;
         let count = count_noun(*count, "transition");
@@ -233,8 +233,8 @@ impl<'a> Again<'a> {
         Ok((found != said).then(|| format!("the commits from {from} to {to} differ")))
     }
 
-    /// What git contradicts of a reported commit and of its gates. What rests on a commit that is not here is not
-    /// asked.
+    /// What git contradicts about a reported commit and its gates. Facts that depend on a commit that is not here are
+    /// skipped.
     fn contradict_commit(
         &mut self,
         before: &Snapshot,
@@ -251,7 +251,7 @@ impl<'a> Again<'a> {
         if !is_here(self.workspace, question, id)? {
             return Ok(None);
         }
-        // Those that were in force: a report of a commit that holds others is refused.
+        // The settings in force at that time: a report of a commit that holds others is refused.
         let repo = &self.workspace.repo;
         let entry = repo.tree_entry(id, SETTINGS)?;
         let entry = entry.map(|entry| (entry.mode, entry.id));
@@ -273,7 +273,7 @@ impl<'a> Again<'a> {
             }
         }
         let question = CommitQuestion {
-            // An abbreviation that was clear then may not be now.
+            // An abbreviated id may have become ambiguous.
             commit: id.clone(),
             ..question.clone()
         };
@@ -282,7 +282,7 @@ impl<'a> Again<'a> {
         Ok(difference(said, &found).map(|what| format!("{what} {}", short(id))))
     }
 
-    /// Proof that stands in files: a place that was not there, or was not the slice's work.
+    /// Checks proofs that rest on files: a place that did not exist, or that was not the slice's work.
     fn anchors(
         &mut self,
         seq: u64,
@@ -345,7 +345,7 @@ fn list_acceptances(snapshot: &Snapshot) -> impl Iterator<Item = u64> {
     ledgers.filter_map(|ledger| Some(ledger.accepted.as_ref()?.seq.0))
 }
 
-/// The commits that done slices were accepted at, and that their proof was stamped at.
+/// Heads and bases of accepted slices, and the commits at which their proof was recorded.
 pub(super) fn list_accepted(snapshot: &Snapshot) -> BTreeSet<String> {
     let mut commits = BTreeSet::new();
     for ledger in snapshot.ledger.slices.values() {
@@ -360,7 +360,7 @@ pub(super) fn list_accepted(snapshot: &Snapshot) -> BTreeSet<String> {
     commits
 }
 
-/// Every commit that the answer is found by.
+/// Whether all commits that the answer depends on are in this clone.
 fn is_here(workspace: &Workspace, question: &CommitQuestion, id: &str) -> Result<bool> {
     let named = [id, &question.basis].into_iter();
     let named = named.chain(question.since.as_deref());

@@ -1,7 +1,7 @@
-//! `cook verify`: everything recomputed from files, log and git.
+//! `cook verify`: recomputes everything from files, log and git.
 //!
-//! Readers never write. A file that is JSON but breaks a rule is a finding and
-//! stays as it is; severities are the catalogue's.
+//! Writes nothing. A file that is JSON but breaks a rule becomes a finding and stays as it is; the catalogue of codes
+//! defines the severities.
 
 mod all;
 mod base;

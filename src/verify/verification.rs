@@ -1,4 +1,4 @@
-//! A question about a commit, and what was found out.
+//! A question about a commit or a slice, and its answer.
 
 use super::base::Compared;
 use super::criterion_proof::{Criterion, Outcome};
@@ -47,7 +47,7 @@ impl Answered {
         }
     }
 
-    /// Nothing of the question could be looked at.
+    /// Turns this into the answer when the log is missing or damaged.
     pub(super) fn without_log(mut self, workspace: &Workspace) -> Self {
         self.has_log = false;
         self.answer = match self.outcome.has_found(Code::LogDamaged) {
@@ -61,7 +61,7 @@ impl Answered {
         self
     }
 
-    /// What is wrong with the criteria, and whose word it is what the log only records.
+    /// Adds findings about the criteria and about who vouches for the parts that the log only records.
     pub(super) fn finish(mut self, workspace: &Workspace) -> Result<Self> {
         let is_shallow = workspace.repo.is_shallow();
         let wrong = self.criteria.iter();
@@ -72,7 +72,7 @@ impl Answered {
         Ok(self)
     }
 
-    /// The answer together with what the comparison with the base came to.
+    /// Adds the result of the comparison with the base.
     #[must_use]
     pub fn with_base(mut self, mut compared: Compared) -> Self {
         self.answer = format!("{}; {}", self.answer, compared.words());
@@ -85,7 +85,7 @@ impl Answered {
     }
 }
 
-// How the commit at hand is the one that was found done: itself, by its tree, or as exactly its merge.
+// How HEAD relates to the commit that was found done: it is that commit, has its tree, or is exactly its merge.
 
 /// How a commit is the proven one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -136,12 +136,12 @@ impl CommitStanding {
         }
     }
 
-    /// Its tree is one that nobody has judged: only what runs at HEAD says something of it.
+    /// Whether its tree was never judged, so that only runs at HEAD count.
     pub fn is_new_tree(&self) -> bool {
         self.how == Some(Proven::MergedFrom)
     }
 
-    /// In words: how the commit at hand is the proven one, or that it is not.
+    /// Describes how HEAD relates to the proven commit.
     pub fn words(&self, proven: &str, open: &str) -> String {
         let head = match &self.head.commit {
             Some(head) => quote_commit(head),
@@ -173,7 +173,7 @@ fn quote_commit(id: &str) -> String {
     format!("`{}`", short(id))
 }
 
-/// A commit in the place of HEAD.
+/// A head at the given commit, to be used in the place of HEAD.
 pub(crate) fn head_at(commit: &str) -> Head {
     Head {
         commit: Some(commit.to_owned()),
@@ -182,7 +182,7 @@ pub(crate) fn head_at(commit: &str) -> Head {
     }
 }
 
-/// Finds out, and says what is wrong where it is not.
+/// Finds how HEAD relates to the done commit; adds a finding if it does not.
 pub(super) fn find_standing(
     workspace: &Workspace,
     snapshot: &Snapshot,
@@ -197,7 +197,7 @@ pub(super) fn find_standing(
     Ok(CommitStanding::new(head, done, how))
 }
 
-/// The commit that the last conclusion was about.
+/// The commit of the last conclusion, if the project is done.
 pub(super) fn find_done_commit(snapshot: &Snapshot) -> Option<String> {
     let evidence = &snapshot.evidence;
     let is_done = snapshot.state.continuation_policy == Policy::Done
@@ -247,10 +247,10 @@ fn how(
     Ok(how)
 }
 
-/// How a commit is the done one, and of a merge how it was made.
+/// How a commit relates to the done commit, with the details of a merge.
 type Recognised = (Proven, Option<MergedFrom>);
 
-/// How a commit is the done one (full ids, both here); none = it is not.
+/// How a commit relates to the done commit (full ids, both in this clone); `None` if it does not.
 pub(super) fn recognise(repo: &Repo, head: &str, done: &str) -> Result<Option<Recognised>> {
     if head == done {
         return Ok(Some((Proven::Itself, None)));
@@ -262,27 +262,26 @@ pub(super) fn recognise(repo: &Repo, head: &str, done: &str) -> Result<Option<Re
     Ok(merged.map(|from| (Proven::MergedFrom, Some(from))))
 }
 
-// Whose word it is, what a fetched log only records: a signature of its tip, by somebody whom the
-// base branch lists.
+// Who vouches for the records of a fetched log: a signature of its tip by a signer whom the base branch lists.
 
-/// Who may sign, as ssh-keygen reads it.
+/// The list of permitted signers, in the format of ssh-keygen.
 const SIGNERS: &str = ".agent/allowed_signers";
 
-/// Whose word the recorded part of a fetched log is.
+/// Who vouches for the records of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Word {
-    /// There is no list: whoever can push the ref.
+    /// There is no list: anyone who can push the ref.
     Pushers,
-    /// Somebody on the list.
+    /// Signed by a listed signer.
     Signer(String),
-    /// There is a list, and nobody on it: the code, and why.
+    /// There is a list, but no signature by a listed signer; the code and the reason.
     Nobody(Code, String),
 }
 
 impl Word {
-    /// For the first line.
+    /// The part of the first line of the answer about the records.
     fn words(&self, workspace: &Workspace, source: &LogSource) -> String {
-        // A remote's own branch may list whom it likes.
+        // A remote's own branch may list anyone.
         let lister = match &workspace.judging {
             None if source.remote == FORMER => {
                 "the default branch that this clone knows".to_owned()
@@ -307,7 +306,7 @@ impl Word {
         }
     }
 
-    /// What is wrong, if anything.
+    /// The finding, if no listed signer vouches.
     fn finding(&self) -> Option<Finding> {
         match self {
             Self::Nobody(code, why) => Some(Finding::new(*code, why.clone()).at(SIGNERS)),
@@ -316,8 +315,8 @@ impl Word {
     }
 }
 
-/// Says of a log that came from a remote whose word it is. Of one that was pulled it is asked where
-/// there is a list: what this clone recorded afterwards is its own.
+/// Adds who vouches for the records of a log that came from a remote. For a pulled log only the transitions up to the
+/// pulled tip count; this clone recorded the later ones itself.
 fn tell_word(workspace: &Workspace, answer: &mut String, outcome: &mut Outcome) -> Result<()> {
     let sources = match (&workspace.log_from, &workspace.judging) {
         (Some(source), _) => vec![source.clone()],
@@ -349,19 +348,19 @@ fn tell_word(workspace: &Workspace, answer: &mut String, outcome: &mut Outcome) 
     Ok(())
 }
 
-/// Somebody whom the base lists signed the tip of a log that was fetched.
+/// Whether a signer listed by the base signed the tip of a fetched log.
 pub(super) fn is_signed(workspace: &Workspace, source: &LogSource) -> Result<bool> {
     Ok(matches!(find_word(workspace, source)?, Word::Signer(_)))
 }
 
-/// Looks at the signature of the tip, where the base lists signers: the one that was named, else the
-/// default branch of the remote.
+/// Checks the signature of the tip if the base lists signers. The base is the one that was named or else the default
+/// branch of the remote.
 fn find_word(workspace: &Workspace, source: &LogSource) -> Result<Word> {
     let tracked = service::find_tracked_default(workspace, &source.remote)?;
     let judging = workspace.judging.as_ref().map(|judging| &judging.commit);
     let known = || source.base.as_ref().or(tracked.as_ref());
     let base = judging.or_else(known);
-    // A log that was fetched names a remote: what a partial clone left there may be fetched too.
+    // The remote of a fetched log is known, so objects that a partial clone lacks may be fetched.
     if let (Some(base), Some(_)) = (base, &workspace.log_from) {
         workspace.repo.fetch_missing(base, &[])?;
     }
@@ -379,7 +378,7 @@ fn find_word(workspace: &Workspace, source: &LogSource) -> Result<Word> {
     }
 }
 
-/// The list of a commit.
+/// The list of signers at a commit.
 enum List {
     Nothing,
     Of(Vec<u8>),
@@ -400,11 +399,10 @@ fn read_list(workspace: &Workspace, base: Option<&String>) -> Result<List> {
     })
 }
 
-/// Whether whoever reads the log lets this signature of it count: where the base lists signers, it is one
-/// of theirs.
+/// Checks that this signature counts for the reader: if the base lists signers, the signer must be on that list.
 ///
 /// # Errors
-/// `signer_not_listed`, `signer_out_of_time`.
+/// `signer_not_listed`, `signer_out_of_time`, `signing_failed`.
 pub(crate) fn check_signature(
     workspace: &Workspace,
     base: Option<&String>,
@@ -432,8 +430,8 @@ pub(crate) fn check_signature(
     )
 }
 
-/// The base that says who may sign what is pushed there. A remote is asked for its default branch where this
-/// clone does not track that.
+/// The base that lists the permitted signers for a push to this remote. If this clone does not track the remote's
+/// default branch, the remote is asked for it.
 ///
 /// # Errors
 /// A repository that cannot be read; `remote_unreachable`.
@@ -445,8 +443,8 @@ pub(crate) fn find_signing_base(
     Ok(ask_base(workspace, to, branch)?.1)
 }
 
-/// The remote whose list of signers counts for a log, and its default branch; whether that is what the
-/// remote names, else it is what this clone saw last.
+/// The remote whose list of signers counts for a log, and its default branch. The bool tells whether that is the branch
+/// that the remote names now, and not only the one that this clone saw last.
 fn ask_base(
     workspace: &Workspace,
     of: &Remote,
@@ -477,9 +475,9 @@ fn ask_base(
     })
 }
 
-/// Of a log that was just taken in from a remote: who signed it, or why nobody's signature counts;
-/// nothing where nobody lists signers. The list of the default branch is kept, and asked for where this
-/// clone does not track that branch.
+/// For a log that was just taken in from a remote: who signed it, or a finding why the signature does not count; both
+/// `None` if there is no list of signers. The list of the default branch is kept for later; it is fetched if this clone
+/// does not track that branch.
 ///
 /// # Errors
 /// A repository or a log that cannot be read; `remote_unreachable`.
@@ -493,7 +491,7 @@ pub(crate) fn tell_signer(
     };
     let (remote, base, is_told) = ask_base(workspace, from, branch)?;
     if let Some(base) = base.as_ref().filter(|_| is_told) {
-        // For when nobody is asked. On a list that cannot be read nobody stands.
+        // Kept for times without a connection. A list that cannot be read permits nobody.
         match read_list(workspace, Some(base))? {
             List::Nothing => from.keep_signers(None),
             List::Of(list) => from.keep_signers(Some(&list)),
@@ -517,7 +515,7 @@ fn from_unsigned(why: &str) -> Word {
     Word::Nobody(Code::WordUnsigned, why.to_owned())
 }
 
-/// Whose signature it is by the list, or why it counts for nothing.
+/// The listed signer, or why the signature does not count.
 fn judge(list: &[u8], signed: &Signed) -> Result<Word> {
     let Some(blob) = Blob::read(signed.signature.as_bytes()) else {
         return Ok(from_unsigned(
@@ -532,7 +530,7 @@ fn judge(list: &[u8], signed: &Signed) -> Result<Word> {
         return Ok(Word::Nobody(Code::WordNamespace, what));
     }
     let (code, what) = match signature::find_signer(list, &signed.signature, &signed.payload) {
-        // What cannot be checked is signed by nobody.
+        // A signature that cannot be checked does not count.
         Err(failure) => (Code::WordUnsigned, failure.message),
         Ok(Signer::Listed(who)) => return Ok(Word::Signer(who)),
         Ok(Signer::OutOfTime(why)) => (

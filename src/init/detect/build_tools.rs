@@ -1,11 +1,11 @@
-//! What each language and each build tool proposes: gates, caches, and what comes before the gates.
+//! What each language and each build tool proposes: gates, caches, and setup commands.
 
 use super::manifests::{Check, Files, Proposed};
 use crate::prelude::*;
 use toml::Table;
 
-/// What all of them propose. A task runner's targets are taken only where no build tool brought a test of its own, since they
-/// mostly call it.
+/// The proposals of all tools. Targets of a task runner are used only if no build tool proposes a test, because they
+/// mostly call one.
 pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed> {
     let mut found = Proposed::default();
     detect_rust(files, &mut found)?;
@@ -29,8 +29,8 @@ fn detect_native(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     cmake(files, found)
 }
 
-/// What a build tool needs: its files, its command, the wrapper script that stands in for its program, and the directories
-/// that it fills. They fetch what they need as they run.
+/// Tools that fetch their dependencies while they run. For each: its name, its files, its command, the wrapper script
+/// that replaces its program, and the directories that it fills.
 const SIMPLE: [[&str; 5]; 4] = [
     ["sbt", "build.sbt", "sbt test", "", "target"],
     ["stack", "stack.yaml", "stack test", "", ".stack-work"],
@@ -40,10 +40,10 @@ const SIMPLE: [[&str; 5]; 4] = [
 
 const GRADLE: &str = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts";
 
-/// One file, one command, through the tool's wrapper script where one is there.
+/// Proposes one command for each such tool, with the tool's wrapper script if there is one.
 fn simple(files: &Files<'_>, found: &mut Proposed) {
     for [tool, sources, plain, wrapper, caches] in SIMPLE {
-        // A module of Maven finds the others only where all of them begin.
+        // A Maven module finds its sibling modules only if the build starts at their common parent.
         let has_modules = |above: Files<'_>| {
             let text = above.text("pom.xml").ok().flatten();
             text.is_some_and(|text| text.contains("<modules>"))
@@ -67,7 +67,7 @@ fn simple(files: &Files<'_>, found: &mut Proposed) {
     }
 }
 
-/// Modules come into the home directory, which a clean room keeps.
+/// Modules are downloaded into the home directory, which a clean room keeps.
 fn go(files: &Files<'_>, found: &mut Proposed) {
     let source = "go.mod";
     if !files.has(source) {
@@ -179,8 +179,8 @@ fn php(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     Ok(())
 }
 
-/// One command, because a gate is answered by its receipt alone: a test of its own would find what
-/// another commit built. The build directory is in `.agent/tmp/`, where it cannot make the worktree
+/// Builds and tests in one command, because the receipt of a gate must not depend on another gate: a separate test
+/// would run what another commit built. The build directory is in `.agent/tmp/`, where it cannot make the worktree
 /// dirty.
 fn cmake(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let source = "CMakeLists.txt";
@@ -204,7 +204,7 @@ fn cmake(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     Ok(())
 }
 
-/// The options of a project (its file in small letters, without blanks) that its CI turns on.
+/// The options of a project that its CI turns on. `text` is its file in lower case, without spaces.
 fn list_options(text: &str, workflows: &[String]) -> String {
     let words = workflows.iter().flat_map(|text| text.split_whitespace());
     let names = words.filter_map(|word| word.strip_prefix("-D")?.strip_suffix("=ON"));
@@ -220,12 +220,11 @@ fn list_options(text: &str, workflows: &[String]) -> String {
 
 // `package.json` scripts by package manager, and Deno.
 
-/// Scripts that are checks, with the name their gate gets.
+/// Scripts that are checks; each gives its name to a gate.
 const SCRIPTS: [&str; 4] = ["test", "lint", "typecheck", "build"];
 const PACKAGE: &str = "package.json";
 
-/// A package manager, its lock files, the install that follows one to the letter, and the one for
-/// a package that has none.
+/// A package manager, its lock files, its install command for an existing lock file, and the one without a lock file.
 type Manager = (
     &'static str,
     &'static [&'static str],
@@ -293,7 +292,7 @@ fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<()> {
     let tool = manager.0;
     for name in SCRIPTS {
         let says = manifest["scripts"][name].as_str().unwrap_or_default();
-        // `npm init` leaves a test that always fails, and a watcher never ends.
+        // `npm init` creates a test that always fails, and a watcher never ends.
         let real = !says.trim().is_empty()
             && !says.contains("no test specified")
             && !says.contains("--watch");
@@ -305,7 +304,7 @@ fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<()> {
     install(at, manager, of_all, found)
 }
 
-/// The nearest folder above whose package has others as parts: what they need is installed there.
+/// The nearest folder above whose package is a workspace: dependencies are installed there.
 fn find_workspace<'a>(files: &Files<'a>) -> Result<Option<(Files<'a>, Value)>> {
     for above in files.above() {
         let text = above.text(PACKAGE)?.unwrap_or_default();
@@ -317,7 +316,7 @@ fn find_workspace<'a>(files: &Files<'a>) -> Result<Option<(Files<'a>, Value)>> {
     Ok(None)
 }
 
-/// What the package names comes first: its scripts need it, and targets of make call them.
+/// Installs the dependencies before the checks, because scripts need them and make targets call scripts.
 fn install(
     files: &Files<'_>,
     (tool, locks, exact, loose): Manager,
@@ -342,7 +341,7 @@ fn install(
     Ok(())
 }
 
-/// Yarn 2 and later know other words than Yarn 1.
+/// Yarn 2 and later have other options than Yarn 1.
 fn is_later_yarn(files: &Files<'_>, manifest: &Value) -> Result<bool> {
     let declared = manifest["packageManager"].as_str().unwrap_or_default();
     if let Some(version) = declared.strip_prefix("yarn@") {
@@ -363,11 +362,10 @@ fn package_manager(files: &Files<'_>, declared: Option<&str>) -> Manager {
     by_name.or_else(by_lock).copied().unwrap_or(npm)
 }
 
-// Python: nox and tox where they are set up, else pytest or unittest through the
-// project's environment tool, or in a virtual environment of what the project names. Each with the
-// names of its tests: a proof is named by them.
+// Python: nox or tox if they are configured, else pytest or unittest, through the project's environment tool or in a
+// virtual environment with the project's dependencies. Each prints the names of the tests, because proofs name tests.
 
-/// A tool that keeps an environment: its lock file, how it runs tests, how it makes one.
+/// Tools that manage an environment: lock file, command that runs the tests, command that creates the environment.
 const TOOLS: [(&str, &str, &str); 4] = [
     ("uv.lock", "uv run pytest -v", "uv sync --locked"),
     (
@@ -417,7 +415,7 @@ fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let manifest = found.read_toml(files.place(PROJECT), &text);
     let project = Project::read(files, &manifest)?;
     if let Some(source) = pytest(files, &text)? {
-        // A member's lock file is that of its workspace.
+        // A member of a workspace uses the lock file of the workspace.
         let tool = TOOLS.into_iter().find_map(|(lock, run, make)| {
             let mut all = std::iter::once(files.clone()).chain(files.above());
             Some((all.find(|at| at.has(lock))?, lock, run, make))
@@ -451,7 +449,7 @@ fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     Ok(())
 }
 
-/// The environment of tox that the project's CI names, where it names one and no expression; else the one of the
+/// The tox environment that the project's CI names, if it names exactly one, by a plain name; else the one of the
 /// Python that runs tox.
 fn choose_environment(workflows: &[String]) -> String {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -467,12 +465,12 @@ fn choose_environment(workflows: &[String]) -> String {
     only.copied().unwrap_or("py").to_owned()
 }
 
-/// What a project says it needs.
+/// The dependencies that a project declares.
 struct Project {
     requirements: Vec<&'static str>,
-    /// It can be installed itself.
+    /// Whether the project itself can be installed.
     is_package: bool,
-    /// It names packages of others, or its tests find it only where it is installed.
+    /// Whether it needs other packages, or its tests can import it only if it is installed.
     needs_packages: bool,
     names_pytest: bool,
     extra: Option<String>,
@@ -530,7 +528,7 @@ impl Project {
         })
     }
 
-    /// A virtual environment with all that it names, and itself.
+    /// Creates a virtual environment with the declared dependencies and the project itself.
     fn add_environment(&self, files: &Files<'_>, found: &mut Proposed, also: Option<&str>) {
         let mut words: Vec<String> = Vec::new();
         if self.is_package {
@@ -541,7 +539,7 @@ impl Project {
         words.extend(also.map(str::to_owned));
         let mut commands = vec!["python3 -m venv .venv".to_owned()];
         if self.group.is_some() {
-            // The pip that an older Python brings knows no groups.
+            // The pip of an older Python does not support dependency groups.
             commands.push(".venv/bin/python -m pip install --upgrade pip".to_owned());
         }
         let words = words.join(" ");
@@ -551,10 +549,10 @@ impl Project {
     }
 }
 
-/// Extras under which packages name what their tests need.
+/// Usual names of extras with the dependencies of tests.
 const EXTRAS: [&str; 4] = ["test", "tests", "testing", "dev"];
 
-/// Whether a `setup.py` or `setup.cfg` seems to have that extra. pip warns of one that it does not have.
+/// Whether a `setup.py` or `setup.cfg` seems to define that extra. pip only warns of an unknown extra.
 fn names_extra(text: &str, name: &str) -> bool {
     let Some((_, extras)) = text.split_once("extras_require") else {
         return false;
@@ -564,13 +562,13 @@ fn names_extra(text: &str, name: &str) -> bool {
     quoted.iter().any(|word| extras.contains(word)) || extras.lines().any(is_key)
 }
 
-/// The first of these names that the table has, as words of a command.
+/// The first of these names that is a key of the table.
 fn find_named(names: &[&'static str], table: Option<&Table>) -> Option<&'static str> {
     let mut names = names.iter().copied();
     names.find(|name| table.is_some_and(|table| table.contains_key(*name)))
 }
 
-/// The file that shows that pytest is used.
+/// The file that shows that the project uses pytest.
 fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>> {
     if let Some(source) = files.first(&["pytest.ini", "conftest.py"]) {
         return Ok(Some(source));
@@ -592,12 +590,12 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>> {
     Ok(None)
 }
 
-/// The file that shows a Python project, when it has tests that need no pytest, and the option that
-/// says where they are.
+/// The file that identifies a Python project whose tests do not need pytest, and the option for the directory of the
+/// tests.
 fn unittest(files: &Files<'_>) -> Option<(&'static str, &'static str)> {
     let source = files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"])?;
     let is_test = |name: &str| name.starts_with("test") && name.ends_with(".py");
-    // Beside the sources a name alone proves nothing.
+    // Next to the sources, a file name alone does not identify a test.
     let is_root_test = |name: &str| {
         let text = is_test(name).then(|| files.text(name).ok().flatten());
         text.flatten().is_some_and(|text| text.contains("unittest"))
@@ -623,7 +621,7 @@ fn detect_rust(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     };
     let manifest = found.read_toml(files.place(source), &text);
     let table = |name: &str| manifest.get(name).and_then(toml::Value::as_table);
-    // A member's lock file is that of its workspace.
+    // A member of a workspace uses the lock file of the workspace.
     let mut lock = None;
     for at in std::iter::once(files.clone()).chain(files.above()) {
         let is_known = lock.is_some();
@@ -656,8 +654,7 @@ fn detect_rust(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     Ok(())
 }
 
-/// Whether a build looks for crates that are not in the repository; of a workspace that is taken
-/// as so, because its members are not read.
+/// Whether a build fetches crates from outside the repository. True for a workspace, because its members are not read.
 fn fetches(manifest: &Table) -> bool {
     if manifest.contains_key("workspace") {
         return true;
@@ -676,7 +673,7 @@ fn fetches(manifest: &Table) -> bool {
     })
 }
 
-// Targets of make and just, for repositories whose build tool brings no test.
+// Targets of make and just, for repositories whose build tool proposes no test.
 
 fn detect_runner(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     let justfiles = ["justfile", "Justfile", ".justfile"];
@@ -688,13 +685,13 @@ fn detect_runner(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
             return Ok(());
         }
     }
-    // The order in which make itself looks.
+    // The order in which make looks for its file.
     if let Some(source) = files.first(&["GNUmakefile", "makefile", "Makefile"]) {
         let text = files.text(source)?.unwrap_or_default();
         if let Some(name) = choose(&text, target, ["check", "test"]) {
             let is_there = files.has(name) || files.has_directory(name);
             let run = match is_there && !is_phony(&text, name) {
-                // make does nothing for a target that is there as a file.
+                // Without `-B`, make does nothing if a file has the target's name.
                 true => format!("make -B {name}"),
                 false => format!("make {name}"),
             };
@@ -705,7 +702,7 @@ fn detect_runner(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     Ok(())
 }
 
-/// Where recipes put what they make: of the usual names those that git is told to leave out.
+/// The usual build directories that git ignores.
 fn build_directories(files: &Files<'_>) -> Vec<&'static str> {
     const USUAL: [&str; 7] = ["build", "_build", ".build", "out", "obj", "dist", "bin"];
     let asked = USUAL.map(|name| format!("{name}/"));
@@ -715,7 +712,7 @@ fn build_directories(files: &Files<'_>) -> Vec<&'static str> {
     dirs.map(|(name, _)| name).collect()
 }
 
-/// `test` where it is defined, else `check`.
+/// `test` if it is defined, else `check`.
 fn choose(
     text: &str,
     defines: fn(&str, &str) -> bool,
@@ -729,7 +726,7 @@ fn choose(
     }
 }
 
-/// `test: deps`, `lint test:`, `test::`, and not `test := value`.
+/// Whether the line defines the target: `test: deps`, `lint test:`, `test::`, but not `test := value`.
 fn target(line: &str, name: &str) -> bool {
     let Some((targets, rest)) = line.split_once(':') else {
         return false;
@@ -740,13 +737,13 @@ fn target(line: &str, name: &str) -> bool {
         && targets.split_whitespace().any(|target| target == name)
 }
 
-/// `.PHONY: test lint`
+/// Whether the target is declared as in `.PHONY: test lint`.
 fn is_phony(text: &str, name: &str) -> bool {
     let mut phony = text.lines().filter_map(|line| line.strip_prefix(".PHONY"));
     phony.any(|names| names.split([' ', '\t', ':']).any(|word| word == name))
 }
 
-/// `test:`, `@test: deps`, and with parameters only when none has to be given.
+/// Whether the line defines the recipe: `test:`, `@test: deps`; with parameters only if all are optional.
 fn recipe(line: &str, name: &str) -> bool {
     let line = line.strip_prefix('@').unwrap_or(line);
     let Some((head, rest)) = line.split_once(':') else {

@@ -1,15 +1,15 @@
-//! The files of a folder, in a worktree or in a commit, read up to a cap.
+//! Reads the files of a folder, in a worktree or in a commit, up to a size limit.
 
 use crate::init::text_files::Tree;
 use crate::prelude::*;
 use cook_repo::git::Entry;
 use std::borrow::Cow;
 
-/// Bytes of a file that are looked at; a larger one counts as there, but empty.
+/// Maximum size in bytes of a file that is read; a larger one counts as present but empty.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Names of a directory that are looked at.
+/// Maximum number of names that are read from a directory.
 const MAX_NAMES: usize = 10_000;
-/// Where GitHub's workflows stand, and how many are read.
+/// The directory of GitHub workflows, and the maximum number that is read.
 const WORKFLOWS: &str = ".github/workflows";
 const MAX_WORKFLOWS: usize = 50;
 
@@ -17,7 +17,7 @@ const MAX_WORKFLOWS: usize = 50;
 #[derive(Clone)]
 pub(in crate::init) struct Files<'a> {
     from: From<'a>,
-    /// Relative to the root; nothing = the root itself.
+    /// Path relative to the root; empty for the root itself.
     dir: String,
 }
 
@@ -35,7 +35,7 @@ enum From<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Those at the top of a worktree.
+    /// The top folder of a worktree.
     pub(in crate::init) fn new(root: &'a Path) -> Self {
         let tree = Tree::new(root);
         Self {
@@ -44,7 +44,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Those at the top of a commit (full id), which has these files.
+    /// The top folder of a commit (full id) with these files.
     pub(in crate::init) fn of_commit(
         repo: &'a Repo,
         id: &'a str,
@@ -56,7 +56,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Those of another folder.
+    /// Another folder of the same worktree or commit.
     pub(in crate::init) fn at(&self, dir: &str) -> Self {
         Self {
             from: self.from,
@@ -64,17 +64,17 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The folder.
+    /// Path of the folder.
     pub(super) fn dir(&self) -> &str {
         &self.dir
     }
 
-    /// The folders above it, the nearest first.
+    /// The folders above it, nearest first.
     pub(super) fn above(&self) -> impl Iterator<Item = Self> {
         list_folders(&self.dir).map(|dir| self.at(dir))
     }
 
-    /// A path of the folder, from the root.
+    /// A path in the folder, relative to the root.
     pub(super) fn place(&self, path: &str) -> String {
         match (self.dir.as_str(), path) {
             ("", path) => path.to_owned(),
@@ -83,7 +83,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// A file's text, with what is not UTF-8 replaced; none when no plain file is there.
+    /// A file's text, with invalid UTF-8 replaced; `None` if it is not a regular file.
     pub(in crate::init) fn text(&self, path: &str) -> Result<Option<String>> {
         let place = self.place(path);
         let bytes = match self.from {
@@ -107,7 +107,7 @@ impl<'a> Files<'a> {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// The same of a file that commits hold: what git ignores is in no clone.
+    /// As [`Files::text`], but `None` if git ignores the file, because no clone has it.
     pub(super) fn read_committed(&self, path: &str) -> Result<Option<String>> {
         match self.list_ignored(&[path]).is_empty() {
             true => self.text(path),
@@ -133,12 +133,12 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The first of these files that is there.
+    /// The first of these files that exists.
     pub(super) fn first(&self, paths: &[&'static str]) -> Option<&'static str> {
         paths.iter().copied().find(|path| self.has(path))
     }
 
-    /// Those of these files that are there and that commits hold.
+    /// The files that exist and that git does not ignore.
     pub(super) fn list_committed(&self, paths: &[&'static str]) -> Vec<&'static str> {
         let there: Vec<&'static str> = paths
             .iter()
@@ -150,7 +150,7 @@ impl<'a> Files<'a> {
         kept.collect()
     }
 
-    /// Those of these paths that git leaves out of commits; none where there is no repository.
+    /// The paths that git ignores; empty if there is no repository.
     pub(super) fn list_ignored(&self, paths: &[&str]) -> BTreeSet<String> {
         if paths.is_empty() {
             return BTreeSet::new();
@@ -171,7 +171,7 @@ impl<'a> Files<'a> {
             .collect()
     }
 
-    /// Whether a file in that directory satisfies the test on its name.
+    /// Whether the name of any file in that directory passes the test.
     pub(super) fn any_name(&self, directory: &str, test: impl Fn(&str) -> bool) -> bool {
         self.list_names(directory).iter().any(|name| test(name))
     }
@@ -201,7 +201,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The texts of the repository's workflows, by their names.
+    /// The texts of the repository's workflows, sorted by file name.
     pub(super) fn read_workflows(&self) -> Result<Vec<String>> {
         let root = self.at("");
         let mut names = root.list_names(WORKFLOWS);
@@ -215,29 +215,28 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The folders above a path, the nearest first; the last is the root, which is nothing.
+/// The folders above a path, nearest first; the last is the root, as an empty string.
 pub(crate) fn list_folders(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.rmatch_indices('/').map(|(end, _)| &path[..end]);
     let root = (!path.is_empty()).then_some("");
     ends.chain(root)
 }
 
-// What is found: commands that say whether the repository is in order, and what a clean room
-// needs so that they can.
+// The results of the detection: commands that check the repository, and what a clean room needs to run them.
 
-/// One command that says whether the repository is in order.
+/// A command that checks the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     pub(super) tool: &'static str,
-    /// What it asks: `test`, `lint`, `build` and the like.
+    /// The kind of check: `test`, `lint`, `build` and so on.
     pub kind: &'static str,
-    /// The command; plain words with one blank between them.
+    /// The command, as plain words separated by single spaces.
     pub run: Cow<'static, str>,
-    /// The file that says so.
+    /// The file that it was found in.
     pub source: &'static str,
-    /// Part of the stop verifier, and red is a must-fix finding.
+    /// Whether it is part of the stop verifier, so that a failure is a must-fix finding.
     pub required: bool,
-    /// It fetches what it needs, where no setup does.
+    /// Whether it needs the network because no setup command fetches its dependencies.
     pub network: bool,
 }
 
@@ -264,25 +263,25 @@ impl Check {
     }
 }
 
-/// What the settings of a repository could be.
+/// The proposed settings for a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Proposed {
-    /// In the order in which they should run.
+    /// The checks, in the order in which they should run.
     pub checks: Vec<Check>,
-    /// Directories that stay from run to run.
+    /// Directories that are kept from run to run.
     pub cache: Vec<&'static str>,
-    /// Commands that come before the checks in a clone, each with its folder.
+    /// Setup commands that run in a clone before the checks, each with its folder.
     pub setup: Vec<(String, String)>,
-    /// Files whose change makes them run again, from the root.
+    /// Files, relative to the root, whose change makes the setup run again.
     pub setup_inputs: Vec<String>,
-    /// A setup rests on files that cannot be named: every commit makes it run again.
+    /// Whether a setup depends on files that are not known, so that it runs again for every commit.
     pub setup_always: bool,
-    /// Files that are not what their names say, each with what is wrong: nothing is taken from them.
+    /// Messages about files that cannot be parsed and are not used.
     pub unread: Vec<String>,
 }
 
 impl Proposed {
-    /// A file as JSON; nothing, and a note of it, where it is none.
+    /// Parses a JSON file; null, with a message in `unread`, if it is invalid.
     pub(super) fn read_json(&mut self, path: String, text: &str) -> serde_json::Value {
         serde_json::from_str(text).unwrap_or_else(|error| {
             self.unread.push(format!(
@@ -292,7 +291,7 @@ impl Proposed {
         })
     }
 
-    /// The same of TOML.
+    /// Parses a TOML file; empty, with a message in `unread`, if it is invalid.
     pub(super) fn read_toml(&mut self, path: String, text: &str) -> toml::Table {
         toml::from_str(text).unwrap_or_else(|error: toml::de::Error| {
             let what = error.message();
@@ -315,8 +314,8 @@ impl Proposed {
         }
     }
 
-    /// Commands that make a clone fit to run, and the files that decide what they bring; no file =
-    /// they cannot be named.
+    /// Adds setup commands, and the files that their result depends on; without any files, the setup runs again for
+    /// every commit.
     pub(super) fn add_setup<T: Into<String>>(
         &mut self,
         files: &Files<'_>,
@@ -334,12 +333,12 @@ impl Proposed {
         }
     }
 
-    /// One of the checks runs tests.
+    /// Whether any of the checks runs tests.
     pub fn has_test(&self) -> bool {
         self.checks.iter().any(|check| check.kind == "test")
     }
 
-    /// A check's own name: `test`, or `npm-test` where `test` is taken.
+    /// The name of a check: its kind, such as `test`, or `npm-test` if several checks have this kind.
     pub fn name_check(&self, check: &Check) -> String {
         let alike = self.checks.iter().filter(|other| other.kind == check.kind);
         match alike.count() {

@@ -1,10 +1,9 @@
-//! What a repository is, told from the files at the top of it, or of a folder: its checks, and what a clean
-//! room needs before they can run.
+//! Detects from the files at the top of a repository or a folder which checks it has, and what a clean room needs to
+//! run them.
 //!
-//! Nothing is run. Every command is put together from constants of this module: what a file says
-//! only decides whether the command is proposed, so a hostile file can add no word to one, but for the
-//! name of an environment or an option, of letters and digits, that its CI sets. Files
-//! are read up to a cap; links are not followed.
+//! Nothing is run. Every command is built from constants of this module: file contents only decide whether a command is
+//! proposed, so a hostile file cannot add words to it, except the name of an environment or an option that its CI sets,
+//! which has only plain name characters. Files are read up to a size limit, and links are not followed.
 
 mod build_tools;
 mod manifests;
@@ -16,19 +15,19 @@ use crate::prelude::*;
 use build_tools::detect_in;
 use cook_protocol::trials::is_among_tests;
 
-/// What the settings of a repository could be; nothing in an empty one.
+/// The proposed settings for a repository; empty if nothing is found.
 ///
 /// # Errors
-/// When a file that is there cannot be read.
+/// A file that exists but cannot be read.
 pub fn detect(root: &Path) -> Result<Proposed> {
     detect_in(&Files::new(root))
 }
 
-/// The same of each folder of a commit (full id) that these paths belong to: up from each of them to the nearest
-/// one that has tests to run. What lies among tests is no project of its own.
+/// Like [`detect`], for the folders of a commit (full id) around these paths: each folder above a path, up to the
+/// nearest one that has tests to run. Folders among tests are not projects of their own.
 ///
 /// # Errors
-/// When a file that is there cannot be read.
+/// A file that exists but cannot be read.
 pub(crate) fn detect_around(
     repo: &Repo,
     (id, all): (&str, &BTreeMap<String, TreeEntry>),

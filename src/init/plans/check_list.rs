@@ -1,23 +1,23 @@
-//! Markdown check lists: items with a box, what is nested below each, and the heading they stand under.
+//! Markdown check lists: items with a checkbox, the items and lines nested below them, and their headings.
 
 use super::task::{At, Faults, Task};
 use crate::prelude::*;
 use std::ops::Range;
 
-/// One item with a box.
+/// An item with a checkbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) at: At,
     pub(super) ticked: bool,
-    /// What its box holds, in bytes of the whole text.
+    /// The content of its checkbox, as a byte range of the whole text.
     pub(super) mark: Range<usize>,
-    /// What stands behind the box, on one line.
+    /// The text after the checkbox, on one line.
     pub(super) text: String,
-    /// Items below one of the outermost level.
+    /// Nested items; empty for a nested item itself.
     pub(super) parts: Vec<Item>,
-    /// Lines below it that are no items.
+    /// Lines below it that are not items.
     pub(super) details: Vec<String>,
-    /// The heading it stands under.
+    /// The heading above it.
     pub(super) section: String,
 }
 
@@ -27,21 +27,21 @@ impl Item {
     }
 }
 
-/// A line that is an item with a box.
+/// A line that is an item with a checkbox.
 struct Box<'a> {
     ticked: bool,
-    /// What the box holds.
+    /// The content of the checkbox.
     inside: &'a str,
     text: &'a str,
 }
 
-/// The items of the outermost level of a text, in order. Code, comments and what stands in neither list are passed over.
+/// The top-level items of a text, in order. Code, comments and text outside of list items are skipped.
 pub(super) fn items(path: &str, whole: &str) -> Result<Vec<Item>> {
     let mut items: Vec<Item> = Vec::new();
     let mut faults = Faults::new(path);
     let mut section = String::new();
     let mut outermost: Option<usize> = None;
-    // Both are slices of one text.
+    // The offset of `part`, which is a slice of `whole`.
     let place = |part: &str| part.as_ptr() as usize - whole.as_ptr() as usize;
     for (at, line) in lines(whole) {
         if let Some((_, heading)) = heading(line) {
@@ -107,7 +107,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
                 fence = Some(opens);
                 return None;
             }
-            // It ends at as many of its marks, with nothing behind them.
+            // A fence ends at a line with at least as many of its marks and nothing else.
             (Some((mark, count)), found) => {
                 let is_end = found.is_some_and(|(with, length)| with == mark && length >= count)
                     && trimmed.trim_end().chars().all(|c| c == mark);
@@ -138,15 +138,16 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
     })
 }
 
-/// The mark of a fence and how many there are.
+/// The mark of a fence and the number of marks.
 fn find_fence(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let count = line.chars().take_while(|c| *c == mark).count();
     (count >= 3).then_some((mark, count))
 }
 
-/// The box of a line, if it is an item that has one; otherwise what is wrong with it, and where. As in the tools
-/// that write such lists, a box may be empty, padded, or close behind its bullet.
+/// The checkbox of a line if it is an item that has one; `Err` with the problem and its place if the checkbox is
+/// malformed. As in the tools that write such lists, a checkbox may be empty, padded, or follow its bullet without a
+/// space.
 fn parse_box(line: &str) -> Result<Option<Box<'_>>, (&str, &'static str)> {
     let body = line.trim_start();
     let bullet = measure_bullet(body).and_then(|bullet| body.get(bullet..));
@@ -163,14 +164,14 @@ fn parse_box(line: &str) -> Result<Option<Box<'_>>, (&str, &'static str)> {
             false => Ok(None),
         };
     };
-    // A link, or a footnote.
+    // A link or a footnote.
     if text.starts_with(['(', '[', ':']) {
         return Ok(None);
     }
     let ticked = match inside.trim() {
         "" | "-" | "~" | "/" | ">" => false,
         "x" | "X" | "✓" | "✔" => true,
-        // A word in brackets, or a legend: `[P]` for what may be done beside others.
+        // A word in brackets, or a label such as `[P]` for tasks that can be done in parallel.
         more if more.chars().nth(1).is_some() || more.chars().all(char::is_uppercase) => {
             return Ok(None);
         }
@@ -183,7 +184,7 @@ fn parse_box(line: &str) -> Result<Option<Box<'_>>, (&str, &'static str)> {
     }))
 }
 
-/// Bytes of the bullet of a list item.
+/// Length in bytes of the bullet of a list item.
 pub(super) fn measure_bullet(body: &str) -> Option<usize> {
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
     let rest = body.get(digits..)?;
@@ -200,7 +201,7 @@ fn measure_indent(line: &str) -> usize {
     blanks.map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
 
-/// The level of a heading and its words.
+/// The level and the text of a heading.
 pub(super) fn heading(line: &str) -> Option<(usize, String)> {
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();
@@ -212,7 +213,7 @@ pub(super) fn heading(line: &str) -> Option<(usize, String)> {
     (level > 0 && rest.starts_with(' ')).then(|| (level, clean(&words(), Lines::Fold)))
 }
 
-/// The text without its comments; one that is not closed goes on in the next line.
+/// The text without its comments. A comment that is not closed extends to the end.
 fn without_comments(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -223,7 +224,7 @@ fn without_comments(text: &str) -> String {
     kept + rest
 }
 
-/// The words of an item, behind its box if it has one.
+/// The text of an item, without its checkbox if it has one.
 pub(super) fn read_item(line: &str) -> String {
     match parse_box(line) {
         Ok(Some(found)) => detail(found.text),
@@ -231,7 +232,7 @@ pub(super) fn read_item(line: &str) -> String {
     }
 }
 
-/// A line below an item, without its bullet.
+/// The text of a line below an item, without its bullet.
 pub(super) fn detail(line: &str) -> String {
     let body = line.trim();
     let bullet = measure_bullet(body).unwrap_or_default();
@@ -241,7 +242,7 @@ pub(super) fn detail(line: &str) -> String {
     )
 }
 
-// Tasks of a check list that follows no tool, of OpenSpec's and of Kiro's.
+// The tasks of check lists: of no particular tool, of OpenSpec and of Kiro.
 
 /// A task for each item.
 pub(super) fn read_list(path: &str, text: &str) -> Result<Vec<Task>> {
@@ -260,8 +261,8 @@ pub(super) fn make_task(item: &Item) -> Task {
     }
 }
 
-/// Tasks with the number that their words begin with as id. A list may count wrongly: the second of a number gets
-/// another id.
+/// Tasks whose id is the number at the beginning of their text. A list may repeat a number: the later tasks with that
+/// number get another id.
 pub(super) fn read_numbered(path: &str, text: &str) -> Result<Vec<Task>> {
     let mut tasks = read_list(path, text)?;
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -280,7 +281,7 @@ pub(super) fn read_numbered(path: &str, text: &str) -> Result<Vec<Task>> {
     Ok(tasks)
 }
 
-/// `1.2 words`, `3. words`: the number and the words.
+/// Splits `1.2 words` or `3. words` into number and words.
 pub(super) fn split_number(text: &str) -> Option<(&str, &str)> {
     let (number, words) = text.split_once(' ')?;
     let number = number.trim_end_matches(['.', ')', ':']);

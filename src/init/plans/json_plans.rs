@@ -1,4 +1,4 @@
-//! Plans that are JSON: a PRD of Ralph, issues of GitHub, the export of beads, the file of task-master.
+//! JSON plans: the PRD of Ralph, GitHub issues, the export of beads, and the file of task-master.
 
 use super::check_list::items;
 use super::task::{At, Faults, Task, Tasks, note_left_out};
@@ -7,7 +7,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 
-/// The value of a whole file.
+/// Parses a whole file.
 fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| {
         let mut faults = Faults::new(path);
@@ -16,7 +16,7 @@ fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T> {
     })
 }
 
-/// The values of a file of one value a line, with the line of each.
+/// Parses a file with one value per line, and returns each with its line number.
 fn parse_lines<T: DeserializeOwned>(path: &str, text: &str) -> Result<Vec<(usize, T)>> {
     let mut values = Vec::new();
     let mut faults = Faults::new(path);
@@ -37,7 +37,7 @@ fn note_fault(faults: &mut Faults, error: &serde_json::Error, lines_before: usiz
         column: error.column(),
     };
     let text = error.to_string();
-    // The place stands before it already.
+    // The message already begins with the place.
     let what = text.split(" at line ").next().unwrap_or(&text);
     faults.add(at, &clean(what, Lines::Fold));
 }
@@ -59,7 +59,7 @@ impl Id {
     }
 }
 
-/// A text on one line, harmless; none is empty.
+/// The text on one line, without control characters; empty for `None`.
 fn line(text: Option<String>) -> String {
     clean(&text.unwrap_or_default(), Lines::Fold)
 }
@@ -126,7 +126,7 @@ struct Issue {
     state_reason: Option<String>,
 }
 
-/// The boxes of an issue are its criteria; without any, its title is.
+/// The checkboxes of an issue are its criteria; without any, its title is the only one.
 pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks> {
     let mut issues: Vec<Issue> = parse(path, text)?;
     issues.sort_by_key(|issue| issue.number);
@@ -145,7 +145,7 @@ pub(super) fn read_issues(path: &str, text: &str) -> Result<Tasks> {
             continue;
         }
         let body = issue.body.unwrap_or_default();
-        // What a person wrote there need not be a list; one that cannot be read says no criteria.
+        // An issue's body need not be a list; if it cannot be read as one, the issue has no criteria.
         let boxes = items(path, &body).unwrap_or_default();
         let criteria = boxes.into_iter().flat_map(|item| {
             std::iter::once(item.text.clone()).chain(item.part_texts().collect::<Vec<_>>())
@@ -214,7 +214,7 @@ pub(super) fn read_beads(path: &str, text: &str) -> Result<Tasks> {
     Ok(read)
 }
 
-/// What became of one that is deleted, or a heading over others.
+/// How a deleted issue or an epic is described; `None` for other issues.
 fn find_end(bead: &Bead) -> Option<&'static str> {
     match (bead.issue_type.as_deref(), bead.status.as_deref()) {
         (Some("epic"), _) => Some("an epic, which others are the work of"),
@@ -243,7 +243,7 @@ fn make_bead(at: usize, bead: Bead, gone: &BTreeSet<String>) -> Task {
         criteria: criteria.collect(),
         notes: vec![line(bead.description), line(bead.design)],
         after: after.filter(|id| !gone.contains(id)).collect(),
-        // 0 is the most urgent there.
+        // In beads 0 is the most urgent.
         priority: bead.priority.map(|priority| priority.saturating_add(1)),
         ticks: (bead.status.as_deref() == Some("closed")).into(),
         line: Some(at),
@@ -253,7 +253,7 @@ fn make_bead(at: usize, bead: Bead, gone: &BTreeSet<String>) -> Task {
 
 // `tasks.json` of task-master: one list, or one for each tag.
 
-/// The lists of a file, by tag; the one without a tag is called `master`, as the tool does.
+/// The lists of a file by tag. The list without a tag is called `master`, as in the tool.
 struct File(Vec<(String, Vec<Entry>)>);
 
 #[derive(Deserialize)]
@@ -309,7 +309,7 @@ impl<'de> Deserialize<'de> for File {
     }
 }
 
-/// The tasks of that tag; without one, of the only list that holds any.
+/// The tasks with that tag; without a tag, those of the only list that is not empty.
 pub(super) fn read_task_master(path: &str, text: &str, tag: Option<&str>) -> Result<Tasks> {
     let File(mut lists) = parse(path, text)?;
     match tag {

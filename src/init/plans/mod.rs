@@ -1,7 +1,7 @@
-//! Plans that a repository has already: task lists of other tools, read as slices.
+//! Existing plans of a repository: task lists of other tools, read as slices.
 //!
-//! An unticked task becomes a slice; a ticked one does too, as a claim that nothing proves yet.
-//! A source is read and never written to, but for [`tick`], which a user asks for.
+//! An unticked task becomes a slice; so does a ticked one, as a claim without proof. Sources are only read, except by
+//! [`tick`], which runs at the user's request.
 
 mod check_list;
 mod json_plans;
@@ -12,5 +12,5 @@ mod task;
 pub use source::{Kind, Ticked, Worth, list_plans, read, read_mission, tick};
 pub use task::TakenPlan;
 
-/// Bytes of a plan that are read: what cook may write ticks into.
+/// Size limit of a plan in bytes: that of files into which cook can write ticks.
 const MAX_PLAN_BYTES: u64 = super::text_files::MAX;

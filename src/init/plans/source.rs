@@ -1,4 +1,4 @@
-//! Which tool a plan is of, and reading it.
+//! Recognizes the tool that a plan belongs to, and reads the plan.
 
 use super::MAX_PLAN_BYTES;
 use super::check_list::{Item, items, lines, measure_bullet, read_item, read_list, read_numbered};
@@ -15,10 +15,10 @@ use cook_protocol::model::{PlanSource, mission_anchor};
 use std::fs;
 use std::path::Component;
 
-/// The formats that are read.
+/// The supported formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// `specs/NAME/tasks.md` beside a `spec.md`.
+    /// `specs/NAME/tasks.md` with a `spec.md` next to it.
     SpecKit,
     /// `openspec/changes/NAME/tasks.md`.
     OpenSpec,
@@ -28,9 +28,9 @@ pub enum Kind {
     TaskMaster,
     /// `prd.json`.
     Prd,
-    /// `PLAN.md`, `TODO.md` and their like.
+    /// `PLAN.md`, `TODO.md` and similar files.
     CheckList,
-    /// What `gh issue list --json` prints.
+    /// The output of `gh issue list --json`.
     GithubIssues,
     /// `.beads/issues.jsonl`.
     Beads,
@@ -48,7 +48,7 @@ const KINDS: [(Kind, &str); 8] = [
 ];
 
 impl Kind {
-    /// The word in documents.
+    /// The name in documents.
     pub fn id(self) -> &'static str {
         let mut all = KINDS.iter();
         all.find(|(kind, _)| *kind == self).map_or("", |(_, id)| id)
@@ -59,7 +59,7 @@ impl Kind {
         all.find(|(_, known)| *known == id).map(|(kind, _)| *kind)
     }
 
-    /// Its source is a Markdown list of items with boxes.
+    /// Whether its source is a Markdown list of items with checkboxes.
     pub(super) fn is_list(self) -> bool {
         matches!(
             self,
@@ -67,7 +67,7 @@ impl Kind {
         )
     }
 
-    /// The kind of a file by its path; JSON is told by what it holds.
+    /// The kind of a file by its path; for JSON, by its content.
     pub(super) fn of(root: &Path, path: &str, text: &str) -> Option<Self> {
         let path = Path::new(path);
         let name = path.file_name()?.to_str()?;
@@ -90,7 +90,7 @@ impl Kind {
         }
     }
 
-    /// JSON that nothing tells is read as task-master's, whose refusal says what is wrong with it.
+    /// Unrecognized JSON is read as task-master's, whose error explains the problem.
     fn of_json(text: &str) -> Self {
         match serde_json::from_str::<Value>(text) {
             Ok(Value::Array(_)) => Self::GithubIssues,
@@ -100,23 +100,23 @@ impl Kind {
     }
 }
 
-/// A file beside another.
+/// The path of another file in the same directory.
 pub(super) fn beside(path: &Path, name: &str) -> String {
     path.with_file_name(name).to_string_lossy().into_owned()
 }
 
-/// The plans that lie where their tools keep them, each with its path.
+/// The plans at the usual places of their tools, each with its path.
 pub fn list_plans(root: &Path) -> Vec<(String, TakenPlan)> {
     let read = |path: String| read(root, &path).ok().map(|plan| (path, plan));
     candidates(root).into_iter().filter_map(read).collect()
 }
 
-/// Reads the plan at that path of the worktree: a file, a directory that holds one, or
-/// `FILE#TAG` of a file with several lists.
+/// Reads the plan at that path of the worktree: a file, a directory that holds one, or `FILE#TAG` for a file with
+/// several lists.
 ///
 /// # Errors
-/// No plan is there, several are, one breaks its format (with line and column), its tasks wait in a
-/// circle or share an id.
+/// No plan or several plans at the path; a plan that breaks its format (with line and column), or whose tasks share an
+/// id or depend on each other in a cycle.
 pub fn read(root: &Path, path: &str) -> Result<TakenPlan> {
     let (path, tag) = match path.split_once('#') {
         Some((file, tag)) => (file, Some(tag)),
@@ -193,11 +193,11 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan> {
     take(path, kind.id(), read)
 }
 
-/// The mission itself as a plan of one slice: what it lists are its criteria, else its first line is the only one.
-/// `path` is where the mission lies.
+/// The mission itself as a plan of one slice. Its list items are the criteria, or else its first line is the only one.
+/// `path` is the file of the mission.
 ///
 /// # Errors
-/// It has no words.
+/// An empty mission.
 pub fn read_mission(path: &str, mission: &str) -> Result<TakenPlan> {
     let goal = mission_anchor(mission).unwrap_or_default();
     let listed = lines(mission).filter(|(_, line)| measure_bullet(line.trim_start()).is_some());
@@ -215,10 +215,10 @@ pub fn read_mission(path: &str, mission: &str) -> Result<TakenPlan> {
     take(path, "mission", read)
 }
 
-/// The words that task-master makes its tasks of.
+/// The product description from which task-master creates its tasks.
 const PRODUCT: &str = ".taskmaster/docs/prd.txt";
 
-/// The capabilities below a directory of specifications, each with its file: one may lie below another.
+/// The capabilities below a directory of specifications, nested ones too, each with its file.
 fn list_capabilities(root: &Path, directory: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut left = vec![directory.to_owned()];
@@ -235,12 +235,12 @@ fn list_capabilities(root: &Path, directory: &str) -> Vec<(String, String)> {
     found
 }
 
-// Where plans lie.
+// Usual places of plans.
 
-/// Names of a directory that are looked at.
+/// Maximum number of names that are read from a directory.
 const MAX_NAMES: usize = 200;
 
-/// Files that hold a plan, where a tool or a habit puts them.
+/// Files that hold a plan, by the convention of a tool or by habit.
 const FILES: [&str; 13] = [
     ".taskmaster/tasks/tasks.json",
     "tasks/tasks.json",
@@ -257,7 +257,7 @@ const FILES: [&str; 13] = [
     "tasks.md",
 ];
 
-/// Directories of which each that holds a `tasks.md` is a plan.
+/// Directories in which each subdirectory with a `tasks.md` is a plan.
 const DIRECTORIES: [&str; 3] = ["specs", "openspec/changes", ".kiro/specs"];
 
 /// The files of a worktree that may hold a plan.
@@ -268,7 +268,7 @@ pub(super) fn candidates(root: &Path) -> Vec<String> {
         paths.extend(below(root, directory));
     }
     for file in FILES {
-        // A file system that folds case has one file under two names.
+        // A case-insensitive file system shows one file under two names.
         let is_there = tree.has_file(file).unwrap_or_default();
         let is_seen = paths.iter().any(|path| path.eq_ignore_ascii_case(file));
         if is_there && !is_seen {
@@ -278,10 +278,10 @@ pub(super) fn candidates(root: &Path) -> Vec<String> {
     paths
 }
 
-/// `tasks.md` of each directory below this one.
+/// The `tasks.md` of each subdirectory.
 fn below(root: &Path, directory: &str) -> Vec<String> {
     let paths = names(root, directory).into_iter();
-    // What is finished.
+    // `archive` holds finished plans.
     let open = paths.filter(|name| name != "archive");
     let paths = open.map(|name| format!("{directory}/{name}/tasks.md"));
     paths
@@ -289,7 +289,7 @@ fn below(root: &Path, directory: &str) -> Vec<String> {
         .collect()
 }
 
-/// The names in a directory of the worktree, if it is one.
+/// The names in a directory of the worktree; empty if it is not a directory.
 fn names(root: &Path, directory: &str) -> Vec<String> {
     let is_there = Tree::new(root).has_directory(directory).unwrap_or_default();
     let entries = is_there.then(|| fs::read_dir(root.join(directory)));
@@ -302,7 +302,7 @@ fn names(root: &Path, directory: &str) -> Vec<String> {
     names
 }
 
-/// The file that a path of the worktree means: itself, or the only plan in that directory.
+/// The file for a path of the worktree: the path itself, or the only plan in that directory.
 pub(super) fn read_file_at(root: &Path, path: &str) -> Result<String> {
     let refuse = |code, what: String| Failure::from(Refusal::new(code, what));
     let shown = path.trim_start_matches("./").trim_end_matches('/');
@@ -353,39 +353,39 @@ pub(super) fn read_file_at(root: &Path, path: &str) -> Result<String> {
     }
 }
 
-// Writing ticks back into the source of a plan: for what holds now, and for nothing else that cook
-// found done once.
+// Writing ticks back into the source of a plan: for slices that cook found done, according to whether their proof holds
+// now.
 
-/// What a task is worth now.
+/// The present state of a task's proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Worth {
-    /// It was accepted or shown to be there, and its proof stands.
+    /// It was accepted or shown to be there, and its proof holds.
     Holds,
-    /// It was, and does not hold any more; why.
+    /// It was done, and its proof does not hold any more; the reason.
     Lost(String),
-    /// It was, and whether its proof stands cannot be told here; why.
+    /// It was done, but whether its proof holds is unknown; the reason.
     Untold(String),
-    /// Nothing ever showed it.
+    /// It was never shown to be done.
     Never,
 }
 
-/// What became of the ticks.
+/// The result of writing ticks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ticked {
-    /// The source.
+    /// The source file.
     pub path: String,
-    /// Items that are ticked now and were not.
+    /// Items that are newly ticked.
     pub items: Vec<String>,
-    /// Items that were ticked and are not any more; why.
+    /// Items whose tick was removed, each with the reason.
     pub taken_back: Vec<(String, String)>,
-    /// Items that are left as they are; why.
+    /// Items that were left as they are, each with the reason.
     pub left: Vec<(String, String)>,
-    /// Items that stand there no longer, or more than once.
+    /// Items that are no longer in the file, or more than once.
     pub untold: Vec<String>,
 }
 
-/// Ticks what holds in the file that the plan was taken from, and takes the tick of what was lost
-/// back. No other byte changes.
+/// Ticks the items that hold in the file that the plan was taken from, and removes the ticks of those that were lost.
+/// No other byte changes.
 ///
 /// # Errors
 /// The plan was not taken from a Markdown list, or the file is gone.
@@ -449,7 +449,7 @@ pub fn tick(root: &Path, snapshot: &Snapshot, worths: &BTreeMap<String, Worth>) 
             match (worth, found.ticked) {
                 (Worth::Holds, true) if open.peek().is_none() => {}
                 (Worth::Never, false) => {}
-                // What is below it holds with it.
+                // The items below it hold with it.
                 (Worth::Holds, _) => {
                     marks.extend(open.map(|known| (known.mark.clone(), "x")));
                     ticked.items.push(item);
@@ -466,7 +466,7 @@ pub fn tick(root: &Path, snapshot: &Snapshot, worths: &BTreeMap<String, Worth>) 
             }
         }
     }
-    // From the end, as a mark may be longer than another.
+    // From the end, because marks differ in length and would shift later ones.
     marks.sort_by_key(|(mark, _)| std::cmp::Reverse(mark.start));
     for (mark, with) in &marks {
         text.replace_range(mark.clone(), with);
@@ -477,7 +477,7 @@ pub fn tick(root: &Path, snapshot: &Snapshot, worths: &BTreeMap<String, Worth>) 
     Ok(ticked)
 }
 
-/// The item of the outermost level with these words. Of several alike nobody can say which is meant: lines move.
+/// The top-level item with these words. `None` if several are equal, because lines move and cannot identify one.
 fn find_place(path: &str, text: &str, words: &str) -> Result<Option<Item>> {
     let mut alike = items(path, text)?.into_iter();
     let mut alike = alike.by_ref().filter(|known| known.text == words);

@@ -1,10 +1,10 @@
-//! Plans of which one file lists tasks and others say what must hold: Kiro, spec-kit, OpenSpec.
+//! Plans with one file that lists tasks and others that state requirements: Kiro, spec-kit, OpenSpec.
 
 use super::check_list::{Item, detail, heading, items, lines, make_task, split_number};
 use super::task::Task;
 use crate::prelude::*;
 
-/// What stands under a heading, up to the next one.
+/// The lines under a heading, up to the next heading.
 struct Section<'a> {
     level: usize,
     heading: String,
@@ -27,17 +27,17 @@ fn sections(text: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// A line without its bullet and its marks of stress.
+/// A line without its bullet and bold marks.
 fn plain(line: &str) -> String {
     detail(line).replace("**", "")
 }
 
-/// A mission with a name of its own: a heading that every such document has names none.
+/// A mission with its own title, which replaces the generic heading that every such document has.
 pub(super) fn name_mission(name: &str, words: &str) -> String {
     format!("# {}\n\n{}", clean(name, Lines::Fold), drop_title(words))
 }
 
-/// The words below a title.
+/// The text below a title.
 pub(super) fn drop_title(words: &str) -> &str {
     match words.split_once('\n') {
         Some((title, rest)) if title.starts_with("# ") => rest.trim(),
@@ -45,9 +45,9 @@ pub(super) fn drop_title(words: &str) -> &str {
     }
 }
 
-// OpenSpec: `proposal.md` says why, `specs/CAPABILITY/spec.md` what must hold.
+// OpenSpec: `proposal.md` gives the reason, and `specs/CAPABILITY/spec.md` the requirements.
 
-/// Why a change is made.
+/// The reason for a change.
 pub(super) fn read_why(proposal: &str) -> Option<String> {
     let mut sections = sections(proposal).into_iter();
     let why = sections.find(|section| section.heading.eq_ignore_ascii_case("why"))?;
@@ -55,8 +55,7 @@ pub(super) fn read_why(proposal: &str) -> Option<String> {
     Some(why.trim().to_owned()).filter(|why| !why.is_empty())
 }
 
-/// What a capability must do: a task whose criteria are the scenarios of its requirements, to be shown once the others
-/// are done.
+/// A task to show that a capability meets its requirements; its criteria are their scenarios.
 pub(super) fn read_capability(path: &str, name: &str, text: &str) -> Option<Task> {
     let mut task = Task {
         id: Some(name.to_owned()),
@@ -96,9 +95,9 @@ pub(super) fn read_capability(path: &str, name: &str, text: &str) -> Option<Task
     (!task.criteria.is_empty()).then_some(task)
 }
 
-// spec-kit: `spec.md` tells stories, and the tasks of one are the steps to it.
+// spec-kit: `spec.md` tells stories, and tasks are the steps of a story.
 
-/// The title of a feature, and what its user asked for.
+/// The title of a feature, and the user's request.
 pub(super) fn read_feature(spec: &str) -> Option<(String, Option<String>)> {
     let first = sections(spec).into_iter().next()?;
     let (_, title) = first
@@ -117,7 +116,7 @@ pub(super) fn read_feature(spec: &str) -> Option<(String, Option<String>)> {
     Some((title.to_owned(), is_said.then_some(words)))
 }
 
-/// The stories of a specification, each with what it says: `US1` is `User Story 1 - TITLE`.
+/// The stories of a specification, by id: `US1` is `User Story 1 - TITLE`.
 fn read_stories(spec: &str) -> BTreeMap<String, Task> {
     let mut stories = BTreeMap::new();
     for section in sections(spec) {
@@ -149,8 +148,8 @@ fn read_stories(spec: &str) -> BTreeMap<String, Task> {
     stories
 }
 
-/// A slice for each story, and for each heading over tasks of no story: a test that must fail first is never green
-/// alone. Where nothing says what must hold, the tasks do.
+/// A slice for each story, and for each heading over tasks without a story: tasks are not slices of their own, because
+/// a test that must fail first is never green alone. If a story states no criteria, its tasks are the criteria.
 pub(super) fn read_spec_kit(path: &str, text: &str, spec: &str) -> Result<Vec<Task>> {
     let mut stories = read_stories(spec);
     let mut groups: Vec<(String, Task, Vec<Item>)> = Vec::new();
@@ -247,7 +246,7 @@ fn is_spec_kit_id(word: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-// `.kiro/specs/NAME/`: `tasks.md`, with the criteria of `requirements.md` that each task names.
+// Kiro: `.kiro/specs/NAME/tasks.md`, with the criteria of `requirements.md` that each task names.
 
 pub(super) fn read_kiro(path: &str, text: &str, requirements: &str) -> Result<Vec<Task>> {
     let criteria = read_kiro_criteria(requirements);
@@ -256,7 +255,7 @@ pub(super) fn read_kiro(path: &str, text: &str, requirements: &str) -> Result<Ve
 }
 
 fn make_kiro(item: &Item, criteria: &BTreeMap<String, String>) -> Task {
-    // `[ ]*` marks one that may be left out.
+    // `[ ]*` marks an optional task.
     let text = item.text.trim_start_matches('*').trim();
     let (id, goal) = split_number(text).map_or((None, text), |(id, goal)| (Some(id), goal));
     let mut task = Task {
@@ -291,7 +290,7 @@ fn make_kiro(item: &Item, criteria: &BTreeMap<String, String>) -> Task {
     task
 }
 
-/// `_Requirements: 1.1, 2.3_`.
+/// The numbers in `_Requirements: 1.1, 2.3_`.
 fn read_requirements(detail: &str) -> Option<Vec<String>> {
     let plain = detail.trim_matches(['_', '*', ' ']);
     let list = plain
@@ -308,7 +307,7 @@ fn read_requirements(detail: &str) -> Option<Vec<String>> {
     )
 }
 
-/// The criteria of a requirements file, as `REQUIREMENT.CRITERION`.
+/// The criteria of a requirements file, by `REQUIREMENT.CRITERION`.
 fn read_kiro_criteria(text: &str) -> BTreeMap<String, String> {
     let mut criteria = BTreeMap::new();
     let mut requirement = String::new();

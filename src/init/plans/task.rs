@@ -1,16 +1,16 @@
-//! What a source states of a task, and the plan it makes.
+//! Tasks as a source states them, and the plan that they make.
 
 use crate::prelude::*;
 use cook_protocol::machine::{MAX_SLICES, SliceGraph, id_is_valid};
 use cook_protocol::model::{Import, Priority, TaskSource};
 use std::fmt;
 
-/// Characters of a made id.
+/// Maximum number of characters of a generated id.
 const MAX_MADE_ID: usize = 48;
-/// Words of a made id.
+/// Maximum number of words of a generated id.
 const MADE_ID_WORDS: usize = 6;
 
-/// A place in a file, both from 1.
+/// A place in a file; both numbers begin at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
     pub(super) line: usize,
@@ -23,34 +23,34 @@ impl fmt::Display for At {
     }
 }
 
-/// One task, in the words of its source.
+/// A task as its source states it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Task {
-    /// The id that the source gives; none = one is made of the text.
+    /// The id in the source; if `None`, one is generated from the text.
     pub(super) id: Option<String>,
     pub(super) goal: String,
-    /// Empty = the goal is what must hold.
+    /// If empty, the goal is the only criterion.
     pub(super) criteria: Vec<String>,
-    /// Empty = its own id.
+    /// If empty, its own id.
     pub(super) contracts: Vec<String>,
-    /// What whoever builds it must respect.
+    /// Constraints for the implementer.
     pub(super) notes: Vec<String>,
-    /// Ids of tasks that come first.
+    /// Ids of tasks that must be done first.
     pub(super) after: Vec<String>,
-    /// 1 = first; none = by its place.
+    /// 1 is the highest; if `None`, its position in the list.
     pub(super) priority: Option<u64>,
-    /// Boxes that are ticked.
+    /// Number of ticked checkboxes.
     pub(super) ticks: usize,
-    /// Where it stands: a line.
+    /// The line of the task.
     pub(super) line: Option<usize>,
-    /// What finds it again in its source: its id, or its words; of a group, each on a line.
+    /// Identifies the task in its source: its id or its text; for a group, one text per line.
     pub(super) item: String,
-    /// Where it is stated, if not in the plan itself.
+    /// The file that states it, if it is not the plan itself.
     pub(super) file: Option<String>,
 }
 
 impl Task {
-    /// Where it stands: its line, or, where values have none, which task it is.
+    /// The task's line or, if the source has no lines, its number.
     fn place(&self, tasks: &[Task]) -> String {
         let number = tasks.iter().position(|task| std::ptr::eq(task, self));
         match (self.line, number) {
@@ -68,15 +68,15 @@ pub struct TakenPlan {
     pub import: Import,
     /// The mission that stands beside the plan.
     pub mission: String,
-    /// Tasks that were left out, and why.
+    /// Tasks that were left out, with the reason.
     pub findings: Vec<Finding>,
-    /// Tasks that the source lists.
+    /// Number of tasks in the source.
     pub tasks: usize,
-    /// Those of them that the source calls done.
+    /// Number of tasks that the source calls done.
     pub ticked: usize,
 }
 
-/// What an importer read.
+/// The result of reading a source.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     pub(super) tasks: Vec<Task>,
@@ -84,7 +84,7 @@ pub(super) struct Tasks {
     pub(super) findings: Vec<Finding>,
 }
 
-/// What breaks the format of a source, each with its place: all of it is told at once.
+/// Format errors of a source with their places, collected to be reported together.
 #[derive(Debug)]
 pub(super) struct Faults<'a> {
     path: &'a str,
@@ -106,7 +106,7 @@ impl<'a> Faults<'a> {
         self.found.push(Finding::new(self.code, what));
     }
 
-    /// That value, if nothing was found.
+    /// Returns the value if there are no faults.
     pub(super) fn end<T>(self, value: T) -> Result<T> {
         match self.found.is_empty() {
             true => Ok(value),
@@ -123,12 +123,12 @@ impl<'a> Faults<'a> {
     }
 }
 
-/// A task that the source itself gave up.
+/// A finding for a task that was not taken in.
 pub(super) fn note_left_out(path: &str, what: &str) -> Finding {
     Finding::new(Code::ImportDropped, what.to_owned()).at(path.to_owned())
 }
 
-/// The plan that these tasks make.
+/// Makes a plan of the tasks.
 pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan> {
     let Tasks {
         tasks,
@@ -230,7 +230,7 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
     if criteria.is_empty() {
         criteria.push(task.goal.clone());
     }
-    // An empty text is none.
+    // Blank texts are dropped.
     let worded = |texts: &[String]| -> Vec<String> {
         let texts = texts.iter().filter(|text| !text.trim().is_empty());
         texts.cloned().collect()
@@ -251,7 +251,7 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
     }
 }
 
-/// An id for each task, in order: the source's, else one made of its words.
+/// An id for each task, in order: the source's, or one generated from its text.
 fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>> {
     let mut stated: BTreeMap<&str, &Task> = BTreeMap::new();
     let mut faults = Faults {
@@ -293,7 +293,7 @@ fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>> {
     Ok(ids.collect())
 }
 
-/// A stated id as cook takes one.
+/// The stated id if it is valid, else one generated from it.
 fn as_id(stated: &str) -> String {
     if id_is_valid(stated) {
         return stated.to_owned();
@@ -301,7 +301,7 @@ fn as_id(stated: &str) -> String {
     make_id(stated)
 }
 
-/// The first words of a text, as one.
+/// An id from the first words of a text.
 fn make_id(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty()).take(MADE_ID_WORDS);
