@@ -87,13 +87,13 @@ fn a_changed_test_that_no_gate_runs_is_not_known() {
 fn a_test_of_a_committed_dependency_is_not_told_to_the_runner() {
     let (repo, test) = begin_npm();
     let dependency = "node_modules/dep/test/dep.test.js";
-    repo.write(dependency, &test("dep", "true"));
+    repo.write(dependency, test("dep", "true"));
     repo.write(
         ".agent/cook.toml",
         "[gates.test]\nrun = \"npm run test\"\n[clean_room]\ncache = [\"node_modules\"]\n",
     );
     repo.commit("Commit what the project needs", None);
-    repo.write(dependency, &test("dep", "false"));
+    repo.write(dependency, test("dep", "false"));
     repo.write("lib.js", "exports.one = 2 - 1;\n");
     repo.commit("Update what the project needs", None);
     let answer = passes(&repo);
@@ -113,7 +113,7 @@ fn begin_npm() -> (Repo, fn(&str, &str) -> String) {
         r#"{"name": "a", "scripts": {"test": "node --test"}}"#,
     );
     repo.write("lib.js", "exports.one = 1;\n");
-    repo.write("lib.test.js", &test("one", "require('./lib.js').one === 1"));
+    repo.write("lib.test.js", test("one", "require('./lib.js').one === 1"));
     repo.commit("Begin", None);
     (repo, test)
 }
