@@ -1,4 +1,4 @@
-//! `cook verify` recomputes everything from files, log and git; `cook attest` writes and reads such results as statements.
+//! `cook verify` recomputes everything from files, log and git; `cook attest` writes and reads results as statements.
 
 use super::context::*;
 use super::push::SigningArgs;
