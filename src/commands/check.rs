@@ -10,7 +10,7 @@ use cook_protocol::trials::Weight;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-/// The limit of git's input to the pre-push hook, in bytes.
+/// The maximum size of git's input to the pre-push hook in bytes.
 const MAX_PUSH: u64 = 1 << 20;
 
 #[derive(Debug, Args)]

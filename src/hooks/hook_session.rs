@@ -339,7 +339,7 @@ impl Called {
         Ok(facts)
     }
 
-    /// Verifies the claims and closes in a tool call against the tracker.
+    /// Asks the tracker whether the claims and closes in a tool call happened.
     fn ask_tracker(&self, tracker: Option<&Issues>, facts: &mut Situation) {
         let tool = self
             .event

@@ -11,7 +11,7 @@ use cook_repo::process::Captured;
 use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The limit of a text argument in bytes; Linux allows 128 KiB for one argument.
+/// The maximum size of a text argument in bytes; Linux allows 128 KiB for one argument.
 const MAX_ARGUMENT: usize = 60 * 1024;
 
 /// A tracker that is an external program.
@@ -304,7 +304,7 @@ pub struct Bounds {
     /// Whether a write also updates the tracker's exported file. That takes seconds if there are many issues, and
     /// changes a tracked file.
     pub flush: bool,
-    /// The limit of an answer in bytes.
+    /// The maximum size of an answer in bytes.
     pub bytes: usize,
 }
 
@@ -534,7 +534,7 @@ fn last_words(stderr: &str) -> String {
     line(said.unwrap_or("it said nothing"))
 }
 
-/// The limit of an answer in rows.
+/// The maximum number of rows in an answer.
 const MAX_ROWS: usize = 20_000;
 /// The members that may contain the list.
 const WRAPPERS: [&str; 6] = [

@@ -4,9 +4,9 @@
 use crate::prelude::*;
 use cook_protocol::machine::id_is_valid;
 
-/// The limit of a title or a name, in characters.
+/// The maximum length of a title or a name in characters.
 const MAX_LINE: usize = 300;
-/// The limit of a description or a comment, in characters.
+/// The maximum length of a description or a comment in characters.
 const MAX_TEXT: usize = 64 * 1024;
 
 /// The status of an issue.

@@ -12,7 +12,7 @@ use std::io;
 
 /// The file format that this version writes.
 const FORMAT: u64 = 1;
-/// The limit of the file in bytes.
+/// The maximum size of the file in bytes.
 const MAX_FILE: u64 = 1 << 20;
 /// How many settled actions are kept.
 const MAX_SETTLED: usize = 4096;

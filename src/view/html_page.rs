@@ -13,7 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The limit of a page in bytes.
+/// The maximum size of a page in bytes.
 #[cfg(test)]
 const LONGEST: usize = 1 << 20;
 
@@ -115,7 +115,7 @@ const AROUND: usize = "<tr></tr>\n".len();
 pub(crate) struct Table {
     pub caption: &'static str,
     pub heads: &'static [&'static str],
-    /// The limit of its rows in bytes.
+    /// The maximum size of its rows in bytes.
     pub room: usize,
     /// The text that names the command for the other rows.
     pub rest: &'static str,
@@ -152,9 +152,9 @@ impl Table {
     }
 }
 
-/// The limit of a text in a row, in characters.
+/// The maximum length of a text in a row in characters.
 const LINE: usize = 600;
-/// The limit of a text that stands alone, in characters.
+/// The maximum length of a text that stands alone in characters.
 const BLOCK: usize = 6000;
 
 /// Text in a row. Text in backquotes becomes code, unless a backquote is not closed.
@@ -196,7 +196,7 @@ pub(crate) fn list(texts: &[String]) -> Markup {
     }
 }
 
-/// The limit of a list in texts.
+/// The maximum number of texts in a list.
 const MOST: usize = 20;
 
 /// Makes hidden characters visible, redacts secrets, and shortens the text.

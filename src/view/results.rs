@@ -14,7 +14,7 @@ use maud::{Markup, PreEscaped, html};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// The limit of a text in characters.
+/// The maximum length of a text in characters.
 const LONGEST: usize = 2000;
 
 /// The weight of a finding.

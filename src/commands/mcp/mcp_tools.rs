@@ -281,7 +281,7 @@ impl Argument {
 
 /// The time limit for a command that hangs; commands have shorter limits of their own.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-/// The limit of an answer in bytes.
+/// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 32 << 20;
 
 /// Runs the command of a call in `dir`. `session` is the variable that names the calling session, and its value.

@@ -56,7 +56,7 @@ pub(super) fn serve(context: &Context) -> Answer {
 
 /// How many commands may run at the same time.
 const AT_ONCE: u32 = 4;
-/// The limit of a session's id in bytes.
+/// The maximum size of a session's id in bytes.
 const MAX_SESSION: usize = 200;
 
 const INSTRUCTIONS: &str = "cook decides from the repository whose turn it is and when the work is done. Call `next` for the role \
@@ -213,7 +213,7 @@ fn unreadable(failure: &Failure) -> ErrorData {
 
 // The resources: read-only documents of the log and the repository.
 
-/// The limit of a mission in bytes.
+/// The maximum size of a mission in bytes.
 const MAX_MISSION: u64 = 1 << 20;
 
 /// URI, name, media type and description.

@@ -12,7 +12,7 @@ use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
-/// The limit of a message in bytes, as for the input of commands (`src/commands/input.rs`).
+/// The maximum size of a message in bytes, as for the input of commands (`src/commands/input.rs`).
 const MAX_LINE: usize = 16 << 20;
 /// How many lines are read ahead.
 const AHEAD: usize = 4;

@@ -481,7 +481,7 @@ impl Change {
     }
 }
 
-/// The limit of a settings file in bytes.
+/// The maximum size of a settings file in bytes.
 const MAX_FILE: u64 = 4 << 20;
 /// How long to wait for another cook process that is writing the file.
 const WAIT: Duration = Duration::from_secs(5);
