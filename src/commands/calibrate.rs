@@ -1,4 +1,4 @@
-//! `cook calibrate`: how many planted faults does a judge catch?
+//! `cook calibrate`: measures how many planted faults a judge catches.
 
 use super::context::*;
 use super::run::Printer;
@@ -8,7 +8,7 @@ use crate::run::{Observer, Unseen};
 use clap::builder::PossibleValuesParser;
 use cook_mutants::{FaultKind, Joint, Share};
 
-/// Most cases of each sort.
+/// The largest number of cases of each kind.
 const MOST: u32 = 1_000;
 
 #[derive(Debug, Args)]

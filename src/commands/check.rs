@@ -1,4 +1,4 @@
-//! `cook check`: is what was just claimed true of this commit?
+//! `cook check`: checks whether the latest claim is true of this commit.
 
 use super::context::Progress;
 use super::context::*;
@@ -10,7 +10,7 @@ use cook_protocol::trials::Weight;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-/// What git may say of a push.
+/// The maximum size of git's input to the pre-push hook in bytes.
 const MAX_PUSH: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
@@ -97,10 +97,10 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
     }
 }
 
-/// Commits that a push brings, each with what the remote has in its place, where that is here.
+/// The pushed commits, each with the commit that it replaces on the remote, if this clone has that one.
 type Pushed = Vec<(String, Option<String>)>;
 
-/// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
+/// Parses the stdin of a pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, one line per ref.
 fn read_pushed(workspace: &Workspace) -> Result<Pushed> {
     let mut text = String::new();
     let read = std::io::stdin()
@@ -120,7 +120,7 @@ fn read_pushed(workspace: &Workspace) -> Result<Pushed> {
                 "`--pushed` expects the input of a pre-push hook, not `{line}`"
             )));
         };
-        // A ref that is deleted brings nothing; a tag is what it points at; other things are no commit.
+        // Skips deleted refs and objects that are not commits; a tag stands for its commit.
         let Some(commit) = named(local)? else {
             continue;
         };
@@ -131,10 +131,10 @@ fn read_pushed(workspace: &Workspace) -> Result<Pushed> {
     Ok(found)
 }
 
-/// Lines of one code that a person is shown; `--json` has them all.
+/// How many lines of one code are shown; `--json` has all of them.
 const SHOWN: usize = 10;
 
-/// A line for each thing that was found, with what there is to do, which is not broken for whoever copies it.
+/// Shows a line for each finding, and the next command, which is not wrapped so that it can be copied.
 pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
     let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
     let mut last = None;
@@ -152,7 +152,7 @@ pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
         page.text("  ");
         page.add_toned(tone, &format!("{word:<5}"));
         page.line(&format!(" [{}] {}", line.code, line.message));
-        // Of lines that one command shows, the first names it.
+        // If the same command shows several lines, only the first line names it.
         if last.replace(&line.show) != Some(&line.show) {
             page.add_toned(Tone::Dim, "        next: ");
             page.lines(&clean(&line.show, Lines::Fold));
@@ -230,7 +230,7 @@ impl Checked {
         }
     }
 
-    /// Which commit, and with which it was compared.
+    /// Names the commit, and the base with which it was compared.
     fn describe_compared(&self) -> String {
         let (head, base) = (short(&self.head), short(&self.base.commit));
         format!("{head} against {base} ({})", self.base.why)

@@ -323,7 +323,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     answer(TransitionAnswer::new(applied, lines, findings))
 }
 
-/// Where gates find programs, with one line for each variable.
+/// Lists where gates find programs, with one line for each variable.
 fn tools(trust: &Trust) -> Vec<String> {
     let line = |(name, value)| format!("tools    {name}={value}");
     trust.tools().iter().map(line).collect()
@@ -392,8 +392,8 @@ pub(super) fn absent_programs(
     Ok(found.collect())
 }
 
-/// Trusts the gates that cook proposed and the scripts that it wrote, because the user accepts them by running `cook
-/// init` outside an agent's environment. Commands that came with the repository, and commands whose programs are
+/// Trusts the gates that cook proposed and the scripts that it wrote, because the user accepts them by running
+/// `cook init` outside an agent's environment. Commands that came with the repository, and commands whose programs are
 /// missing, do not become trusted.
 pub(super) fn trust_written(
     workspace: &Workspace,

@@ -285,7 +285,7 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
 
 // `cook hook`: answers an agent's hook event.
 
-/// The limit of an event in bytes.
+/// The maximum size of an event in bytes.
 const MAX_EVENT: u64 = 16 << 20;
 
 /// The suffix of an agent's name that asks for its status line.
@@ -385,7 +385,7 @@ pub(super) struct HookAnswer {
 }
 
 impl HookAnswer {
-    /// Only a line for stderr.
+    /// An answer with nothing but a line for stderr.
     fn complaint(text: String) -> Self {
         Self {
             out: String::new(),

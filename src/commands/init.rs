@@ -554,7 +554,7 @@ impl<'a> SetUp<'a> {
     }
 }
 
-/// The limit of a typed answer in bytes.
+/// The maximum size of a typed answer in bytes.
 const MAX_LINE: u64 = 64 << 10;
 
 /// The file that states the repository's mission.

@@ -145,7 +145,7 @@ fn summarize_entry(store: &Store, meta: &Meta) -> String {
     }
 }
 
-/// The limit of a summary in the list, in characters; `cook log ID` shows all of it.
+/// The maximum length of a summary in the list in characters; `cook log ID` shows all of it.
 const SUMMARY_CHARS: usize = 100;
 
 impl Show for LogAnswer {

@@ -246,7 +246,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
     screen.failure(&failure).into()
 }
 
-/// Makes a failure of clap's error message, with its tips and the usage.
+/// Builds a failure from clap's error message, with its tips and the usage.
 fn describe_error(text: &str) -> Failure {
     let usage = text.lines().find_map(|line| line.strip_prefix("Usage: "));
     let tips = text.lines().filter_map(|line| line.strip_prefix("  tip: "));

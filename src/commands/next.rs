@@ -1,4 +1,4 @@
-//! `cook next`: names the mandatory role.
+//! `cook next`: names the next role.
 
 use super::context::*;
 use crate::hooks;
@@ -44,7 +44,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
             Ok(()) => format!(
                 "; with the assurance `{lowest}`, `cook run` re-grounds here without a session unless something else prevents it"
             ),
-            // A finding is shown below.
+            // A finding below says the same.
             Err(why) if dispatch.findings.iter().any(|it| it.message == why) => String::new(),
             Err(why) => format!("; `cook run` starts a session for it: {why}"),
         });
@@ -72,7 +72,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     })
 }
 
-/// Last, so that a call that fails takes nothing.
+/// Called last, so that a failed call does not change the owner.
 fn take(workspace: &Workspace, args: &NextArgs) -> Result<()> {
     if args.take {
         hooks::take_around(workspace)?;
@@ -98,28 +98,28 @@ fn explain(context: &Context) -> Answer {
     })
 }
 
-/// `cook next`.
+/// The answer of `cook next`.
 #[derive(Debug, Serialize)]
 struct NextAnswer {
-    /// Who is due.
+    /// The role that is due.
     #[serde(flatten)]
     next: Dispatched,
-    /// `--exit-code`.
+    /// Whether `--exit-code` was given.
     #[serde(skip)]
     exit_code: bool,
-    /// HEAD or the worktree moved, and the role that is due may not have seen it.
+    /// Whether HEAD or the worktree moved, so that the due role may not have seen it.
     #[serde(skip)]
     needs_ticket: bool,
 }
 
-/// The command that plays the role, for a reader who has to type it.
+/// The command that a person types to play the role.
 fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
     match (dispatch.rule, dispatch.role) {
         (Rule::Implement, _) if is_goal => {
             Some("work on it and commit; `cook goal` runs its checks".to_owned())
         }
         (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
-        // There is no prompt before they ran.
+        // The prompt exists only after the gates have run.
         _ if dispatch.waits_for_gates() => None,
         (_, Some(Role::Bootstrapper)) => None,
         (_, Some(role)) => Some(format!(
@@ -201,7 +201,7 @@ impl Show for NextAnswer {
             page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
         }
         if let Some(command) = find_command(&next.dispatch, next.is_goal) {
-            // Without it a report is refused that nothing ties to this HEAD and worktree.
+            // Without a ticket the report would be refused, because nothing ties it to this HEAD and worktree.
             let ticket = next.ticket.as_ref().filter(|_| self.needs_ticket);
             let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
             page.row("how", &format!("{command}{ticket}"));

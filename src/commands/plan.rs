@@ -24,7 +24,7 @@ pub(super) fn plan(context: &Context, command: &PlanCommand) -> Answer {
     }
 }
 
-/// The limit of a `plan.json` in bytes.
+/// The maximum size of a `plan.json` in bytes.
 const MAX_PLAN: usize = 16 << 20;
 
 #[derive(Debug, Args)]

@@ -11,9 +11,9 @@ use cook_protocol::machine::{EXCHANGE, list_other_ratings};
 use cook_repo::disk::TemporaryDir;
 use std::fmt::Write;
 
-/// The limit of a body in bytes; GitHub takes 65,536 characters.
+/// The maximum size of a body in bytes; GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
-/// The limit of the mission in lines.
+/// The maximum length of the mission in lines.
 const MISSION: usize = 20;
 const DEADLINE: Duration = Duration::from_secs(120);
 const LIMIT: usize = 1 << 20;

@@ -1,5 +1,5 @@
-//! One event of the user's, recorded: what is taken in before it, what the issue tracker is owed after it, and the
-//! answer of every command that moves state.
+//! Records events of the user: takes in the inbox before, updates the issue tracker after, and answers for every
+//! command that moves state.
 
 use super::context::*;
 use crate::anchor::describe_failed;
@@ -9,11 +9,11 @@ use crate::tracker::{Bounds, Memory, MemoryError, Outage, TrackerError, list_owe
 use cook_protocol::machine::Step;
 use cook_repo::process::session_around;
 
-/// Records one event of the user's and answers with who is due.
+/// Records an event of the user and answers with the next role.
 pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary: &str) -> Answer {
     workspace.require()?;
     let mut findings = match event {
-        // It was made from the tip as it stands.
+        // The event was made from the current tip, which the inbox would move.
         Event::Undone { .. } => Vec::new(),
         _ => take_in(workspace),
     };
@@ -24,8 +24,8 @@ pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary
     answer(TransitionAnswer::new(applied, lines, findings))
 }
 
-/// The failure; inside a sandbox the request is left instead, for whoever comes next
-/// outside it.
+/// Returns the failure. In a sandbox that cannot write the log, leaves the request in the inbox instead, for the next
+/// command outside.
 pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) -> Answer {
     if !service::is_shut_out(workspace, &failure) {
         return Err(failure);
@@ -42,27 +42,26 @@ pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) 
     }
 }
 
-/// Takes in what sandboxed sessions left. What stands in the way stays for later: the
-/// command that was called comes first.
+/// Takes in the inbox of sandboxed sessions. A failure is only a finding, because the command itself comes first; the
+/// rest of the inbox stays for later.
 pub(super) fn take_in(workspace: &Workspace) -> Vec<Finding> {
     service::take_inbox(workspace, Taker::Command)
         .unwrap_or_else(|failure| vec![Finding::new(failure.code, failure.message)])
 }
 
-/// Time for one call, and for all, of what follows a report.
+/// The time limits for one call to the tracker, and for all calls after a report.
 const FOLLOW_CALL: Duration = Duration::from_secs(5);
 
 const FOLLOW_ALL: Duration = Duration::from_secs(15);
 
-/// Gives the tracker what the plan owes it: claims of selected slices' issues, closes
-/// of accepted ones. Never keeps a report from being taken: what fails is a finding
-/// and is tried again with the next report.
+/// Updates the tracker from the plan: claims the issues of selected slices and closes those of accepted ones. A failure
+/// does not refuse the report: it is a finding, and the next report tries again.
 pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding> {
     let actions = list_owed(&snapshot.plan);
     let git_dir = workspace.repo.git_dir();
     let behind = |error: MemoryError| vec![Finding::new(Code::TrackerBehind, error.to_string())];
     if actions.is_empty() {
-        // What was settled before an undo is owed anew when it comes again.
+        // If an undone action comes again, it must not count as settled.
         let forgotten = Memory::forget_settled(git_dir);
         return forgotten.map_or_else(behind, |()| Vec::new());
     }
@@ -85,7 +84,7 @@ pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding>
     }
 }
 
-/// Best effort: an outage that cannot be noted is met again by the next caller.
+/// Notes an outage. If that fails, the next caller meets the outage itself.
 pub(super) fn note_outage(workspace: &Workspace, error: &TrackerError) {
     if error.is_outage()
         && let Ok(mut memory) = Memory::hold(workspace.repo.git_dir())
@@ -97,7 +96,7 @@ pub(super) fn note_outage(workspace: &Workspace, error: &TrackerError) {
     }
 }
 
-/// What cook re-grounds itself now that something is recorded: the last of it. What ends it fails nothing.
+/// Makes the re-grounds that cook can make itself now, and returns the last one. A failure is only a message.
 pub(super) fn reground(
     workspace: &Workspace,
     lines: &mut Vec<String>,
@@ -162,7 +161,7 @@ pub(super) struct TransitionAnswer {
 impl TransitionAnswer {
     pub fn new(applied: Applied, lines: Vec<String>, findings: Vec<Finding>) -> Self {
         let Step { snapshot, next, .. } = applied.step;
-        // Most transitions measure the worktree.
+        // The event `verified` does not measure the worktree, so its status is unknown.
         let is_measured = applied.event != Event::Verified.name()
             && next.role.is_some_and(service::leaves_the_tree_alone);
         let status = snapshot.ledger.status_seen.as_deref();
@@ -233,9 +232,9 @@ pub(super) fn note(what: &'static str, lines: Vec<String>) -> Answer {
     })
 }
 
-// The end of `cook init`: each gate once, in the clean room in which it will count.
+// The end of `cook init`: runs each gate once, in the same kind of clean room in which it will count.
 
-/// Lines of output that are shown of one that is red.
+/// How many lines of a red gate's output are shown.
 const SHOWN: usize = 8;
 
 /// How a trial ended.
@@ -270,7 +269,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// All of them, as people read it.
+    /// Shows all trials to a person.
     pub(super) fn lines(all: &[Self], page: &mut Page) {
         for trial in all {
             let (tone, word) = match trial.outcome {
@@ -294,9 +293,8 @@ impl Trial {
     }
 }
 
-/// Tries setup and gates as HEAD has them, each for so long at most: whoever sets a repository up
-/// looks at the terminal. What keeps them from being tried is a finding, because
-/// the repository is set up by then.
+/// Tries the setup and the gates at HEAD, each for at most `patience`, because the user waits at the terminal. A
+/// failure to try them is a finding, because the repository is set up already.
 ///
 /// # Errors
 /// When it is interrupted.
@@ -324,7 +322,7 @@ fn run_all(
     patience: Duration,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<Trial>> {
-    // The settings were written after this command opened the worktree.
+    // The settings were written after this command had opened the worktree.
     let mut workspace = context.workspace()?;
     workspace.patience = Some(patience);
     let mut gates = workspace.config()?.gate_specs();
@@ -392,7 +390,7 @@ fn run_all(
     Ok(trials)
 }
 
-/// A command that is not to be run here, and why.
+/// Returns the trial of a command that must not run here, with the reason.
 fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>> {
     let trust = workspace.trust()?;
     let absent = trust.absent_programs(run);
@@ -457,7 +455,7 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial> {
     })
 }
 
-/// The tests that failed, and the last lines of the output.
+/// The failed tests, and the last lines of the output.
 pub(super) fn describe_red(tail: &str) -> Vec<String> {
     let lines: Vec<&str> = tail.lines().collect();
     let last = lines[lines.len().saturating_sub(SHOWN)..].iter();

@@ -379,9 +379,9 @@ impl Observer for Printer {
     }
 }
 
-/// The limit of a line about an event, in characters.
+/// The maximum length of a line about an event in characters.
 const MOST: usize = 640;
-/// The limit of a name, in characters.
+/// The maximum length of a name in characters.
 const NAME: usize = 40;
 /// The lines in which an agent reports its progress (`protocol/completion.md#reports`).
 const MARKED: [&str; 5] = [

@@ -237,7 +237,7 @@ fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>
     note("session_exported", vec![format!("wrote {name} to {shown}")])
 }
 
-/// The limit of an imported file in bytes.
+/// The maximum size of an imported file in bytes.
 const MAX_IMPORT: u64 = 1 << 30;
 
 fn import(

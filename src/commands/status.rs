@@ -220,7 +220,7 @@ fn follow(workspace: &Workspace, patience: &Patience) -> Result<()> {
     Ok(())
 }
 
-/// Formats `#12 2026-01-01T00:00:00Z reviewed by role about a`.
+/// Formats a transition as `#12 2026-01-01T00:00:00Z reviewed by role about a`.
 fn make_line(meta: &Meta) -> String {
     let about = match meta.subject.is_empty() {
         true => String::new(),
@@ -750,7 +750,7 @@ impl GraphAnswer {
         let mut left: Vec<&Node> = self.nodes.iter().collect();
         while !left.is_empty() {
             let drawn = |node: &Node| depths.contains_key(node.slice_id.as_str());
-            // A plan has no cycle. One from a damaged log may; the loop ends even then.
+            // Only a plan from a damaged log can have a cycle; the loop ends even then.
             let next = left
                 .iter()
                 .position(|node| self.waits_for(&node.slice_id).all(drawn))

@@ -1,4 +1,4 @@
-//! `cook verify` recomputes everything from files, log and git; `cook attest` writes and reads such results as statements.
+//! `cook verify` recomputes everything from files, log and git; `cook attest` writes and reads results as statements.
 
 use super::context::*;
 use super::push::SigningArgs;
@@ -227,7 +227,7 @@ fn look(
 
 // `cook attest`: writes a verification as in-toto statements, and reads such statements.
 
-/// The limit of a list of signers in bytes.
+/// The maximum size of a list of signers in bytes.
 const MAX_SIGNERS: u64 = 1 << 20;
 
 #[derive(Debug, Args)]

@@ -1,9 +1,8 @@
-//! `br` and `bd` as the hooks use them: opened only when something is to be asked,
-//! everything within the time of one event, and left alone while it is known to be
-//! away (until the next session begins).
+//! The hooks' use of `br` and `bd`: a tracker is opened only when needed, within the time limit of one event, and is
+//! not asked again during a known outage until the next session begins.
 //!
-//! Invariants: where no workspace is, no program is looked for and none is started;
-//! an entry reaches its issue once, through the replay queue; what is away is named.
+//! Invariants: without a tracker workspace, no program is looked up or started; the replay queue writes each entry to
+//! its issue once; outages are reported.
 
 use crate::prelude::*;
 use crate::tracker::{
@@ -16,20 +15,18 @@ use cook_agents::hooks::layout::{self, Purpose};
 use cook_agents::hooks::{ClosedIssue, Item, Kind};
 use std::cell::OnceCell;
 
-/// Ready issues that are named.
+/// How many ready issues are named.
 const READY: usize = 3;
 
-/// The tracker of a worktree, if it has one. The time for everything that is asked
-/// of it begins now.
+/// Finds the worktree's tracker, if it has one. The time limit for all its answers starts now.
 pub fn find_tracker(workspace: &Workspace, kind: Kind) -> Option<Issues<'_>> {
-    // As long as the agent waits, but for what is left to do then: a tracker that is away is asked
-    // once in a session.
+    // The time that the agent waits, less 5 s for the rest of the work. A tracker that does not answer costs it only
+    // once per session.
     let call = Duration::from_secs(layout::seconds(kind, Purpose::Workflow) - 5);
     let until = Instant::now() + call + Duration::from_secs(2);
     let path = std::env::var_os("PATH");
     let kind = workspace.config().ok()?.tracker();
-    // A tracker that the settings name and that is not there is what `cook issue`
-    // and `cook doctor` speak of; a hook goes on without.
+    // `cook issue` and `cook doctor` report a configured tracker that is missing; a hook works without it.
     let found = tracker::find(kind, workspace.repo.root(), path.as_deref()).ok()??;
     Some(Issues {
         workspace,
@@ -40,8 +37,7 @@ pub fn find_tracker(workspace: &Workspace, kind: Kind) -> Option<Issues<'_>> {
     })
 }
 
-/// The entries of a trail that belong to issues, as comments: those of a slice go to
-/// the issues that it carries.
+/// Lists the entries of a trail that belong to issues, as comments. Entries of a slice go to the slice's issues.
 pub fn list_owed(trail: &[Checkpoint], plan: Option<&Plan>) -> Vec<Entry> {
     let mut owed = Vec::new();
     for entry in trail {
@@ -67,7 +63,7 @@ pub fn list_owed(trail: &[Checkpoint], plan: Option<&Plan>) -> Vec<Entry> {
     owed
 }
 
-/// The key that a comment carries for an entry: one word.
+/// The key of an entry in its comment: a single word.
 pub(super) fn key(id: &str) -> String {
     let word = id.replace(':', ".");
     match is_id(&word) && word.len() <= 90 {
@@ -76,13 +72,13 @@ pub(super) fn key(id: &str) -> String {
     }
 }
 
-/// The tracker of a worktree, as the hooks use it.
+/// A worktree's tracker for the hooks.
 pub struct Issues<'w> {
     workspace: &'w Workspace,
     found: Found,
     bounds: Bounds,
     beads: OnceCell<Beads>,
-    /// Why nothing is asked; the outer none = not looked up yet.
+    /// `Some(Some(why))` during an outage; `None` before it was looked up.
     away: RefCell<Option<Option<String>>>,
 }
 
@@ -94,11 +90,11 @@ impl Issues<'_> {
         })
     }
 
-    /// The tracker, unless it is known to be away.
+    /// Returns the tracker, unless there is a known outage.
     fn reach(&self) -> Result<&Beads, String> {
         let mut away = self.away.borrow_mut();
         let why = away.get_or_insert_with(|| {
-            // Memory that cannot be read knows of no outage.
+            // If the memory cannot be read, no outage is known.
             let noted = Memory::outage(self.workspace.repo.git_dir()).ok().flatten();
             noted.map(|outage| outage.why)
         });
@@ -108,7 +104,7 @@ impl Issues<'_> {
         }
     }
 
-    /// The same; an outage is noted, so that no later event waits for it.
+    /// Notes an outage, so that no later event waits for the tracker, and turns the error into text.
     fn note_outage<T>(&self, answer: Result<T, TrackerError>) -> Result<T, String> {
         answer.map_err(|error| {
             let why = error.to_string();
@@ -122,13 +118,13 @@ impl Issues<'_> {
     fn note(&self, why: Option<String>) {
         if let Ok(mut memory) = Memory::hold(self.workspace.repo.git_dir()) {
             let since = self.workspace.clock.now();
-            // An outage that cannot be noted is met again by the next event.
+            // If this fails, the next event meets the outage itself.
             let _ = memory.note_outage(why.clone().map(|why| Outage { why, since }));
         }
         *self.away.borrow_mut() = Some(why);
     }
 
-    /// A list, or a note why it is not there.
+    /// Returns the list. If it failed, returns an empty one and adds a note.
     fn list<T>(&self, notes: &mut Vec<String>, answer: Result<Vec<T>, TrackerError>) -> Vec<T> {
         self.note_outage(answer).unwrap_or_else(|why| {
             if !notes.contains(&why) {
@@ -138,7 +134,7 @@ impl Issues<'_> {
         })
     }
 
-    /// This actor's issues in work, the one that is wanted first; and the ready list.
+    /// Returns this actor's issues in work, the wanted one first, and fills the ready list.
     fn in_work(&self, beads: &Beads, wanted: Wanted, picture: &mut Picture) -> Vec<Issue> {
         let current = || match wanted {
             Wanted::Carried(_) => Ok(Vec::new()),
@@ -200,8 +196,8 @@ impl Issues<'_> {
             .collect()
     }
 
-    /// A session begins: asks whether the tracker answers; what it said where it did not. One that did not
-    /// is asked for nothing more until the next session begins.
+    /// Asks at the start of a session whether the tracker answers, and returns its error. A tracker that does not
+    /// answer is not asked again before the next session.
     pub(super) fn wake(&self) -> Result<(), String> {
         let why = match self.beads().detect() {
             Ok(()) => None,
@@ -214,7 +210,7 @@ impl Issues<'_> {
         why.map_or(Ok(()), Err)
     }
 
-    /// What the recovery message shows.
+    /// Collects the tracker's part of the recovery message.
     pub(super) fn picture(&self, wanted: Wanted) -> Picture {
         let mut picture = Picture::default();
         let beads = match self.reach() {
@@ -240,21 +236,21 @@ impl Issues<'_> {
         picture
     }
 
-    /// Whether this actor holds the issue now.
+    /// Whether this actor has the issue in work now.
     pub(super) fn holds(&self, issue: &str) -> Result<bool, String> {
         let beads = self.reach()?;
         let issue = self.note_outage(beads.show(issue))?;
         Ok(issue.status == IssueStatus::InProgress && is_mine_to_do(beads, &issue))
     }
 
-    /// Verifies a close that was seen; none when the issue is not closed.
+    /// Verifies an observed close; `None` if the issue is not closed.
     pub(super) fn verify_close(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
         let beads = self.reach()?;
         let issue = self.note_outage(beads.show(issue))?;
         if issue.status != IssueStatus::Closed {
             return Ok(None);
         }
-        // The close counts whether or not its consequences could be asked for.
+        // The close counts even if the unblocked issues are unknown.
         let unblocked = self
             .note_outage(list_unblocked_by(beads, &issue.id))
             .unwrap_or_default();
@@ -264,22 +260,22 @@ impl Issues<'_> {
         }))
     }
 
-    /// Gives the issues those of the entries that they do not have yet, each once, now or when the
-    /// tracker answers again. True when nothing waits any more.
+    /// Adds the missing entries to their issues, each once. Returns false if entries still wait, for example for a
+    /// tracker that does not answer.
     pub(super) fn catch_up(&self, entries: &[Entry]) -> Result<bool, String> {
         let Some(last) = entries.last() else {
             return Ok(true);
         };
         let mut memory = match Memory::hold(self.workspace.repo.git_dir()) {
             Ok(memory) => memory,
-            // Whoever holds it looks at the trail again before it lets go.
+            // The process that holds the memory reads the trail again before it releases it.
             Err(MemoryError::Busy) => return Ok(false),
             Err(error) => return Err(error.to_string()),
         };
         if memory.has_sent(self.found.name, &last.id) {
             return Ok(true);
         }
-        // Named when it was noted, and again when the next session begins.
+        // The outage was reported when it was noted, and will be again at the start of the next session.
         let Ok(beads) = self.reach() else {
             return Ok(false);
         };
@@ -293,7 +289,7 @@ impl Issues<'_> {
     }
 }
 
-/// Not somebody else's.
+/// Whether the issue is assigned to nobody or to this actor.
 fn is_mine_to_do(beads: &Beads, issue: &Issue) -> bool {
     let assignee = issue.assignee.as_deref();
     assignee.is_none_or(|name| beads.is_mine(name))
@@ -317,7 +313,7 @@ fn brief(issue: &Brief) -> String {
     name_issue(&issue.id, &issue.title)
 }
 
-/// A comment as an entry of the trail; one of cook's own has the key of its entry.
+/// Converts a comment to an entry of the trail; cook's own comments hold the key of their entry.
 fn checkpoint(issue: &str, number: usize, comment: Comment) -> Checkpoint {
     let (text, key) = split_mark(&comment.text);
     Checkpoint {
@@ -333,27 +329,27 @@ fn checkpoint(issue: &str, number: usize, comment: Comment) -> Checkpoint {
     }
 }
 
-/// Which issue a session is told about.
+/// The issue that a session is told about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted<'a> {
-    /// The one it claimed; when that is not in work any more, as [`Wanted::Any`].
+    /// The issue that the session claimed; as [`Wanted::Any`] if it is no longer in work.
     Claimed(&'a str),
-    /// The one that the slice in work carries: only what is kept with it.
+    /// The issue of the slice in work, only for its comments.
     Carried(&'a str),
-    /// The most recently updated one of this actor that is in work.
+    /// This actor's most recently updated issue in work.
     Any,
 }
 
-/// What the tracker has to say to a session that begins.
+/// The tracker's information for a session that begins.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Picture {
     /// The issue in work.
     pub item: Option<Item>,
-    /// Entries kept with it, oldest first; their ids are keys of comments.
+    /// The issue's entries, oldest first; their ids are the keys of comments.
     pub trail: Vec<Checkpoint>,
-    /// What could be worked on, in the tracker's order: id and title.
+    /// Ready issues in the tracker's order, with id and title.
     pub ready: Vec<String>,
-    /// What did not answer, one line each.
+    /// Failed requests, one line each.
     pub notes: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! What changes a session's state and is not a hook: taking the workflow, a
-//! checkpoint by hand, the status line.
+//! Changes of a session's state outside hooks (taking the workflow, a checkpoint by hand, the status line), and the
+//! facts for the hooks' decisions.
 
 use super::hook_issues::{Issues, Wanted, find_tracker, key};
 use super::respond::{Called, HookError, LOOK_BACK, SWITCH, child, give};
@@ -19,12 +19,12 @@ fn unwritable(error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").with_cause(error)
 }
 
-/// Makes the agent session around this process the workflow's owner; one that its agent does not name
-/// says which it is when the tool call that this process belongs to is over. `false` when none is
-/// around, or it is cook's own child.
+/// Makes the agent session around this process the owner of the workflow. If the agent does not name its session, the
+/// session is identified at the end of the tool call that runs this process. Returns `false` if there is no such
+/// session, or in a child process of cook.
 ///
 /// # Errors
-/// When the note cannot be written.
+/// The owner cannot be written.
 pub fn take_around(workspace: &Workspace) -> Result<bool> {
     let child = std::env::var_os(INVOCATION_VARIABLE).is_some_and(|value| !value.is_empty());
     if child || workspace.store.is_none() {
@@ -40,10 +40,10 @@ pub fn take_around(workspace: &Workspace) -> Result<bool> {
     }
 }
 
-/// Makes a session the workflow's owner.
+/// Makes a session the owner of the workflow.
 ///
 /// # Errors
-/// When the note cannot be written.
+/// The owner cannot be written.
 pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner> {
     workspace.store()?;
     let owner = Owner {
@@ -60,11 +60,10 @@ pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner
     Ok(owner)
 }
 
-/// The session to attach: the one that is named, the one around this process, or
-/// the one that called last.
+/// Returns the session to attach: the named one, the one around this process, or the one that called last.
 ///
 /// # Errors
-/// When no session can be told.
+/// No session is found.
 pub fn find_session_to_attach(
     workspace: &Workspace,
     named: Option<&str>,
@@ -89,12 +88,11 @@ pub fn find_session_to_attach(
     })
 }
 
-/// Keeps what somebody says, with what is in work here: in the trail, and with the
-/// tracker's issue. The finding says why the tracker does not have it yet.
+/// Keeps a checkpoint text in the trail and with the tracker's issue, together with the current item. A finding gives
+/// the reason if the tracker does not have it yet.
 ///
 /// # Errors
-/// An empty or too long text, neither a workflow nor a tracker, a trail that cannot
-/// be written.
+/// The text is empty or too long, there is neither a workflow nor a tracker, or the trail cannot be written.
 pub fn checkpoint(workspace: &Workspace, text: &str) -> Result<(Checkpoint, Vec<Finding>)> {
     let tracker = find_tracker(workspace, Kind::BeforeCompact);
     if workspace.store.is_none() && tracker.is_none() {
@@ -154,12 +152,11 @@ fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkp
     })
 }
 
-/// What a person or an agent works on here: the issue that the session around this
-/// process claimed, else the slice in work, else what the tracker has in work for this
-/// actor. The findings say what did not answer.
+/// The item in work here: the issue that the session around this process claimed, else the slice in work, else this
+/// actor's issue in work. The findings name failed requests.
 ///
 /// # Errors
-/// A log that cannot be read.
+/// The log cannot be read.
 fn current_item(
     workspace: &Workspace,
     tracker: Option<&Issues>,
@@ -180,15 +177,15 @@ fn current_item(
     Ok((claimed.or(slice), Vec::new()))
 }
 
-/// The recovery message of whoever works here.
+/// The recovery message for this worktree.
 ///
 /// # Errors
-/// Neither a workflow nor a tracker, a repository or a log that cannot be read.
+/// There is neither a workflow nor a tracker, or the repository or the log cannot be read.
 pub fn recover(workspace: &Workspace) -> Result<Recovery> {
     let tracker = find_tracker(workspace, Kind::BeforeCompact);
     let snapshot = match &tracker {
         Some(tracker) => {
-            // What does not answer is named by the message.
+            // The message names a tracker that does not answer.
             let _ = tracker.wake();
             workspace.current()?.1
         }
@@ -218,8 +215,8 @@ fn session_state(workspace: &Workspace) -> Option<SessionState> {
     state_dir.load(Agent::parse(agent)?, &session)
 }
 
-/// Takes the status line's input: remembers how full the context is, and says
-/// where the work stands in one line. Empty where there is no workflow.
+/// Handles the status line's input: saves how full the context is, and describes the state of the work in one line,
+/// which is empty without a workflow or an item.
 pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
     let Ok(value) = serde_json::from_slice::<serde_json::Value>(input) else {
         return String::new();
@@ -247,7 +244,7 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
         return String::new();
     }
     if let (Some(percent), Some(session)) = (percent, session) {
-        // The line is shown whether or not the figure could be kept.
+        // The line is shown even if the figure could not be saved.
         let _ = remember(&workspace, agent, session, percent);
     }
     let state = snapshot.as_ref().map(|snapshot| &snapshot.state);
@@ -279,17 +276,16 @@ fn remember(
     state_dir.save(&state)
 }
 
-// What the step is judged by: measured with the session's lock held where it is quick, before it
-// where it takes long.
+// The facts for the decision: quick ones are measured while the session's lock is held, slow ones before.
 
-/// Entries of the trail that are looked through for new ones.
+/// How many entries of the trail are searched for new ones.
 const NEWS: usize = 200;
 
-/// Issues that one command line is asked about.
+/// How many issues of one command line are looked up.
 const ISSUES: usize = 5;
 
 impl Called {
-    /// Measured without the lock.
+    /// Measures the slow facts, without the lock.
     pub(super) fn slow_facts(
         &self,
         tracker: Option<&Issues>,
@@ -343,7 +339,7 @@ impl Called {
         Ok(facts)
     }
 
-    /// Claims and closes that a tool call shows, as the tracker has them now.
+    /// Asks the tracker whether the claims and closes in a tool call happened.
     fn ask_tracker(&self, tracker: Option<&Issues>, facts: &mut Situation) {
         let tool = self
             .event
@@ -366,7 +362,7 @@ impl Called {
                     "update" | "claim" if claims && tracker.holds(issue) == Ok(true) => {
                         facts.claimed = Some(issue.to_owned());
                     }
-                    // A close that was skipped can end with 0: it is verified, not believed.
+                    // A skipped close can exit with 0, so the result is verified.
                     "close" if !facts.closed.iter().any(|closed| closed.id == issue) => {
                         facts
                             .closed
@@ -440,7 +436,7 @@ impl Called {
     }
 }
 
-/// The first words that may name issues.
+/// The first words that may be ids of issues.
 fn list_named(words: &[String]) -> impl Iterator<Item = &str> {
     const TAKE_A_WORD: [&str; 6] = ["--reason", "-r", "--status", "-s", "--actor", "--session"];
     let values = words.iter().skip(1).zip(words);
@@ -451,10 +447,10 @@ fn list_named(words: &[String]) -> impl Iterator<Item = &str> {
     first.chain(rest).filter(|word| is_id(word)).take(ISSUES)
 }
 
-/// How much of a transcript's end is read.
+/// How many bytes at the end of a transcript are read.
 const TRANSCRIPT: u64 = 64 << 10;
 
-/// The workflow as the log has it.
+/// The workflow as the log describes it.
 pub(super) fn describe_workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
     let state = &snapshot.state;
     let role = state.next_mandatory_role.0;
@@ -478,7 +474,7 @@ pub(super) fn describe_workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
     }
 }
 
-/// Who is due now.
+/// The next role.
 ///
 /// # Errors
 /// As [`service::dispatch_now`].
@@ -508,7 +504,7 @@ pub fn command(dispatch: &Dispatch) -> String {
     }
 }
 
-/// The rules, most important first: at most 600 bytes with their heading.
+/// The rules, most important first; with their heading at most 600 bytes.
 pub(super) fn rules() -> Vec<String> {
     [
         "Agents report, cook decides: `cook next` names the one role that is due, `cook record ROLE REPORT` hands its report in.",
@@ -521,11 +517,11 @@ pub(super) fn rules() -> Vec<String> {
     .to_vec()
 }
 
-/// Everything the recovery message shows. `claimed` is the issue that the session
-/// claimed; `kept` are entries of a worktree without a workflow.
+/// Collects everything that the recovery message shows. `claimed` is the issue that the session claimed; `kept` are the
+/// entries of a worktree without a workflow.
 ///
 /// # Errors
-/// A repository or a log that cannot be read.
+/// The repository or the log cannot be read.
 pub(super) fn collect_recovery(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
@@ -572,9 +568,8 @@ pub(super) fn collect_recovery(
     Ok(recovery)
 }
 
-/// The tracker's issue comes before the slice when the session claimed it, and
-/// stands in for one when there is none; the issue that the slice carries adds what
-/// is kept with it.
+/// Adds the tracker's part. A claimed issue takes precedence over the slice, and any issue in work replaces a missing
+/// slice; the issue of the slice only adds its comments.
 fn ask_tracker(
     tracker: &Issues,
     carried: Option<&str>,
@@ -602,14 +597,14 @@ fn ask_tracker(
     recovery.notes.extend(picture.notes);
 }
 
-/// One entry per key, in the order of their times.
+/// Merges entries by key, sorted by time.
 fn merge(entries: &mut Vec<Checkpoint>, more: Vec<Checkpoint>) {
     let known: BTreeSet<String> = entries.iter().map(|entry| key(&entry.id)).collect();
     entries.extend(more.into_iter().filter(|entry| !known.contains(&entry.id)));
     entries.sort_by_key(|entry| Clock::parse_seconds(&entry.at.display()));
 }
 
-/// The newest entries of one item, oldest first, with how long ago they were.
+/// The newest entries of one item, oldest first, each with its age.
 fn read_trail(entries: &[Checkpoint], item: &str, now: &str) -> Vec<(String, String)> {
     let now = Clock::parse_seconds(now).unwrap_or_default();
     let mut shown: Vec<(String, String)> = entries
@@ -649,7 +644,7 @@ fn item(snapshot: &Snapshot) -> Option<Item> {
     })
 }
 
-/// First line of the assistant's last message in a transcript of JSON lines.
+/// The first line of the assistant's last message in a transcript of JSON lines.
 pub(super) fn last_line(path: &Path) -> Option<String> {
     let mut file = disk::open_regular(path, Links::Follow).ok()??;
     let bytes = disk::read_tail(&mut file, TRANSCRIPT).ok()?;
@@ -661,7 +656,7 @@ pub(super) fn last_line(path: &Path) -> Option<String> {
         .and_then(|text| first_line(&text))
 }
 
-/// The text of an assistant's message, in the layouts that were seen.
+/// The text of an assistant's message, in the known layouts.
 fn assistant_text(entry: &Value) -> Option<String> {
     let message = match (&entry["message"], &entry["payload"]) {
         (Value::Object(_), _) => &entry["message"],

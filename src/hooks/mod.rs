@@ -1,7 +1,7 @@
-//! Agents' lifecycle events against a worktree: facts in, one step of `cook_agents::hooks`, effects out.
+//! Handles agents' hook events in a worktree: measures facts, makes one step of `cook_agents::hooks`, and applies its
+//! effects.
 //!
-//! `respond` measures, remembers and prints nothing. Invariants: a hook commits no transition; it
-//! ends well whatever it is given.
+//! `respond` prints nothing. Invariants: a hook commits no transition, and it succeeds whatever its input.
 
 mod hook_issues;
 mod hook_session;

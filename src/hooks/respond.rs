@@ -1,8 +1,7 @@
-//! One call of `cook hook`: read the event, measure, decide, remember, answer.
+//! One call of `cook hook`: reads the event, measures, decides, saves the state, and answers.
 //!
-//! Invariants: nothing here ends a hook with an error: what goes wrong is one
-//! line for stderr and the hook log, and no answer. The session's state is read
-//! and written under the worktree's lock; what takes long is measured before it.
+//! Invariants: a hook never ends with an error: a failure is one line on stderr and in the hook log, without an answer.
+//! The session's state is read and written under the worktree's lock; slow facts are measured before it is taken.
 
 use super::hook_issues::{Issues, find_tracker, list_owed};
 use super::install::is_called_twice;
@@ -19,34 +18,34 @@ use cook_protocol::model::BriefSync;
 use cook_protocol::trials::Weight;
 use cook_repo::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 
-/// Entries of the trail that are looked through.
+/// How many entries of the trail are searched.
 pub(super) const LOOK_BACK: usize = 2_000;
 
-/// Silences every hook when it is `off`.
+/// If this variable is `off`, hooks do nothing.
 pub const SWITCH: &str = "COOK_HOOKS";
 
-/// One call.
+/// One call of a hook.
 pub struct Call<'a> {
-    /// The agent.
+    /// The agent that calls.
     pub agent: Agent,
     /// The event's name, for agents that do not send it.
     pub named: Option<&'a str>,
-    /// What the agent sent.
+    /// The input from the agent.
     pub input: &'a [u8],
-    /// Where cook was called.
+    /// The directory of the call.
     pub dir: &'a Path,
 }
 
-/// What comes back.
+/// The response to a call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Response {
-    /// For stdout; none = nothing.
+    /// The answer for stdout, if any.
     pub answer: Option<Value>,
-    /// For stderr and the hook log.
+    /// A line for stderr and the hook log.
     pub complaint: Option<String>,
 }
 
-/// An event that cook has a say in, and where it happened.
+/// An event that cook handles, and its worktree.
 pub(super) struct Called {
     pub(super) agent: Agent,
     pub(super) event: Event,
@@ -55,8 +54,8 @@ pub(super) struct Called {
     pub(super) workspace: Workspace,
 }
 
-/// Reads a call of an event that `heeds` takes; none, with what there is to say of that, where hooks
-/// are silenced or there is no repository.
+/// Reads a call with an event that `heeds` accepts. Returns an error with the response if hooks are turned off, the
+/// event is invalid or not accepted, or there is no repository.
 pub(super) fn read_call(
     call: &Call,
     heeds: fn(&Row) -> bool,
@@ -76,7 +75,7 @@ pub(super) fn read_call(
     let row = call.agent.row(event.native).filter(|row| heeds(row));
     let row = row.ok_or_else(silent)?;
     let dir = find_directory(event.cwd.as_deref(), call.dir);
-    // Outside a repository, in a bare one, in another user's: cook has no say.
+    // Hooks do nothing outside a repository, in a bare one, and in one of another user.
     let workspace = Workspace::open(&dir).map_err(|_| silent())?;
     let is_off = workspace.config().is_ok_and(|config| !config.hooks.enabled);
     if is_off || is_called_twice(&workspace, call.agent, purpose) {
@@ -104,7 +103,7 @@ pub fn respond(call: &Call) -> Response {
     }
     match called.play(tracker) {
         Ok(None) => Response::default(),
-        // What has to be said is said, whether or not the tracker could be told.
+        // The answer is given even if the tracker could not be updated.
         Ok(Some(handled)) => {
             let told = called.tell_tracker(tracker, handled.wrote);
             let followed = handled.followed.map_err(HookError::from);
@@ -131,17 +130,17 @@ fn complaint(error: &HookError) -> Response {
     }
 }
 
-/// What came of an event.
+/// The result of an event.
 struct Handled {
     effects: Effects,
-    /// Entries were kept.
+    /// Whether entries were written.
     wrote: bool,
-    /// Whether the brief's file could follow.
+    /// Whether the brief's file could be updated.
     followed: Result<()>,
 }
 
 impl Called {
-    /// The line for stderr, which the hook log gets too.
+    /// Returns the line for stderr, and writes it to the hook log.
     pub(super) fn complain(&self, error: &HookError) -> Option<String> {
         let line = complaint(error).complaint?;
         if let Ok(state_dir) = self.state_dir() {
@@ -166,7 +165,7 @@ impl Called {
             return Ok(None);
         };
         self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
-        // An answer was not there yet when this delivery came: it is not the agent's next stop.
+        // Another delivery of this stop was answered in the meantime, so it is not the agent's next stop.
         facts.again = before.stops != peeked.stops;
         let outcome = step(self.agent, before.clone(), &self.event, &facts);
         self.note_owner(&state_dir, &facts, &outcome)?;
@@ -218,8 +217,8 @@ impl Called {
         Ok(())
     }
 
-    /// Takes in what sandboxed sessions left, except in cook's own child and before a
-    /// tool; what came of it is in the hook log.
+    /// Takes in the inbox of sandboxed sessions, except in cook's own child and before a tool call. The hook log gets
+    /// the findings.
     pub(super) fn take_inbox(&self, state_dir: &StateDir) {
         if child().is_some() || matches!(self.event.kind, Kind::BeforeTool | Kind::Usage) {
             return;
@@ -237,8 +236,7 @@ impl Called {
         }
     }
 
-    /// Keeps the brief's file in step, where the settings want that: with what was said
-    /// just now, and with each checkpoint before a compaction.
+    /// Updates the brief's file, depending on the settings: with the brief that was just given, or before a compaction.
     pub(super) fn follow_brief(&self, facts: &Situation) -> Result<()> {
         if facts.child.is_some() || facts.workflow.is_none() {
             return Ok(());
@@ -253,8 +251,8 @@ impl Called {
         }
     }
 
-    /// Keeps the entries; their own growth of the trail is no news. True when there
-    /// were any.
+    /// Writes the entries and notes the new length of the trail, so that the session does not take them for news.
+    /// Returns whether there were any.
     pub(super) fn append(
         &self,
         state_dir: &StateDir,
@@ -274,7 +272,7 @@ impl Called {
         Ok(!entries.is_empty())
     }
 
-    /// Gives the tracker what it does not have yet; why not, when it cannot be told.
+    /// Adds missing entries to the tracker's issues.
     pub(super) fn tell_tracker(
         &self,
         tracker: Option<&Issues>,
@@ -292,7 +290,8 @@ impl Called {
     }
 }
 
-/// A tool that is only asked about need not be remembered: the guard knows no past.
+/// Whether the state must be saved. Before a tool call, deliveries and recent times do not matter, because the guard
+/// does not depend on earlier events.
 fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
     if kind != Kind::BeforeTool {
         return before != after;
@@ -306,17 +305,17 @@ fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
     *before != after
 }
 
-/// cook's own child, and the role it plays.
+/// `Some` in a child process of cook, with the role that it plays.
 pub(super) fn child() -> Option<Option<Role>> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     set(INVOCATION_VARIABLE)?;
     Some(set(ROLE_VARIABLE).and_then(|role| Role::parse(&role)))
 }
 
-/// What goes wrong in a hook; it never reaches the agent.
+/// An error in a hook; it never reaches the agent.
 pub(super) type HookError = Box<dyn std::error::Error>;
 
-/// Gives the tracker the entries of the trail that it does not have yet.
+/// Adds the trail's missing entries to the tracker's issues.
 pub(super) fn give(
     workspace: &Workspace,
     state_dir: &StateDir,
@@ -327,7 +326,8 @@ pub(super) fn give(
     let mut length = None;
     loop {
         let trail = trail(workspace, state_dir)?;
-        // Whoever found the queue held by this process had written before.
+        // A process that found the queue locked by this one had already written, so this loops until the trail stops
+        // growing.
         if length == Some(trail.len()) {
             return Ok(());
         }
@@ -354,12 +354,12 @@ fn trail(workspace: &Workspace, state_dir: &StateDir) -> Result<Vec<Checkpoint>,
     })
 }
 
-// `cook hook AGENT --check`: a stop is held against `cook check`, in any repository.
+// `cook hook AGENT --check`: checks a stop with `cook check`, in any repository.
 //
-// Invariants: what is true is passed without a word; a check that cannot be made refuses nothing and
-// says why on stderr; the session's lock is not held while gates run.
+// Invariants: a true result passes without a message; a check that cannot run refuses nothing and gives the reason on
+// stderr; the session's lock is not held while gates run.
 
-/// Handles one call; of any event but a stop nothing is heard.
+/// Handles one call, and ignores all events but a stop.
 pub fn respond_to_stop(call: &Call) -> Response {
     let mut called = match read_call(call, Row::is_stop_gate, Purpose::Check) {
         Ok(called) => called,
@@ -418,7 +418,7 @@ fn play(called: &mut Called) -> Result<Effects, HookError> {
     Ok(outcome.effects)
 }
 
-/// What keeps a goal from being reached; and what the person is told of one that is.
+/// Lists the open checks of a goal, and sets the message for the user if the goal is green.
 fn what_is_open(
     workspace: &Workspace,
     snapshot: Snapshot,

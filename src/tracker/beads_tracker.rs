@@ -1,4 +1,4 @@
-//! `br` and `bd`: the same commands, small differences.
+//! The trackers `br` and `bd`, which have the same commands with small differences.
 
 use super::tracked_issue::{
     Attempt, Brief, Comment, Commented, Issue, IssueStatus, Link, NewIssue, ReadyList, Result,
@@ -11,10 +11,10 @@ use cook_repo::process::Captured;
 use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Longest text that is given to a program: one argument holds 128 KiB on Linux.
+/// The maximum size of a text argument in bytes; Linux allows 128 KiB for one argument.
 const MAX_ARGUMENT: usize = 60 * 1024;
 
-/// A tracker that is a program.
+/// A tracker that is an external program.
 #[derive(Debug, Clone)]
 pub struct Beads {
     name: &'static str,
@@ -22,12 +22,12 @@ pub struct Beads {
     dir: PathBuf,
     actor: Actor,
     bounds: Bounds,
-    /// This version does not know the options that only save time.
+    /// Set if this version lacks the options that only save time.
     plain: Arc<AtomicBool>,
 }
 
 impl Beads {
-    /// The tracker that was found, for a worktree.
+    /// Uses the program that was found as the tracker of a worktree.
     pub fn new(found: &Found, root: &Path, actor: Actor, bounds: Bounds) -> Self {
         Self {
             name: found.name,
@@ -53,7 +53,7 @@ impl Beads {
         self.about(id, self.read(&call, |row| read_link(row, id)))
     }
 
-    /// The same outcome; a complaint about an unknown issue names the issue.
+    /// Names the issue in an error about an unknown issue.
     fn about<T>(&self, id: &str, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match error {
             TrackerError::Unknown(_) => TrackerError::Unknown(id.to_owned()),
@@ -61,7 +61,7 @@ impl Beads {
         })
     }
 
-    /// Writes; what it complained of, unless that leaves open what it did.
+    /// Makes a write. Returns the tracker's error, or fails if the effect of the write is unknown.
     fn complaint(&self, call: &Call) -> Result<Option<TrackerError>> {
         match self.write(call) {
             Err(error) if error.is_outage() => Err(error),
@@ -69,13 +69,13 @@ impl Beads {
         }
     }
 
-    /// Who else has it.
+    /// The other person to whom the issue is assigned.
     fn holder(&self, issue: &Issue) -> Option<String> {
         let assignee = issue.assignee.as_deref()?;
         (!self.actor.is(assignee)).then(|| assignee.to_owned())
     }
 
-    /// Why an issue cannot be claimed, or that it is this actor's already.
+    /// Whether a claim is needed: false if the issue is this actor's already. Fails if it cannot be claimed.
     fn claimable(&self, issue: &Issue) -> Result<bool> {
         if let Some(by) = self.holder(issue) {
             return Err(TrackerError::Held(issue.id.clone(), by));
@@ -87,7 +87,7 @@ impl Beads {
         }
     }
 
-    /// What still keeps an issue open.
+    /// Describes the open dependencies of an issue.
     fn blockers(&self, id: &str) -> Option<String> {
         let open: Vec<String> = self
             .dependencies(id)
@@ -108,7 +108,7 @@ impl Tracker for Beads {
     fn detect(&self) -> Result<()> {
         match self.write(&Call::new("info", &[], &[])) {
             Err(error) if error.is_away() => Err(error),
-            // Whatever else it says, it is there: the command that is wanted will tell.
+            // Any other answer shows that the tracker is there; the next command reports its problems.
             _ => Ok(()),
         }
     }
@@ -254,7 +254,7 @@ impl Tracker for Beads {
     }
 }
 
-/// A word that may stand where an id is wanted.
+/// Refuses a word that cannot be an id.
 fn check_id(id: &str) -> Result<&str> {
     if is_id(id) {
         Ok(id)
@@ -263,7 +263,7 @@ fn check_id(id: &str) -> Result<&str> {
     }
 }
 
-/// A text as an argument: clean, and short enough for one.
+/// Cleans a text for use as an argument, and refuses one that is too long.
 fn argument(raw: &str) -> Result<String> {
     if raw.len() > MAX_ARGUMENT {
         return Err(TrackerError::BadText("is longer than 60 KiB"));
@@ -275,12 +275,11 @@ fn not_claimed(issue: &Issue) -> TrackerError {
     TrackerError::NotClaimed(issue.id.clone(), format!("it is {}", issue.status.id()))
 }
 
-/// The tracker of a worktree, asked whether it answers. None: cook's own plan, because
-/// the settings say so or, with `auto`, because there is no other here.
+/// Opens the tracker of a worktree and checks that it answers. Returns `None` for cook's own plan: the settings choose
+/// it, or with `auto` there is no other tracker here.
 ///
 /// # Errors
-/// `Absent` when the settings name a tracker that is not here, `Unavailable` when it
-/// is here and does not answer.
+/// `Absent` if the tracker in the settings is missing, `Unavailable` if it is here but does not answer.
 pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Beads>> {
     let path = std::env::var_os("PATH");
     let Some(found) = find(kind, root, path.as_deref())? else {
@@ -293,24 +292,24 @@ pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Bea
     }
 }
 
-/// How long a call may take and how much it may say.
+/// The limits of calls to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// One call.
+    /// The time limit of one call.
     pub call: Duration,
-    /// All calls together.
+    /// The deadline of all calls together.
     pub until: Option<Instant>,
     /// How long the program may wait for its own lock.
     pub lock: Duration,
-    /// Whether a write also writes the tracker's exported file. That takes seconds
-    /// where there are many issues, and changes a tracked file.
+    /// Whether a write also updates the tracker's exported file. That takes seconds if there are many issues, and
+    /// changes a tracked file.
     pub flush: bool,
-    /// Bytes of an answer.
+    /// The maximum size of an answer in bytes.
     pub bytes: usize,
 }
 
 impl Bounds {
-    /// For a command that a person or an agent waits for.
+    /// The limits of a command for which a person or an agent waits.
     pub fn command() -> Self {
         Self {
             call: Duration::from_secs(15),
@@ -321,7 +320,7 @@ impl Bounds {
         }
     }
 
-    /// For a command that only reads: whoever calls it waits no longer than three seconds in all.
+    /// The limits of a command that only reads; all its calls together end within three seconds.
     pub fn reading() -> Self {
         Self {
             call: Duration::from_millis(2_500),
@@ -330,8 +329,7 @@ impl Bounds {
         }
     }
 
-    /// For what happens beside other work and is made up for later: hooks, and
-    /// what follows a report.
+    /// The limits of calls beside other work that can be repeated later: hooks, and updates after a report.
     pub fn beside(call: Duration, until: Instant) -> Self {
         Self {
             call,
@@ -343,16 +341,16 @@ impl Bounds {
     }
 }
 
-/// What is asked of the program.
+/// A call of the program.
 #[derive(Debug)]
 struct Call {
-    /// The command's words.
+    /// The words of the command.
     words: &'static str,
-    /// Options, each one argument (`--name=value`).
+    /// The options, each one argument (`--name=value`).
     options: Vec<String>,
-    /// What comes behind `--`.
+    /// The arguments after `--`.
     free: Vec<String>,
-    /// It changes something.
+    /// Whether the call changes something.
     writes: bool,
 }
 
@@ -369,7 +367,7 @@ impl Call {
 }
 
 impl Beads {
-    /// What is read of each row of a reading call.
+    /// Makes a call and parses each row of its answer with `read`.
     fn read<T>(
         &self,
         call: &Call,
@@ -381,8 +379,7 @@ impl Beads {
             .map_err(|what| self.shape(call, what))
     }
 
-    /// A writing call; what it prints is not believed, so it is only looked through
-    /// for errors.
+    /// Makes a writing call. Its output does not prove the write, so only errors are read from it.
     fn write(&self, call: &Call) -> Result<()> {
         self.say(call).map(|_| ())
     }
@@ -395,7 +392,7 @@ impl Beads {
         let plain = self.plain.load(Ordering::Relaxed);
         match self.attempt(call, plain) {
             Err(TrackerError::Rejected(_, _, message)) if !plain && is_unknown_option(&message) => {
-                // Refused before it began, so saying it again is not a second write.
+                // The option was refused before the command began, so repeating the call does not write twice.
                 self.plain.store(true, Ordering::Relaxed);
                 self.attempt(call, true)
             }
@@ -418,7 +415,7 @@ impl Beads {
             ProcessError::TooMuch { limit, .. } => {
                 self.shape(call, format!("it is longer than {limit} bytes"))
             }
-            // It had less time than a call may take: that says nothing about it.
+            // It had less time than a single call may take, so the timeout does not show a problem of the tracker.
             ProcessError::Deadline { .. } if deadline < self.bounds.call => {
                 TrackerError::Spent(self.name)
             }
@@ -460,7 +457,7 @@ impl Beads {
         argv
     }
 
-    /// What is left for this call.
+    /// The time that is left for this call.
     fn deadline(&self) -> Result<Duration> {
         let end = self.bounds.until;
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
@@ -471,7 +468,7 @@ impl Beads {
         }
     }
 
-    /// What a complaint means: by its code, and by its words only where it has none.
+    /// Turns a complaint into an error, by its code, or by its words if it has no code.
     fn make_error(&self, complaint: &Complaint) -> TrackerError {
         let tracker = self.name;
         let code = complaint.code.to_ascii_uppercase();
@@ -506,7 +503,7 @@ impl Beads {
     }
 }
 
-/// Whether the program complains of one of the options that only save time.
+/// Whether the program does not know one of the options that only save time.
 fn is_unknown_option(message: &str) -> bool {
     let names = ["--lock-timeout", "--no-auto-flush"];
     let complaints = ["unknown", "unexpected", "unrecognized", "not defined"];
@@ -514,16 +511,16 @@ fn is_unknown_option(message: &str) -> bool {
         && complaints.iter().any(|word| message.contains(word))
 }
 
-/// An error that stands where the answer should.
+/// Finds an error in place of an answer on stdout.
 fn in_answer(stdout: &[u8]) -> Option<Complaint> {
-    // Only an object can be one; lists, which may be long, are not read twice.
+    // Only an object can be an error, so long lists are not parsed twice.
     if stdout.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return None;
     }
     find_complaint(&serde_json::from_slice(stdout).ok()?)
 }
 
-/// The first line that complains, or else the last one.
+/// The first line that begins with `error`, else the last line.
 fn last_words(stderr: &str) -> String {
     let lines = || {
         stderr
@@ -537,9 +534,9 @@ fn last_words(stderr: &str) -> String {
     line(said.unwrap_or("it said nothing"))
 }
 
-/// Rows that are read of one answer.
+/// The maximum number of rows in an answer.
 const MAX_ROWS: usize = 20_000;
-/// Members under which a list is wrapped.
+/// The members that may contain the list.
 const WRAPPERS: [&str; 6] = [
     "data",
     "issues",
@@ -549,17 +546,17 @@ const WRAPPERS: [&str; 6] = [
     "results",
 ];
 
-/// What a tracker complains of.
+/// An error message of a tracker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// `error.code`; empty where there is none.
+    /// `error.code`; empty if there is none.
     pub code: String,
-    /// In its own words.
+    /// The message itself.
     pub message: String,
 }
 
-/// The error in a stream of log lines: the object that starts at the first line
-/// that is exactly `{`. What follows it is passed over.
+/// Finds the error among log lines: the object that starts at the first line that is exactly `{`. Anything after it is
+/// ignored.
 pub(super) fn complaint(stderr: &str) -> Option<Complaint> {
     let mut at = 0;
     let start = stderr.split_inclusive('\n').find_map(|line| {
@@ -571,7 +568,7 @@ pub(super) fn complaint(stderr: &str) -> Option<Complaint> {
     find_complaint(&values.next()?.ok()?)
 }
 
-/// The error that a JSON answer holds instead of data.
+/// Finds the error in a JSON answer without data.
 pub(super) fn find_complaint(value: &Value) -> Option<Complaint> {
     let whole = value.as_object()?;
     let of = |object: &Map<String, Value>, message: &str| Complaint {
@@ -588,7 +585,7 @@ pub(super) fn find_complaint(value: &Value) -> Option<Complaint> {
     }
 }
 
-/// The rows of an answer; a single object counts as one row, `null` as none.
+/// Parses the rows of an answer; a single object is one row, and `null` is none.
 pub(super) fn rows(stdout: &[u8]) -> Result<Vec<Map<String, Value>>, String> {
     let stdout = stdout.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdout);
     if stdout.iter().all(u8::is_ascii_whitespace) {
@@ -618,7 +615,7 @@ fn unwrap(value: Value, depth: usize) -> Result<Vec<Value>, String> {
         Value::Array(list) => Ok(list),
         Value::Null => Ok(Vec::new()),
         Value::Object(mut object) => {
-            // An issue may have members of these names too.
+            // An issue may have members with these names too.
             let wrapper = (!object.contains_key("id"))
                 .then(|| WRAPPERS.iter().find(|name| object.contains_key(**name)))
                 .flatten();
@@ -643,7 +640,7 @@ fn names<'a>(keys: impl Iterator<Item = &'a str>) -> String {
     keys.join(", ")
 }
 
-/// An issue of a row.
+/// Parses a row as an issue.
 fn read_issue(row: &Map<String, Value>) -> Result<Issue, String> {
     let line_of = |names: &[&str]| find_text(row, names).map(|text| line(&text));
     let id = find_id(row, &["id"])?;
@@ -661,8 +658,8 @@ fn read_issue(row: &Map<String, Value>) -> Result<Issue, String> {
     })
 }
 
-/// A dependency of a row, seen from `of`: rows of one tracker name both ends,
-/// those of another are the issue at the other end.
+/// Parses a row as a dependency of `of`. Rows of one tracker name both ends; rows of the other are the issue at the
+/// other end.
 fn read_link(row: &Map<String, Value>, of: &str) -> Result<Link, String> {
     let id = if row.contains_key("id") {
         find_id(row, &["id"])?
@@ -684,7 +681,7 @@ fn read_link(row: &Map<String, Value>, of: &str) -> Result<Link, String> {
     })
 }
 
-/// A comment of a row.
+/// Parses a row as a comment.
 fn read_comment(row: &Map<String, Value>) -> Result<Comment, String> {
     let said = find_text(row, &["text", "body", "content"]).ok_or("a comment has no `text`")?;
     Ok(Comment {
@@ -709,31 +706,31 @@ fn find_text(row: &Map<String, Value>, names: &[&str]) -> Option<String> {
         .find_map(|name| row.get(*name)?.as_str().map(str::to_owned))
 }
 
-// Which tracker this worktree has: its workspace directory and its program.
+// Finds the worktree's tracker: its workspace directory and its program.
 
 /// The directory in which `br` and `bd` keep a worktree's issues.
 pub const WORKSPACE: &str = ".beads";
-/// What only `bd` keeps there.
+/// Directories in it that only `bd` creates.
 const OF_BD: [&str; 2] = ["dolt", "embeddeddolt"];
 
-/// A tracker's program.
+/// The program of a tracker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// `br` or `bd`.
     pub name: &'static str,
-    /// Where it is.
+    /// The path of the program.
     pub program: PathBuf,
 }
 
-/// Looks for the tracker that the settings name. None: cook's own plan.
+/// Finds the tracker in the settings. `None` means cook's own plan.
 ///
 /// # Errors
-/// `Absent` when the settings name a program and its workspace or itself is not there.
+/// `Absent` if the settings name a tracker whose program or workspace is missing.
 pub fn find(kind: TrackerKind, root: &Path, path: Option<&OsStr>) -> Result<Option<Found>> {
     let is_of_bd = |name: &&str| is_directory(&root.join(WORKSPACE).join(name));
     let names: &[&'static str] = match kind {
         TrackerKind::None => return Ok(None),
-        // First, so that a worktree without a workspace costs one look.
+        // First, so that a worktree without a workspace costs only one look-up.
         TrackerKind::Auto if !has_workspace(root) => return Ok(None),
         TrackerKind::Br => &["br"],
         TrackerKind::Bd => &["bd"],
@@ -753,34 +750,34 @@ pub fn find(kind: TrackerKind, root: &Path, path: Option<&OsStr>) -> Result<Opti
     Err(TrackerError::Absent(names[0], why))
 }
 
-/// A path, relative to the worktree, that belongs to a tracker and not to the work.
+/// Whether a path, relative to the worktree, belongs to a tracker and not to the work.
 pub fn is_own_file(path: &str) -> bool {
     path.strip_prefix(WORKSPACE)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A real directory: a link would lead out of the worktree.
+/// Whether there is a workspace that is a real directory; a symlink would lead out of the worktree.
 fn has_workspace(root: &Path) -> bool {
     is_directory(&root.join(WORKSPACE))
 }
 
-/// Variables that name the actor, the first that is set counts.
+/// The variables that name the actor; the first one that is set counts.
 const NAMED_BY: [&str; 3] = ["BR_ACTOR", "BD_ACTOR", "BEADS_ACTOR"];
-/// How long git may take to say a name.
+/// The time limit of git for a setting.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// A name, and the other names the same person goes by.
+/// A name, and other names of the same person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// What claims are made under.
+    /// The name for claims.
     pub name: String,
-    /// Names under which the tracker may know the same person.
+    /// Other names by which the tracker may know the same person.
     pub also: Vec<String>,
 }
 
 impl Actor {
-    /// The variable that a tracker's own programs read, and then nobody else; else
-    /// git's `user.name`, with the login and the mail address beside it.
+    /// Uses only the variable that the trackers' own programs read, if it is set. Otherwise, uses git's `user.name`,
+    /// with the login and the mail address as other names.
     pub fn of(root: &Path) -> Self {
         let variable = |name: &&str| std::env::var(name).ok().filter(|value| usable(value));
         if let Some(name) = NAMED_BY.iter().find_map(variable) {
@@ -801,18 +798,18 @@ impl Actor {
         }
     }
 
-    /// Whether a name is this actor's.
+    /// Whether a name is one of this actor's.
     pub fn is(&self, name: &str) -> bool {
         name == self.name || self.also.iter().any(|also| also == name)
     }
 }
 
-/// A name that can stand in an argument.
+/// Whether a name can be used in an argument.
 fn usable(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control)
 }
 
-/// A git setting; git that does not answer leaves the name to the next source.
+/// Reads a git setting; `None` if git does not answer.
 fn setting(root: &Path, name: &str) -> Option<String> {
     let argv = ["git", "config", "--get", name].map(Into::into).to_vec();
     let captured = capture(&Short {

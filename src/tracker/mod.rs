@@ -1,11 +1,9 @@
-//! Issue trackers behind one trait: cook's own plan (`none`), and the programs
-//! `br` and `bd`, run as child processes.
+//! Issue trackers behind one trait: cook's own plan (`none`), and the programs `br` and `bd` as child processes.
 //!
-//! Invariants: argument vectors, never a shell, and `--` before free text; every
-//! call has a deadline of cook's own at which the child's group is ended, and a
-//! cap on its output; a write is believed when reading shows it, not by its exit
-//! code; a comment carries the key of its entry, so that a replay never adds it
-//! twice; whatever a tracker says is data and is cleaned before it goes on.
+//! Invariants: programs are called with argument vectors, never through a shell, with `--` before free text; each call
+//! has a deadline, at which its process group is ended, and a limit on its output; a claim, a close or a new issue
+//! counts if a read confirms it, not by the exit code; a comment contains its entry's key, so that a replay never adds
+//! it twice; text from a tracker is cleaned before it is used.
 
 mod beads_tracker;
 mod plan_tracker;

@@ -1,8 +1,7 @@
-//! The tracker `none`: cook's own plan, its slices as issues.
+//! The tracker `none`: the slices of cook's own plan as issues.
 //!
-//! A slice is selected, accepted and made by the regrounder's reports and by nothing
-//! else, so `claim` and `close` succeed exactly where that has happened. What is said
-//! about a slice is an entry of the checkpoint trail.
+//! Only the regrounder's reports create, select and accept slices, so `claim` and `close` succeed only if that has
+//! already happened. Comments on a slice are entries of the checkpoint trail.
 
 use super::tracked_issue::{
     Attempt, Brief, Comment, Commented, Holder, Issue, IssueStatus, Link, NewIssue, Reach,
@@ -14,20 +13,20 @@ use cook_protocol::model::MAX_CHECKPOINT_TEXT;
 use cook_repo::process::session_around;
 use cook_repo::store::Place;
 
-/// Entries of the trail that are looked through for those of one slice.
+/// How many entries of the trail are searched for a slice's comments.
 const LOOK_BACK: usize = 2_000;
 
 /// The plan as a tracker.
 #[derive(Debug, Clone)]
 pub struct PlanTracker {
     plan: Plan,
-    /// Whose trail it is.
+    /// The place of the log that holds the trail.
     place: Place,
     clock: Clock,
 }
 
 impl PlanTracker {
-    /// Over this plan, and the trail of its worktree.
+    /// A tracker for this plan and its worktree's trail.
     pub fn new(plan: Plan, place: Place, clock: Clock) -> Self {
         Self { plan, place, clock }
     }
@@ -174,7 +173,7 @@ impl Tracker for PlanTracker {
             session: around.map(|(_, session)| session),
             commit: None,
         };
-        // The trail holds an id once, so saying it again adds nothing.
+        // The trail holds each id once, so adding a comment again has no effect.
         match self.store()?.append_checkpoint(&entry) {
             Ok(true) => Ok(Commented::Added),
             Ok(false) => Ok(Commented::WasThere),

@@ -1,15 +1,15 @@
-//! Issues as cook sees them, whatever tracker they come from. Texts are one
-//! clean line (a description and a comment keep their lines); ids are single words.
+//! Issues in the form that cook uses for all trackers. Texts are one clean line, except for descriptions and comments;
+//! ids are single words.
 
 use crate::prelude::*;
 use cook_protocol::machine::id_is_valid;
 
-/// Longest line that is kept of a title or a name, in characters.
+/// The maximum length of a title or a name in characters.
 const MAX_LINE: usize = 300;
-/// Longest text that is kept of a description or a comment, in characters.
+/// The maximum length of a description or a comment in characters.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// Where an issue stands.
+/// The status of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 #[allow(missing_docs)]
@@ -18,12 +18,12 @@ pub enum IssueStatus {
     InProgress,
     Blocked,
     Closed,
-    /// A state that only the tracker knows; neither in work nor closed.
+    /// A status that only the tracker knows; neither in work nor closed.
     Other(String),
 }
 
 impl IssueStatus {
-    /// Reads a tracker's word.
+    /// Parses a tracker's word for a status.
     pub fn read(word: &str) -> Self {
         match word {
             "open" => Self::Open,
@@ -34,7 +34,7 @@ impl IssueStatus {
         }
     }
 
-    /// The word that is shown.
+    /// The word for the status.
     pub fn id(&self) -> &str {
         match self {
             Self::Open => "open",
@@ -93,7 +93,7 @@ pub struct Brief {
 }
 
 impl Brief {
-    /// Known to be closed.
+    /// Whether the issue is known to be closed.
     pub fn is_closed(&self) -> bool {
         self.status == Some(IssueStatus::Closed)
     }
@@ -111,7 +111,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Only these types make an issue wait; unknown ones do not.
+    /// Whether the issue must wait. Only these types block; unknown types do not.
     pub fn blocks(&self) -> bool {
         matches!(
             self.kind.as_str(),
@@ -119,7 +119,7 @@ impl Link {
         )
     }
 
-    /// Only this type makes a parent.
+    /// Whether the other issue is the parent.
     pub fn is_parent(&self) -> bool {
         self.kind == "parent-child"
     }
@@ -136,44 +136,44 @@ pub struct Comment {
     pub text: String,
 }
 
-/// An issue to be made.
+/// An issue to be created.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewIssue {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// `task` when none is given.
+    /// The type; `task` if `None`.
     pub kind: Option<String>,
-    /// The tracker's number.
+    /// The priority, as the tracker's number.
     pub priority: Option<u8>,
-    /// What it is about.
+    /// The description.
     pub description: Option<String>,
-    /// The issue in whose work it was found.
+    /// The issue during whose work it was found.
     pub discovered_from: Option<String>,
 }
 
-/// Whether a word may name an issue: it goes into argument vectors, file names
-/// and prompts, so it follows the rule for slice ids.
+/// Whether a word may be an id. Ids become arguments, file names and parts of prompts, so the rule for slice ids
+/// applies.
 pub fn is_id(word: &str) -> bool {
     id_is_valid(word)
 }
 
-/// One clean line, capped.
+/// Cleans a text, joins its lines and shortens it.
 pub(super) fn line(text: &str) -> String {
     shorten(&clean(text, Lines::Fold), MAX_LINE)
 }
 
-/// Clean text with its lines, capped.
+/// Cleans a text, keeps its lines and shortens it.
 pub(super) fn text(text: &str) -> String {
     shorten(&clean(text, Lines::Keep), MAX_TEXT)
 }
 
-/// The mark that makes a comment one of a kind. Only at the very end of a comment
-/// does it count, so that text from elsewhere cannot pass for one.
+/// The mark that identifies a comment. It counts only at the very end of a comment, so that text from elsewhere cannot
+/// imitate it.
 pub fn mark(key: &str) -> String {
     format!("[cook:{key}]")
 }
 
-/// A comment without its mark, and the key the mark holds.
+/// Splits a comment into its text and the key in its mark.
 pub fn split_mark(comment: &str) -> (&str, Option<&str>) {
     let whole = comment.trim_end();
     let marked = whole.strip_suffix(']').and_then(|rest| {
@@ -183,7 +183,7 @@ pub fn split_mark(comment: &str) -> (&str, Option<&str>) {
     marked.unwrap_or((comment, None))
 }
 
-/// Whether a comment carries the mark.
+/// Whether a comment has the mark with this key.
 pub fn carries(comment: &str, key: &str) -> bool {
     split_mark(comment).1 == Some(key)
 }
@@ -240,75 +240,74 @@ pub struct ReadyList {
     pub problems: Vec<String>,
 }
 
-// What can be asked of an issue tracker, whatever program it is.
+// The operations of an issue tracker, whatever its program.
 
-/// Whether a comment may be there already.
+/// Whether a comment may exist already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// It was never sent.
     First,
-    /// It may have arrived: the issue's comments are searched for its key first.
+    /// It may have arrived, so the issue's comments are first searched for its key.
     Again,
 }
 
-/// What became of a comment.
+/// The result of adding a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commented {
-    /// It was added now.
+    /// The comment was added.
     Added,
-    /// It was there.
+    /// The comment existed already.
     WasThere,
 }
 
-/// A list of issues and what can be done with one.
+/// An issue tracker.
 ///
-/// Every method that fails has a [`TrackerError`]; after an error of a write
-/// for which [`TrackerError::is_outage`] holds it is not known whether it happened.
+/// Methods fail with a [`TrackerError`]. After an error of a write for which [`TrackerError::is_outage`] holds, it is
+/// unknown whether the write happened.
 #[allow(missing_docs, clippy::missing_errors_doc)]
 pub trait Tracker: Sync {
     /// `none`, `br` or `bd`.
     fn name(&self) -> &'static str;
 
-    /// Asks whether it answers. `Absent`: there is none here, its workspace is not initialised.
-    /// `Unavailable`: it is locked, hangs or is denied; worth another try at the next session start.
+    /// Checks whether the tracker answers. `Absent`: there is none here, or its workspace is not initialised.
+    /// `Unavailable`: it is locked, does not end, or access is denied; the next session start tries again.
     fn detect(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Issues in work: this actor's first, then the most recently updated.
+    /// The issues in work: this actor's first, then the most recently updated.
     fn current(&self) -> Result<Vec<Issue>>;
 
-    /// What could be worked on, in the tracker's order of priority. May name issues in
-    /// work and other people's; never blocked or closed ones.
+    /// The ready issues, in the tracker's order of priority. May include issues in work and issues of others, but no
+    /// blocked or closed ones.
     fn ready(&self) -> Result<Vec<Issue>>;
 
-    /// One issue.
+    /// Returns an issue.
     fn show(&self, id: &str) -> Result<Issue>;
 
-    /// Its comments, oldest first.
+    /// The comments of an issue, oldest first.
     fn comments(&self, id: &str) -> Result<Vec<Comment>>;
 
-    /// Who depends on it.
+    /// The issues that depend on this one.
     fn dependents(&self, id: &str) -> Result<Vec<Link>>;
 
-    /// What it depends on.
+    /// The issues on which this one depends.
     fn dependencies(&self, id: &str) -> Result<Vec<Link>>;
 
-    /// Makes it this actor's, in work. One that another actor holds is refused and
-    /// not changed.
+    /// Assigns the issue to this actor and puts it in work. Refuses an issue of another actor without changing it.
     fn claim(&self, id: &str) -> Result<Issue>;
 
     /// Adds a comment that ends with `[cook:<key>]`.
     fn comment(&self, id: &str, key: &str, text: &str, attempt: Attempt) -> Result<Commented>;
 
-    /// Closes it, and reads it again to see that it is closed; the second: it was already.
+    /// Closes an issue and reads it again to verify that. The second value says whether it was closed before.
     fn close(&self, id: &str, reason: &str) -> Result<(Issue, bool)>;
 
-    /// Makes an issue.
+    /// Creates an issue.
     fn create(&self, new: &NewIssue) -> Result<Issue>;
 
-    /// What could be worked on, and what each of the first few brings: asked for
-    /// side by side, and left out where it does not come before `end`.
+    /// The ready issues, and what the first few of them unblock. The latter is looked up in parallel, and left out if
+    /// it does not arrive before `end`.
     fn ready_list(&self, end: Instant) -> Result<ReadyList>;
 
     /// Whether a name is this actor's.
@@ -316,74 +315,74 @@ pub trait Tracker: Sync {
         false
     }
 
-    /// The same tracker, with a deadline over everything it still does.
+    /// The same tracker with a deadline for all further calls.
     fn until(&self, end: Instant) -> Box<dyn Tracker + '_>;
 }
 
-/// What fails where a tracker is asked.
+/// The result of a call to a tracker.
 pub(super) type Result<T, E = TrackerError> = std::result::Result<T, E>;
 
-/// Everything that can go wrong between cook and a tracker.
+/// All errors between cook and a tracker.
 #[derive(Debug, thiserror::Error)]
 pub enum TrackerError {
-    /// There is no tracker here: no workspace, no program, or not initialised.
+    /// There is no tracker here: the workspace or the program is missing, or it is not initialised.
     #[error("there is no `{0}` workspace here: {1}")]
     Absent(&'static str, String),
-    /// It hangs, is locked, vanished, or may not be used. What a write did is not known.
+    /// It does not end, is locked, has disappeared, or access is denied. The effect of a write is unknown.
     #[error("`{0}` is unavailable: {1}")]
     Unavailable(&'static str, String),
-    /// The time that it and its other calls have together was over. It may be well.
+    /// The time limit of all calls together has passed. The tracker itself may be fine.
     #[error("`{0}` took longer than cook waits")]
     Spent(&'static str),
-    /// No such issue.
+    /// There is no such issue.
     #[error("unknown issue `{0}`")]
     Unknown(String),
-    /// Somebody else has it.
+    /// Another actor has the issue.
     #[error("issue `{0}` is held by {1}")]
     Held(String, String),
-    /// It was asked to close and is not closed.
+    /// The issue is not closed after a close.
     #[error("issue `{0}` is not closed: {1}")]
     NotClosed(String, String),
-    /// It was asked to go to somebody and did not.
+    /// The issue is not assigned after a claim.
     #[error("issue `{0}` was not claimed: {1}")]
     NotClaimed(String, String),
-    /// A word that can name no issue.
+    /// The word cannot be an id.
     #[error("`{0}` is not an issue id")]
     BadId(String),
-    /// A text that no tracker takes.
+    /// No tracker accepts this text.
     #[error("the text {0}")]
     BadText(&'static str),
-    /// The tracker said no, for a reason of its own.
+    /// The tracker refused the request.
     #[error("`{0}` refused ({1}): {2}")]
     Rejected(&'static str, String, String),
-    /// Its answer does not have a shape that cook knows.
+    /// The answer has an unknown form.
     #[error("the answer of `{0}` cannot be read: {1}")]
     Shape(String, String),
     /// The checkpoint trail cannot be read or written.
     #[error("the checkpoint trail: {}", .0.message)]
     Trail(Failure),
-    /// The plan is moved by reports alone.
+    /// Only reports change the plan.
     #[error("{0}")]
     Plan(String, &'static str),
 }
 
 impl TrackerError {
-    /// Trying later can help, and a write may have happened all the same.
+    /// Whether trying later can help; a write may have happened nevertheless.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Spent { .. })
     }
 
-    /// The tracker itself is out of reach, for the next caller too.
+    /// Whether the tracker is unavailable for further calls too.
     pub fn is_away(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Absent { .. })
     }
 
-    /// The same as something worth a word beside another answer.
+    /// The error as a finding beside another answer.
     pub fn finding(&self) -> Finding {
         Finding::new(Code::TrackerBehind, self.to_string())
     }
 
-    /// From a child process that gave no answer.
+    /// Converts an error of a child process that gave no answer.
     pub(super) fn of_process(tracker: &'static str, error: &ProcessError) -> Self {
         let why = match error {
             ProcessError::NotFound(_) => "its program is gone".to_owned(),
@@ -425,21 +424,21 @@ impl From<TrackerError> for Failure {
     }
 }
 
-// The ready list: what each issue belongs to and what waits for it.
+// The ready list: the parent of each issue, and the issues that wait for it.
 //
-// The first few issues are looked into side by side under one deadline; what
-// does not come in time is left out and the row says that it is not complete.
+// The first few issues are looked up in parallel under one deadline. Answers that come too late are left out, and the
+// row says that it is incomplete.
 
-/// Rows that are looked into.
+/// How many rows are looked up.
 pub const ENRICHED: usize = 5;
 
-/// Issues whose dependents are asked for, beyond those of the rows themselves.
+/// How many issues are asked for dependents, beyond those of the rows.
 const MAX_ASKED: usize = 200;
 
-/// Questions under way at once.
+/// How many calls run at the same time.
 const AT_ONCE: usize = 5;
 
-/// Whose an issue is to a tracker's actor.
+/// The owner of an issue from the view of a tracker's actor.
 pub(super) fn holder(tracker: &dyn Tracker, issue: &Issue) -> Holder {
     match &issue.assignee {
         None => Holder::Nobody,
@@ -448,7 +447,7 @@ pub(super) fn holder(tracker: &dyn Tracker, issue: &Issue) -> Holder {
     }
 }
 
-/// Looks into the first rows.
+/// Looks up the first rows.
 pub(super) fn explore(
     tracker: &dyn Tracker,
     issues: Vec<Issue>,
@@ -484,8 +483,8 @@ pub(super) fn explore(
     })
 }
 
-/// The links of an issue, that to its parent with the parent's type: some trackers say it only where
-/// they show the parent itself. What cannot be asked for is left out.
+/// Adds the parent's type to the links of an issue, because some trackers only give it with the parent itself. It is
+/// left out if the parent cannot be read.
 pub(crate) fn with_parents_type(tracker: &dyn Tracker, mut links: Vec<Link>) -> Vec<Link> {
     let parent = links.iter_mut().find(|link| link.is_parent());
     if let Some(parent) = parent.filter(|link| link.issue.kind.is_none()) {
@@ -495,10 +494,10 @@ pub(crate) fn with_parents_type(tracker: &dyn Tracker, mut links: Vec<Link>) -> 
     links
 }
 
-/// Open issues that waited for this one and wait for nothing that is still open.
+/// The open issues that waited for this one and have no other open dependency.
 ///
 /// # Errors
-/// When the tracker does not say.
+/// The tracker cannot be asked.
 pub fn list_unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>> {
     let waiting: Vec<Brief> = list_waiting(&tracker.dependents(id)?);
     let ids: Vec<String> = waiting
@@ -519,7 +518,7 @@ pub fn list_unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>> 
     Ok(free)
 }
 
-/// The open issues at the other end of links that block.
+/// The open issues at the other end of blocking links.
 fn list_waiting(links: &[Link]) -> Vec<Brief> {
     let mut waiting: Vec<Brief> = links
         .iter()
@@ -531,12 +530,12 @@ fn list_waiting(links: &[Link]) -> Vec<Brief> {
     waiting
 }
 
-/// What was learnt of who waits for whom.
+/// The known dependents of issues.
 #[derive(Default)]
 struct Seen {
-    /// Each issue that was asked about, with who waits for it.
+    /// The issues that were asked about, each with its dependents.
     edges: BTreeMap<String, Vec<Brief>>,
-    /// Issues that could not be asked about.
+    /// The issues that could not be asked about.
     unasked: BTreeSet<String>,
     problems: BTreeSet<String>,
 }
@@ -552,7 +551,7 @@ impl Seen {
         }
     }
 
-    /// Asks who waits for these, then for those, and so on.
+    /// Asks for the dependents of these issues, then for theirs, and so on.
     fn ask(&mut self, tracker: &dyn Tracker, first: &[String]) {
         let mut due = first.to_vec();
         while !due.is_empty() {
@@ -584,7 +583,7 @@ impl Seen {
         waiting.map(|brief| brief.id.as_str())
     }
 
-    /// Issues that wait for this one, directly or not; itself too where it stands in a circle.
+    /// The issues that wait for this one, directly or indirectly. It includes itself if it is part of a cycle.
     fn list_reached(&self, id: &str) -> BTreeSet<&str> {
         let mut reached = BTreeSet::new();
         let mut due: Vec<&str> = self.list_waiting(id).collect();
@@ -596,8 +595,8 @@ impl Seen {
         reached
     }
 
-    /// Issues on the longest chain from this one. Each one's length is computed once; a circle ends a
-    /// chain. No deeper than the number of issues that were asked about.
+    /// The number of issues on the longest chain from this one. Each length is computed once, and a cycle ends a chain.
+    /// The recursion is at most as deep as the number of issues in `edges`.
     fn measure_chain<'s>(&'s self, id: &'s str, known: &mut BTreeMap<&'s str, usize>) -> usize {
         if let Some(length) = known.get(id) {
             return *length;
@@ -628,7 +627,7 @@ impl Seen {
             .collect()
     }
 
-    /// None when not even the issue's own dependents are known.
+    /// `None` if not even the direct dependents are known.
     fn reach(&self, id: &str, down: Option<&Vec<Link>>) -> Option<Reach> {
         let unblocks = self.edges.get(id)?.clone();
         let mut reached = self.list_reached(id);
@@ -645,7 +644,7 @@ impl Seen {
     }
 }
 
-/// Asks the same of each id, a few at once, and gives the answers in the same order.
+/// Asks the same question about each id, some in parallel, and returns the answers in order.
 fn ask_side_by_side<T: Send>(ids: &[String], ask: impl Fn(&str) -> T + Sync) -> Vec<T> {
     let mut answers = Vec::with_capacity(ids.len());
     for some in ids.chunks(AT_ONCE) {

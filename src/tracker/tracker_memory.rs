@@ -1,32 +1,32 @@
-//! What is remembered between calls: how far the replay has come, which claims and
-//! closes are settled, and whether the tracker was out of reach.
+//! Stored between calls: the position of the replay, the settled claims and closes, and whether the tracker was
+//! unavailable.
 //!
-//! One file in the worktree's git dir, rewritten as a whole under a lock. It may be
-//! lost: then comments are searched for their keys and issues are looked at again,
-//! and nothing happens twice. A file of a newer cook is left alone.
+//! It is one file in the worktree's git directory, always rewritten whole under a lock. If it is lost, the replay
+//! searches comments for their keys and checks the issues again, so nothing is done twice. A file of a newer cook is
+//! not changed.
 
 use super::tracked_issue::{Attempt, Commented, Result, Tracker, TrackerError, carries, is_id};
 use crate::prelude::*;
 use std::fs::File;
 use std::io;
 
-/// The format that is written.
+/// The file format that this version writes.
 const FORMAT: u64 = 1;
-/// Largest file that is read.
+/// The maximum size of the file in bytes.
 const MAX_FILE: u64 = 1 << 20;
-/// Settled actions that are kept.
+/// How many settled actions are kept.
 const MAX_SETTLED: usize = 4096;
 
-/// Why nothing could be remembered.
+/// Why the memory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// Another process is at it; it does the work that is due.
+    /// Another process holds the memory and does the pending work.
     #[error("another cook is calling the tracker")]
     Busy,
-    /// The file is a newer cook's.
+    /// A newer version of cook wrote the file.
     #[error("`{0}` was written by a newer cook")]
     TooNew(String),
-    /// The system refused.
+    /// An I/O error.
     #[error("`{0}`: {1}")]
     Io(String, #[source] io::Error),
 }
@@ -40,28 +40,28 @@ pub struct Outage {
     pub since: String,
 }
 
-/// The file's content.
+/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Remembered {
     pub format: u64,
-    /// Whose comments the cursor counts.
+    /// The tracker to which the replay's position applies.
     pub tracker: String,
-    /// The last entry that is settled; empty at the beginning.
+    /// The id of the last settled entry; empty at the beginning.
     pub done: String,
-    /// The entry that was being sent; its comment may be there.
+    /// The id of the entry that was being sent, whose comment may exist.
     pub tried: String,
-    /// Up to this entry comments may be there, because the cursor was lost.
+    /// After the position was lost: comments of entries up to this id may exist.
     pub unsure: String,
-    /// How often that entry failed for a reason that is not an outage.
+    /// How often the current entry failed for a reason other than an outage.
     pub failures: u32,
-    /// Claims and closes that need no more looking at.
+    /// The keys of claims and closes that are done.
     pub settled: BTreeSet<String>,
-    /// Set while the tracker is out of reach.
+    /// Set while the tracker is unavailable.
     pub outage: Option<Outage>,
 }
 
-/// The memory of one worktree, held by this process alone.
+/// The memory of one worktree, locked by this process.
 #[derive(Debug)]
 pub struct Memory {
     file: PathBuf,
@@ -70,10 +70,10 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Takes hold of it, without waiting.
+    /// Locks the memory without waiting.
     ///
     /// # Errors
-    /// Another process has it, it is a newer cook's, or the git dir cannot be written.
+    /// Another process holds it, a newer cook wrote it, or the git directory cannot be written.
     pub fn hold(git_dir: &Path) -> Result<Self, MemoryError> {
         let path = git_dir.join("cook-tracker.lock");
         let unwritable = |cause| MemoryError::Io(path.display().to_string(), cause);
@@ -86,10 +86,10 @@ impl Memory {
         Ok(Self { file, lock, now })
     }
 
-    /// Looks without taking hold: the outage that was last noted.
+    /// Returns the last noted outage, without locking the memory.
     ///
     /// # Errors
-    /// It is a newer cook's, or cannot be read.
+    /// A newer cook wrote the memory, or it cannot be read.
     pub fn outage(git_dir: &Path) -> Result<Option<Outage>, MemoryError> {
         Ok(read(&find_file(git_dir))?.outage)
     }
@@ -97,7 +97,7 @@ impl Memory {
     /// Forgets which claims and closes are settled.
     ///
     /// # Errors
-    /// As [`Memory::hold`]; the file cannot be written.
+    /// As [`Memory::hold`], or the file cannot be written.
     pub fn forget_settled(git_dir: &Path) -> Result<(), MemoryError> {
         if read(&find_file(git_dir))?.settled.is_empty() {
             return Ok(());
@@ -107,7 +107,7 @@ impl Memory {
         memory.save()
     }
 
-    /// Notes that the tracker is out of reach, or (with none) within it again.
+    /// Notes that the tracker is unavailable, or with `None` that it is available again.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -119,12 +119,12 @@ impl Memory {
         self.save()
     }
 
-    /// Whether this entry was the last one that the replay settled, for that tracker.
+    /// Whether this entry was the last one that the replay settled with this tracker.
     pub fn has_sent(&self, tracker: &str, entry: &str) -> bool {
         self.now.tracker == tracker && self.now.done == entry
     }
 
-    /// Begins anew where the file speaks of another tracker.
+    /// Resets the memory if it belongs to another tracker.
     pub(super) fn of_tracker(&mut self, name: &str) {
         if self.now.tracker != name {
             self.now = Remembered {
@@ -134,7 +134,7 @@ impl Memory {
         }
     }
 
-    /// Writes the file anew: whole, or not at all.
+    /// Replaces the file, completely or not at all.
     pub(super) fn save(&mut self) -> Result<(), MemoryError> {
         self.now.format = FORMAT;
         while self.now.settled.len() > MAX_SETTLED {
@@ -149,8 +149,8 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// Closing would do it too, but not while a child that is being started still
-    /// has a copy of the handle.
+    /// Unlocks explicitly: closing the file would not unlock it while a child process that is being started still holds
+    /// a copy of the descriptor.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
@@ -160,7 +160,7 @@ fn find_file(git_dir: &Path) -> PathBuf {
     git_dir.join("cook-tracker.json")
 }
 
-/// What is not there, torn or too large counts as lost.
+/// A missing, damaged or too large file counts as lost.
 fn read(path: &Path) -> Result<Remembered, MemoryError> {
     let bytes = match disk::read(path, MAX_FILE, Links::Follow) {
         Ok(Some(bytes)) => bytes,
@@ -177,40 +177,39 @@ fn read(path: &Path) -> Result<Remembered, MemoryError> {
     }
 }
 
-/// Tries that an entry gets which fails for another reason than an outage.
+/// How often an entry is tried that fails for a reason other than an outage.
 const MAX_FAILURES: u32 = 5;
 
-/// One entry of the trail that belongs to an issue.
+/// An entry of the trail that belongs to an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Unique in the trail; one word.
+    /// The id, unique in the trail; a single word.
     pub id: String,
-    /// The issue.
+    /// The id of the issue.
     pub issue: String,
-    /// What is said.
+    /// The text of the comment.
     pub text: String,
 }
 
-/// What a replay did.
+/// The result of a replay.
 #[derive(Debug, Default)]
 pub struct Replayed {
-    /// Comments that were added.
+    /// How many comments were added.
     pub added: usize,
-    /// Comments that were found there.
+    /// How many comments already existed.
     pub found: usize,
-    /// Entries that can never reach the tracker, with the reason.
+    /// Entries that were given up, each with the reason.
     pub given_up: Vec<(String, TrackerError)>,
-    /// Entries that wait for the next replay.
+    /// How many entries wait for the next replay.
     pub waiting: usize,
-    /// Why they wait.
+    /// The reason why they wait.
     pub stopped_by: Option<TrackerError>,
 }
 
-/// Sends what the tracker does not have yet, in order, until it fails.
+/// Sends the missing entries to the tracker, in order, until one fails.
 ///
 /// # Errors
-/// When the cursor cannot be written: then nothing more is sent, because it could
-/// not be told later.
+/// The position cannot be written. Nothing more is sent then, because a later replay would not know of it.
 pub fn replay(
     tracker: &dyn Tracker,
     memory: &mut Memory,
@@ -268,7 +267,7 @@ fn is_gone(id: &str, place: impl Fn(&str) -> Option<usize>) -> bool {
     !id.is_empty() && place(id).is_none()
 }
 
-/// An entry that can never be sent must not hold up those behind it.
+/// Counts the failure, and returns whether to give the entry up, so that it does not hold up the others.
 fn gives_up(memory: &mut Memory, error: &TrackerError) -> bool {
     if !error.is_outage() {
         memory.now.failures += 1;
@@ -280,7 +279,7 @@ fn gives_up(memory: &mut Memory, error: &TrackerError) -> bool {
     is_final || memory.now.failures >= MAX_FAILURES
 }
 
-/// Comments that were read in this replay, by issue.
+/// The comments that this replay has read, by issue.
 #[derive(Default)]
 struct Known(BTreeMap<String, Vec<String>>);
 
@@ -299,13 +298,13 @@ impl Known {
     }
 }
 
-/// How a contract id names an issue.
+/// The prefix with which a contract id names an issue.
 const PREFIX: &str = "issue:";
 
-/// What the plan owes the tracker.
+/// An action for the tracker that follows from the plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrackerAction {
-    /// The slice is accepted; else it is selected.
+    /// Whether the accepted slice closes the issue; otherwise, the selected slice claims it.
     closes: bool,
     issue: String,
     slice: String,
@@ -328,7 +327,7 @@ impl TrackerAction {
     }
 }
 
-/// The issues a slice carries.
+/// The issues that a slice's contract ids name.
 pub fn list_issues(slice: &Slice) -> impl Iterator<Item = &str> {
     let ids = slice.contract_ids.iter();
     ids.filter_map(|id| id.strip_prefix(PREFIX).filter(|id| is_id(id)))
@@ -341,13 +340,13 @@ fn is_selected(slice: &Slice) -> bool {
     )
 }
 
-/// Slices that carry an issue and are neither done nor cancelled.
+/// The open slices that carry an issue.
 fn open_carriers<'a>(plan: &'a Plan, issue: &'a str) -> impl Iterator<Item = &'a Slice> {
     plan.open_slices()
         .filter(move |slice| list_issues(slice).any(|carried| carried == issue))
 }
 
-/// The slice for whose selection a claim has to wait, if there is one.
+/// Whether an issue may be claimed; the error is the slice that must be selected first.
 pub fn may_claim<'a>(plan: &'a Plan, issue: &'a str) -> Result<(), &'a str> {
     let mut carriers = open_carriers(plan, issue).peekable();
     match carriers.peek().map(|slice| slice.slice_id.as_str()) {
@@ -356,7 +355,7 @@ pub fn may_claim<'a>(plan: &'a Plan, issue: &'a str) -> Result<(), &'a str> {
     }
 }
 
-/// The slice for whose acceptance a close has to wait, if there is one.
+/// Whether an issue may be closed; the error is the slice that must be accepted first.
 pub fn may_close<'a>(plan: &'a Plan, issue: &'a str) -> Result<(), &'a str> {
     match open_carriers(plan, issue).next() {
         Some(slice) => Err(&slice.slice_id),
@@ -364,7 +363,7 @@ pub fn may_close<'a>(plan: &'a Plan, issue: &'a str) -> Result<(), &'a str> {
     }
 }
 
-/// What the plan owes the tracker, whether it has had it already or not.
+/// Lists the actions that follow from the plan, including those already done.
 pub fn list_owed(plan: &Plan) -> BTreeSet<TrackerAction> {
     let mut actions = BTreeSet::new();
     for slice in &plan.candidate_slices {
@@ -382,10 +381,10 @@ pub fn list_owed(plan: &Plan) -> BTreeSet<TrackerAction> {
     actions
 }
 
-/// Does what is owed and not settled yet, until the first outage; why something is owed still.
+/// Performs the actions that are not settled yet, until the first outage. Returns why actions remain.
 ///
 /// # Errors
-/// When it cannot be remembered.
+/// The memory cannot be written.
 pub fn settle(
     tracker: &dyn Tracker,
     memory: &mut Memory,

@@ -1,4 +1,4 @@
-//! Answers that several commands give: what a verification found, whose turn it is, what agents took.
+//! Answers that several commands share: the result of a verification, the next role, and the cost of agents.
 
 use super::results::Weight;
 use super::screen::finding_line;
@@ -36,18 +36,18 @@ struct Judged<'a> {
     hint: &'a str,
 }
 
-/// The outcome of a verification.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct VerifyAnswer {
     /// `control-plane`, `stop`, `all`, `slice` or `fsck`.
     pub scope: &'static str,
-    /// What `cook verify` was asked.
+    /// The question that `cook verify` answered.
     pub question: Option<Answered>,
-    /// Findings that need a re-ground fail too, and a worktree that is not clean.
+    /// Whether findings that need a re-ground, and an unclean worktree, fail too.
     pub strict: bool,
-    /// What was looked at, one line each.
+    /// The completed checks, one line each.
     pub checked: Vec<String>,
-    /// What was found, worst first.
+    /// The findings, worst first.
     pub findings: Vec<Finding>,
 }
 
@@ -61,7 +61,7 @@ impl VerifyAnswer {
         }
     }
 
-    /// Of a check that is no question about a commit.
+    /// The result of a check that is not about a commit.
     pub fn new(scope: &'static str, checked: Vec<String>, findings: Vec<Finding>) -> Self {
         Self {
             scope,
@@ -71,8 +71,8 @@ impl VerifyAnswer {
         }
     }
 
-    /// Whether it passes: a question that could not be answered never does. What reviewers and
-    /// judges were shown as remarks does not fail it.
+    /// Whether the verification passes; an unanswered question never does. Remarks that reviewers and judges saw do not
+    /// fail it.
     pub fn has_passed(&self) -> bool {
         !self.findings.iter().any(|finding| self.fails(finding))
     }
@@ -92,7 +92,7 @@ impl VerifyAnswer {
         }
     }
 
-    /// What every format is made from.
+    /// The results from which every other format is made.
     pub(crate) fn as_results(&self) -> Results {
         let verdict = match &self.question {
             Some(question) => format!("{} {}", question.question, question.answer),
@@ -115,8 +115,7 @@ impl VerifyAnswer {
         results
     }
 
-    /// Whether this finding, which needs a re-ground, means that what was asked is not so, or not
-    /// known.
+    /// Whether a finding with this code, which needs a re-ground, means that the answer is no or unknown.
     fn leaves_open(&self, code: Code) -> bool {
         match self.scope {
             "all" => true,
@@ -209,12 +208,12 @@ impl Show for VerifyAnswer {
     }
 }
 
-/// What the proof of a criterion is worth; why, where that is not plain.
+/// Shows the status of a criterion's proof, and the reason if it is not obvious.
 fn criterion_lines(page: &mut Page, criterion: &Criterion) {
     let (tone, says_why) = match criterion.verdict {
         ProofVerdict::Reproduced | ProofVerdict::Holds => (Tone::Good, false),
         ProofVerdict::Recorded => (Tone::Warn, true),
-        // Why stands in the finding.
+        // The finding gives the reason.
         ProofVerdict::NotReproducible => (Tone::Warn, false),
         ProofVerdict::Differs | ProofVerdict::Lost => (Tone::Bad, false),
     };
@@ -232,7 +231,7 @@ fn criterion_lines(page: &mut Page, criterion: &Criterion) {
     }
 }
 
-// Who is due: a part of every answer of a command that moves state.
+// The next role, as part of every answer of a command that moves state.
 
 /// Votes that count at this HEAD, and how many are needed.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -270,7 +269,7 @@ pub struct Dispatched {
 }
 
 impl Dispatched {
-    /// `cook next --json` and every transition carry it.
+    /// Makes the part that `cook next --json` and every transition contain.
     pub fn of(
         dispatch: Dispatch,
         snapshot: Option<&Snapshot>,
@@ -295,13 +294,11 @@ impl Dispatched {
         }
     }
 
-    /// What every answer about it prints.
     pub(crate) fn lines(&self, page: &mut Page) {
         dispatch_lines(page, &self.dispatch, self.is_goal);
     }
 }
 
-/// A policy in words.
 pub(crate) fn describe_policy(policy: Policy) -> &'static str {
     match policy {
         Policy::Continue => "the work goes on",
@@ -312,12 +309,12 @@ pub(crate) fn describe_policy(policy: Policy) -> &'static str {
     }
 }
 
-/// What every answer about dispatch prints.
+/// Shows the part that all answers about dispatch share.
 pub(crate) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch, is_goal: bool) {
     let (tone, who) = match (dispatch.role, dispatch.policy) {
         (Some(role), _) => (Tone::Strong, role.id().to_owned()),
         (None, Policy::Done) if is_goal => (Tone::Warn, "nobody (goal_reached)".to_owned()),
-        // No command continues what is over.
+        // Nothing can continue, so there is no command to show.
         (None, Policy::Paused) if is_goal && dispatch.blocking_command.is_none() => {
             (Tone::Warn, "nobody (the goal was dropped)".to_owned())
         }
@@ -336,15 +333,15 @@ pub(crate) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch, is_goal: bool
     }
 }
 
-/// What can be done with work that is done.
+/// What a user can do after the work is done.
 const AFTER_DONE: &str = "`cook verify --strict` proves it again, `cook push` lets anybody do so, `cook report --format pr` writes the \
      pull request; `cook plan refocus --mission TEXT` begins new work";
 
-/// The same of a goal.
+/// The same for a goal.
 const AFTER_GOAL: &str = "`cook verify --rerun` asks its checks again, `cook push` lets anybody do so; `cook goal WORDS --check COMMAND` \
      sets another one";
 
-// `cook status --cost`.
+// The answer of `cook status --cost`.
 
 /// What one agent has cost in one role.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
@@ -375,7 +372,7 @@ pub struct CostRow {
 }
 
 impl CostRow {
-    /// Of a role and an agent.
+    /// An empty row for a role and an agent.
     pub fn new(role: &str, agent: &str) -> Self {
         Self {
             role: role.to_owned(),
@@ -395,7 +392,7 @@ impl CostRow {
         }
         match answer.cost_micro_usd {
             Some(micro) => self.micro_usd += micro,
-            // A program that was never started cost nothing.
+            // An agent program that was never started cost nothing.
             None if answer.exit.is_none() && answer.duration_ms == 0 => {}
             None => self.unknown += 1,
         }
@@ -419,7 +416,7 @@ impl CostRow {
     }
 }
 
-/// An amount of money, in millionths of a dollar.
+/// Formats an amount in millionths of a dollar.
 pub(crate) fn tell_dollars(micro: u64) -> String {
     match micro {
         0 => "0 US dollars".to_owned(),
@@ -435,18 +432,18 @@ pub struct CostAnswer {
     pub total: CostRow,
 }
 
-/// Millionths of a dollar, written as dollars.
+/// Writes millionths of a dollar as dollars.
 fn write_dollars<S: Serializer>(micro_usd: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(*micro_usd as f64 / 1e6)
 }
 
 impl CostAnswer {
-    /// What the calls have cost, by role and agent.
+    /// Sums the cost of the calls by role and agent.
     pub fn sum(calls: &[CallRecord]) -> Self {
         let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
         let mut total = CostRow::new("all", "");
         for call in calls {
-            // Lines about refs that expired name no supplier.
+            // Records of expired refs have no supplier.
             let Some(supplier) = call.supplier.as_deref() else {
                 continue;
             };
@@ -472,7 +469,7 @@ impl Show for CostAnswer {
         }
         for row in self.rows.iter().chain([&self.total]) {
             page.add_toned(Tone::Strong, &format!("{:<14}", row.role));
-            // Money only where there is some.
+            // Shows the cost only if some cost is known.
             let money = match self.total.micro_usd {
                 0 => String::new(),
                 _ => format!(", {}", row.cost()),

@@ -1,9 +1,9 @@
-//! A page that stands by itself: its frame, its tables, the picture of a plan, and other people's words on their
-//! way to it, which are escaped by `maud`, cut to a length, and show what a reader would not see.
+//! A self-contained HTML page: its frame, its tables and the graph of a plan. Text of others is escaped by `maud`,
+//! shortened, and shown with its hidden characters visible.
 //!
-//! Invariants: nothing is loaded, nothing runs (the page's own policy says so), and every word that
-//! comes from a log or a file passes through [`line`], [`sign`], [`list`] or [`block`]. Each table has room for a
-//! number of bytes, so that the page of the longest log stays below [`LONGEST`].
+//! Invariants: the page loads and runs nothing (its own policy forbids it), and each text from a log or a file passes
+//! through [`line`], [`sign`], [`list`] or [`block`]. Each table has a limit in bytes, so that even the page of the
+//! longest log stays below [`LONGEST`].
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,41 +13,41 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Bytes of a page.
+/// The maximum size of a page in bytes.
 #[cfg(test)]
 const LONGEST: usize = 1 << 20;
 
 const STYLE: &str = include_str!("html_page/style.css");
 
-/// A part of the page: where it begins, its heading, what stands there.
+/// A part of the page: its anchor, heading and content.
 pub(crate) type Part = (&'static str, &'static str, Markup);
 
-/// What stands on a page; texts are as the log has them.
+/// The content of a page; texts are as in the log.
 pub(crate) struct HtmlPage<'a> {
-    /// The first word.
+    /// The first word of the page.
     pub word: &'static str,
     pub is_good: bool,
-    /// What was asked, and the answer.
+    /// The question and its answer.
     pub verdict: &'a str,
-    /// What stands against it, worst first.
+    /// The findings that fail the work, worst first.
     pub against: Vec<&'a str>,
-    /// A class, a figure, and what it counts.
+    /// The CSS class, the number, and the text for what it counts.
     pub figures: Vec<(&'static str, String, &'static str)>,
     pub mission: &'a str,
     pub parts: Vec<Part>,
-    /// When the page was made, RFC 3339.
+    /// When the page was made, in the form of RFC 3339.
     pub made_at: String,
-    /// Which log it is, and by which commit.
+    /// The log and its commit.
     pub source: String,
 }
 
-/// Nothing but this page's own style, which is named by what it is.
+/// Allows nothing but this page's own style, which is identified by its digest.
 fn policy() -> String {
     let digest = STANDARD.encode(Sha256::digest(STYLE));
     format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
 }
 
-/// The verdict, what was asked, and the worst of what stands against it.
+/// The verdict, the question, and the worst findings.
 fn banner(page: &HtmlPage) -> Markup {
     let class = if page.is_good { "good" } else { "bad" };
     let against = &page.against;
@@ -63,7 +63,7 @@ fn banner(page: &HtmlPage) -> Markup {
     }
 }
 
-/// The whole page.
+/// Writes the whole page.
 pub(crate) fn write_page(page: &HtmlPage) -> String {
     let text = html! {
         (DOCTYPE)
@@ -108,21 +108,21 @@ pub(crate) fn write_page(page: &HtmlPage) -> String {
     text.into_string()
 }
 
-/// Bytes around the cells of a row.
+/// The bytes around the cells of a row.
 const AROUND: usize = "<tr></tr>\n".len();
 
-/// A table of so many bytes at most.
+/// A table with a limited number of bytes.
 pub(crate) struct Table {
     pub caption: &'static str,
     pub heads: &'static [&'static str],
-    /// Bytes of its rows.
+    /// The maximum size of its rows in bytes.
     pub room: usize,
-    /// What shows the rest.
+    /// The text that names the command for the other rows.
     pub rest: &'static str,
 }
 
 impl Table {
-    /// The table; each row is the cells of it.
+    /// Makes the table; `row` makes the cells of an item.
     pub fn of<T>(&self, items: &[T], row: impl Fn(&T) -> Markup) -> Markup {
         let mut rows = String::new();
         let mut told = 0;
@@ -152,12 +152,12 @@ impl Table {
     }
 }
 
-/// Characters of a text that stands in a row.
+/// The maximum length of a text in a row in characters.
 const LINE: usize = 600;
-/// Characters of a text that stands by itself.
+/// The maximum length of a text that stands alone in characters.
 const BLOCK: usize = 6000;
 
-/// Words in a row; what stands in back-quotes is code, unless one of them is not closed.
+/// Text in a row. Text in backquotes becomes code, unless a backquote is not closed.
 pub(crate) fn line(text: &str) -> Markup {
     html! { bdi { (mark_code(&show(text, LINE, false))) } }
 }
@@ -173,17 +173,16 @@ fn mark_code(shown: &str) -> Markup {
     }
 }
 
-/// Words in a row that are read sign by sign: anchors, commits, commands.
+/// Text in a row that is read character by character: anchors, commits, commands.
 pub(crate) fn sign(text: &str) -> Markup {
     html! { code { bdi { (show(text, LINE, false)) } } }
 }
 
-/// A text of several lines.
+/// Text with several lines.
 fn block(text: &str) -> Markup {
     html! { div.words dir="auto" { (mark_code(&show(text, BLOCK, true))) } }
 }
 
-/// Several texts, one below the other.
 pub(crate) fn list(texts: &[String]) -> Markup {
     let texts = texts.iter().filter(|text| !text.trim().is_empty());
     let texts: Vec<&String> = texts.collect();
@@ -197,12 +196,12 @@ pub(crate) fn list(texts: &[String]) -> Markup {
     }
 }
 
-/// Texts of one list.
+/// The maximum number of texts in a list.
 const MOST: usize = 20;
 
-/// The text with signs for what nobody would see, without what can only be a secret, and cut.
+/// Makes hidden characters visible, redacts secrets, and shortens the text.
 fn show(text: &str, longest: usize, keeps_lines: bool) -> String {
-    // What is cut off is never looked at: a word of a megabyte costs no more than a short one.
+    // Cuts first, so that a text of a megabyte costs no more than a short one.
     let (text, more) = split(text, longest.saturating_mul(2));
     let text = without_tokens(text);
     let (text, cut) = split(&text, longest);
@@ -223,7 +222,7 @@ fn show(text: &str, longest: usize, keeps_lines: bool) -> String {
     shown
 }
 
-/// So many characters, and how many bytes come after them.
+/// The first `longest` characters, and the number of bytes after them.
 fn split(text: &str, longest: usize) -> (&str, usize) {
     match text.char_indices().nth(longest) {
         None => (text, 0),
@@ -231,25 +230,25 @@ fn split(text: &str, longest: usize) -> (&str, usize) {
     }
 }
 
-/// Slices that are drawn.
+/// How many slices are drawn.
 const MOST_SLICES: usize = 120;
-/// Arrows that are drawn.
+/// How many arrows are drawn.
 const MOST_EDGES: usize = 300;
-/// A box, and the room around it.
+/// The size of a box, and the gaps between boxes.
 const WIDTH: usize = 196;
 const HEIGHT: usize = 46;
 const GAP: (usize, usize) = (54, 16);
-/// Letters that a box has room for.
+/// How many letters fit in a box.
 const LETTERS: usize = 24;
 
-/// A slice's place.
+/// A slice and its position.
 struct Placed<'a> {
     slice: &'a Slice,
     x: usize,
     y: usize,
 }
 
-/// The picture, and what it leaves out.
+/// Draws the plan, and says what the drawing leaves out.
 pub(crate) fn draw_plan(plan: &Plan) -> Markup {
     if plan.candidate_slices.is_empty() {
         return html! { p { "There is no plan yet." } };
@@ -295,7 +294,7 @@ pub(crate) fn draw_plan(plan: &Plan) -> Markup {
     }
 }
 
-/// From the right side of the one to the left side of the other.
+/// A curve from the right side of `a` to the left side of `b`.
 fn curve(a: &Placed, b: &Placed) -> String {
     let (x, y) = (a.x + WIDTH, a.y + HEIGHT / 2);
     let (to_x, to_y) = (b.x, b.y + HEIGHT / 2);
@@ -303,7 +302,7 @@ fn curve(a: &Placed, b: &Placed) -> String {
     format!("M{x} {y}C{middle} {y} {middle} {to_y} {to_x} {to_y}")
 }
 
-/// Each slice one column behind the last of those that it waits for.
+/// Places each slice one column after the last of its dependencies.
 fn place(plan: &Plan) -> (Vec<Placed<'_>>, Vec<(usize, usize)>) {
     let slices = &plan.candidate_slices[..plan.candidate_slices.len().min(MOST_SLICES)];
     let find = |id: &String| slices.iter().position(|slice| slice.slice_id == *id);
@@ -313,7 +312,7 @@ fn place(plan: &Plan) -> (Vec<Placed<'_>>, Vec<(usize, usize)>) {
     });
     let edges: Vec<(usize, usize)> = edges.take(MOST_EDGES).collect();
     let mut columns = vec![0_usize; slices.len()];
-    // No way through the plan is longer than it has slices.
+    // No path through the plan has more steps than the plan has slices.
     for _ in slices {
         for (from, to) in &edges {
             columns[*to] = columns[*to].max(columns[*from] + 1).min(slices.len());

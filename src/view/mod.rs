@@ -1,6 +1,6 @@
-//! The only place that prints: people's text, `--json`, exit codes.
+//! The only place that prints: text for people, `--json`, and exit codes.
 //!
-//! A command hands over a value that implements [`Show`]; it never prints itself.
+//! A command returns a value that implements [`Show`], and never prints itself.
 
 mod answers;
 pub(crate) mod html_page;
@@ -20,7 +20,7 @@ use cook_protocol::model::SchemaVersion;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// An answer with the version of its shape.
+/// An answer with the version of its schema.
 #[derive(Serialize)]
 struct Versioned<'a, T> {
     schema_version: SchemaVersion,
@@ -28,7 +28,6 @@ struct Versioned<'a, T> {
     answer: &'a T,
 }
 
-/// The JSON of an answer.
 fn to_json<T: Serialize>(answer: &T) -> Value {
     json!(Versioned {
         schema_version: SchemaVersion,
@@ -36,10 +35,10 @@ fn to_json<T: Serialize>(answer: &T) -> Value {
     })
 }
 
-/// An answer, in both forms: for programs its type is written as it is, and the schema in
-/// `protocol/schema/` is made from the same type.
+/// An answer for people and programs. Its JSON is the serialized type itself, from which the schema in
+/// `protocol/schema/` is made.
 pub trait Answer: Show {
-    /// For programs.
+    /// Returns the JSON for programs.
     fn json(&self) -> Value;
 }
 
@@ -51,26 +50,26 @@ impl<T: Show + Serialize> Answer for T {
 
 /// How an answer is shown.
 pub trait Show {
-    /// For people; what was noticed on the way is told on stderr.
+    /// Writes the text for people; findings that are not part of it go to stderr.
     fn human(&self, page: &mut Page);
 
-    /// False for answers that are one format by nature (man pages, completions).
+    /// False for answers with a single format, such as man pages and completions.
     fn has_json(&self) -> bool {
         true
     }
 
-    /// What it came to, where other formats than text and JSON are made from it.
+    /// The results, if other formats than text and JSON can be made from them.
     fn results(&self) -> Option<Results> {
         None
     }
 
-    /// A line for stderr that is no finding; told even to the quiet, because it
-    /// says why there is no answer.
+    /// A line for stderr that is not a finding. It is printed even with `--quiet`, because it says why there is no
+    /// answer.
     fn aside(&self) -> Option<&str> {
         None
     }
 
-    /// How the command ends.
+    /// The exit code of the command.
     fn exit(&self) -> Exit {
         Exit::Ok
     }

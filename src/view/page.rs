@@ -1,42 +1,41 @@
-//! Text on its way to a terminal: whatever comes from a repository is cleaned,
-//! colour is added here and nowhere else. And the exit codes.
+//! Text for a terminal. Only this module cleans text from a repository and adds color. Also defines the exit codes.
 
 use crate::prelude::*;
 use cook_protocol::diagnostic::harmless_json;
 use std::process::ExitCode;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What a piece of text says about itself.
+/// The emphasis of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// As it should be.
+    /// Correct or passed.
     Good,
-    /// Worth a look.
+    /// Needs attention.
     Warn,
-    /// Wrong.
+    /// Wrong or failed.
     Bad,
     /// A heading.
     Strong,
-    /// Beside the point.
+    /// Less important.
     Dim,
 }
 
-/// A page being written.
+/// A page that is being written.
 #[derive(Debug)]
 pub struct Page {
     text: String,
-    /// Where the line in work begins.
+    /// The start of the current line.
     begun: usize,
     surface: Surface,
-    /// What is told beside the text.
+    /// Findings that are printed separately.
     pub(super) findings: Vec<Finding>,
 }
 
-/// What a page is shown on.
+/// The properties of the output on which a page is shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Surface {
     pub(super) color: bool,
-    /// Columns of a terminal; without one a line is as long as it is.
+    /// The columns of a terminal; `None` if lines are not wrapped.
     pub(super) width: Option<usize>,
 }
 
@@ -50,7 +49,7 @@ impl Page {
         }
     }
 
-    /// Has findings told beside the text.
+    /// Adds findings that are printed separately.
     pub fn find(&mut self, findings: &[Finding]) {
         self.findings.extend_from_slice(findings);
     }
@@ -59,23 +58,23 @@ impl Page {
         self.text
     }
 
-    /// Text without a line end: whoever made it makes no line of its own.
+    /// Adds text within a line; line ends in it become blanks.
     pub fn text(&mut self, text: &str) {
         self.text.push_str(&show(text));
     }
 
-    /// Somebody's words over several lines, where nothing but them is shown.
+    /// Adds text of others with several lines, which stands alone.
     pub fn lines(&mut self, text: &str) {
         self.verbatim(&format!("{}\n", without_tags(&clean(text, Lines::Keep))));
     }
 
-    /// A whole line.
+    /// Adds a whole line.
     pub fn line(&mut self, text: &str) {
         self.text(text);
         self.newline();
     }
 
-    /// Ends the line.
+    /// Ends the line and wraps it.
     pub fn newline(&mut self) {
         if let Some(width) = self.surface.width {
             let line = self.text.split_off(self.begun);
@@ -84,7 +83,7 @@ impl Page {
         self.verbatim("\n");
     }
 
-    /// Text that stands out.
+    /// Adds text with a tone.
     pub fn add_toned(&mut self, tone: Tone, text: &str) {
         let code = match tone {
             Tone::Good => "32",
@@ -102,50 +101,49 @@ impl Page {
         }
     }
 
-    /// A line of one tone.
+    /// Adds a line with one tone.
     pub fn add_toned_line(&mut self, tone: Tone, text: &str) {
         self.add_toned(tone, text);
         self.newline();
     }
 
-    /// `label  value`, the label padded.
+    /// Adds `label  value` with the label padded.
     pub fn row(&mut self, label: &str, value: &str) {
         self.add_toned(Tone::Dim, &format!("{label:<10} "));
         self.line(&clean(value, Lines::Fold));
     }
 
-    /// The same where there is a value.
+    /// Adds a row if there is a value.
     pub fn row_of(&mut self, label: &str, value: Option<&String>) {
         if let Some(value) = value {
             self.row(label, value);
         }
     }
 
-    /// A line for each, behind its lead.
+    /// Adds a line for each item, with `lead` before it.
     pub fn list(&mut self, lead: &str, lines: &[impl std::fmt::Display]) {
         for line in lines {
             self.line(&format!("{lead}{line}"));
         }
     }
 
-    /// The same of a command, which stays on one line for whoever copies it.
+    /// Adds a row with a command, which is not wrapped, so that it can be copied.
     pub fn command_row(&mut self, label: &str, command: &str) {
         self.add_toned(Tone::Dim, &format!("{label:<10} "));
         self.lines(&clean(command, Lines::Fold));
     }
 
-    /// A value as JSON over several lines, the same value: what would act on a terminal is
-    /// escaped in it.
+    /// Adds a value as JSON over several lines; characters that control a terminal are escaped.
     pub fn json(&mut self, value: &Value) {
         self.verbatim(&json_text(value));
     }
 
-    /// The same on one line.
+    /// Adds a value as JSON on one line.
     pub fn json_line(&mut self, value: &Value) {
         self.verbatim(&format!("{}\n", harmless_json(&value.to_string())));
     }
 
-    /// Text over several lines that holds nothing hidden, as it is but for the width of the terminal.
+    /// Adds lines that are safe to print already, wrapped to the terminal's width.
     pub fn wrap_lines(&mut self, text: &str) {
         for line in text.lines() {
             self.text.push_str(line);
@@ -153,15 +151,15 @@ impl Page {
         }
     }
 
-    /// Bytes that are printed as they are: scripts, completions.
+    /// Adds text unchanged, such as scripts and completions.
     pub fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
         self.begun = self.text.len();
     }
 }
 
-/// A line broken at blanks, the rest of it below where its first column or its words begin. What stands in
-/// back-quotes is to be copied, and is not broken where it fits a line.
+/// Breaks a line at blanks and indents the rest to the line's second column, or by two. Text in backquotes is for
+/// copying, so it is not broken if it fits on a line.
 fn wrap(line: &str, width: usize) -> String {
     let hang = measure_hang(line).min(width * 2 / 5);
     let mut wrapped = String::new();
@@ -170,7 +168,7 @@ fn wrap(line: &str, width: usize) -> String {
         let word = first_word(rest, width - hang);
         rest = &rest[word.len()..];
         let length = measure(word);
-        // What stands behind a label goes below only where that is of use.
+        // The first word after a label goes to the next line only if it fits there.
         let goes_below = column > hang || column > 0 && hang + length <= width;
         if goes_below && length > 0 && column + blanks + length > width {
             wrapped.push('\n');
@@ -186,8 +184,8 @@ fn wrap(line: &str, width: usize) -> String {
     wrapped
 }
 
-/// Up to the first blank, or behind the first sign of two columns (such scripts have no blanks), that stands in no
-/// back-quotes that fit into so many columns.
+/// Returns the text up to the first blank, or through the first wide character, because scripts with wide characters
+/// use no blanks. Text in backquotes is not split if it fits in `most` columns.
 fn first_word(text: &str, most: usize) -> &str {
     let is_wide = |c: char| c.width() == Some(2);
     let mut end = 0;
@@ -211,7 +209,7 @@ fn first_word(text: &str, most: usize) -> &str {
     text
 }
 
-/// Where a sign ends that begins there, with the marks on it and those that it is joined to.
+/// The end of the character at `at`, with its combining marks and joined characters.
 fn end_of_sign(text: &str, at: usize) -> usize {
     const JOINER: char = '\u{200d}';
     let mut chars = text[at..].char_indices().skip(1);
@@ -224,7 +222,7 @@ fn end_of_sign(text: &str, at: usize) -> usize {
     next.map_or(text.len(), |(end, _)| at + end)
 }
 
-/// Columns of a text, without what colours it.
+/// The columns of a text, without color codes.
 fn measure(text: &str) -> usize {
     let mut parts = text.split('\u{1b}');
     let plain = parts.next().map_or(0, UnicodeWidthStr::width);
@@ -232,7 +230,7 @@ fn measure(text: &str) -> usize {
     plain + toned.map(|(_, shown)| shown.width()).sum::<usize>()
 }
 
-/// Where a line goes on: below its second column, or two further in than it begins.
+/// The indentation of a wrapped line: that of its second column, or two more than the line's own.
 fn measure_hang(line: &str) -> usize {
     let body = line.trim_start_matches(' ');
     let indent = line.len() - body.len();
@@ -245,12 +243,12 @@ fn measure_hang(line: &str) -> usize {
     }
 }
 
-/// What acts on a terminal, or reads as a tag to a model, is taken off, and every line end is a blank.
+/// Removes characters that control a terminal and tags that a model could read, and turns line ends into blanks.
 fn show(text: &str) -> String {
     without_tags(&clean(text, Lines::Keep).replace('\n', " "))
 }
 
-/// A value as JSON over several lines, harmless to a terminal.
+/// Formats a value as JSON over several lines that is safe for a terminal.
 pub fn json_text(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{}\n", harmless_json(&text))
@@ -260,7 +258,7 @@ pub fn json_text(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// A line goes on below its words; what is to be copied is whole; colour takes no room.
+    /// Wrapped lines are indented, text for copying stays whole, and color takes no columns.
     #[test]
     fn lines_are_broken_at_words_by_the_width_of_a_terminal() {
         let surface = Surface {
@@ -296,7 +294,7 @@ error[x]: `a long command in back-quotes
         }
     }
 
-    /// Signs of two columns count as two, and a script without blanks is broken between its signs.
+    /// Wide characters count as two columns, and text in scripts without blanks is broken between characters.
     #[test]
     fn wide_signs_take_two_columns() {
         let family = "👨\u{200d}👩\u{200d}👧";
@@ -334,45 +332,45 @@ error[x]: `a long command in back-quotes
     }
 }
 
-/// What a command's exit code says.
+/// The exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done, nothing wrong, or a role is to be dispatched.
+    /// The work succeeded, nothing is wrong, or a role is due.
     Ok = 0,
     /// The check failed.
     CheckFailed = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// State is unreadable, or this is no git repository; of `cook check`: it is not known.
+    /// The state cannot be read, or there is no git repository; for `cook check`: the answer is unknown.
     State = 3,
     /// The event was refused.
     Refused = 4,
     /// An agent failed.
     Supplier = 5,
-    /// A budget is spent, or nothing moves any more.
+    /// A budget is used up, or the work makes no more progress.
     Spent = 6,
     /// Another process holds the lock or the lease.
     Held = 7,
-    /// The user owes an answer.
+    /// The user must answer a question.
     AwaitingUser = 10,
-    /// Something outside blocks.
+    /// An external obstacle blocks the work.
     Blocked = 11,
-    /// The user paused the work, or a person is to decide on a contract.
+    /// The user paused the work, or a person must decide on a contract.
     Paused = 12,
-    /// It ended where whoever called would not expect it: `--steps` of a run is used up, or
-    /// (`cook run --once --from`) the mission is done.
+    /// The command ended early for its caller: the `--steps` of a run are used up, or (`cook run --once --from`) the
+    /// mission is done.
     Ended = 13,
-    /// Somebody asked for an end (Ctrl-C, SIGTERM).
+    /// The user or the system interrupted the command (Ctrl-C, SIGTERM).
     Interrupted = 130,
 }
 
 impl Exit {
-    /// Of a check.
+    /// The exit code of a check.
     pub fn of_check(passed: bool) -> Self {
         if passed { Exit::Ok } else { Exit::CheckFailed }
     }
 
-    /// What `cook next --exit-code` answers for a policy.
+    /// The exit code of `cook next --exit-code` for a policy.
     pub fn of_policy(policy: Policy) -> Self {
         match policy {
             Policy::Continue | Policy::Done => Exit::Ok,

@@ -1,7 +1,7 @@
-//! What `cook verify` and `cook check` came to, in the one shape that every format is made from.
+//! The results of `cook verify` and `cook check`, in the one form from which every format is made.
 //!
-//! Invariant: each text in it is one line without control, direction or hidden characters, at most
-//! [`LONGEST`] characters long. A format has only its own signs left to take the meaning from.
+//! Invariant: each text is one line of at most [`LONGEST`] characters, without control, direction or hidden characters.
+//! A format only has to escape its own special characters.
 
 use super::page::json_text;
 use crate::anchor::Anchor;
@@ -14,22 +14,22 @@ use maud::{Markup, PreEscaped, html};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Characters of one text.
+/// The maximum length of a text in characters.
 const LONGEST: usize = 2000;
 
-/// How much it weighs.
+/// The weight of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
-    /// The command fails by it.
+    /// The command fails because of it.
     Fails,
-    /// Worth a look.
+    /// Needs attention.
     Look,
-    /// For the reader.
+    /// For information.
     Note,
 }
 
 impl Weight {
-    /// How a finding of a verification weighs where it fails, or does not.
+    /// The weight of a finding, by whether the verification fails because of it.
     pub fn of(finding: &Finding, fails: bool) -> Self {
         match (fails, finding.severity()) {
             (true, _) => Self::Fails,
@@ -38,7 +38,7 @@ impl Weight {
         }
     }
 
-    /// As SARIF and GitHub name it, but that GitHub says `notice`.
+    /// The name in SARIF and on GitHub, except that GitHub says `notice`.
     pub fn level(self) -> &'static str {
         match self {
             Self::Fails => "error",
@@ -48,22 +48,22 @@ impl Weight {
     }
 }
 
-/// One thing that was found.
+/// A finding.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub code: Code,
     pub weight: Weight,
-    /// With the slice or the field it is about.
+    /// The message, with the slice or field that it is about.
     pub message: String,
     pub file: Option<FilePlace>,
-    /// What to do, or the command that shows more.
+    /// The next step, or the command that shows more.
     pub next: String,
-    /// It says what is wrong with the proof of one criterion.
+    /// Whether it concerns the proof of one criterion.
     pub is_of_criterion: bool,
 }
 
 impl Found {
-    /// The file and the line, then the message.
+    /// The message after its file and line.
     pub fn with_place(&self) -> String {
         let message = &self.message;
         match &self.file {
@@ -76,7 +76,7 @@ impl Found {
         }
     }
 
-    /// A text of it with what to do, on a line of its own.
+    /// Adds the next step to a text, on its own line.
     pub fn with_next(&self, text: &str) -> String {
         match self.next.as_str() {
             "" => text.to_owned(),
@@ -85,28 +85,28 @@ impl Found {
     }
 }
 
-/// What a command came to.
+/// The results of a command.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// `cook verify`, `cook check`.
+    /// `cook verify` or `cook check`.
     pub(super) command: &'static str,
     pub(super) passed: bool,
-    /// It could not do its work, so that nothing is known.
+    /// Whether the command could not do its work, so that nothing is known.
     pub(super) is_failure: bool,
-    /// What was asked, and the answer.
+    /// The question and its answer.
     pub(crate) verdict: String,
-    /// The commit that was asked about.
+    /// The commit in question.
     pub(crate) head: Option<String>,
-    /// Criteria with what their proof is worth, and whether the command fails by it.
+    /// The criteria with the status of their proof, and whether the command fails because of it.
     pub(super) proofs: Vec<(Criterion, bool)>,
-    /// Worst first.
+    /// The findings, worst first.
     pub(crate) found: Vec<Found>,
-    /// What was looked at.
+    /// The completed checks.
     pub(super) checked: Vec<String>,
 }
 
 impl Results {
-    /// Nothing but the verdict.
+    /// Results with only a verdict.
     pub(crate) fn new(command: &'static str, passed: bool, verdict: &str) -> Self {
         Self {
             command,
@@ -120,7 +120,7 @@ impl Results {
         }
     }
 
-    /// The command could not do its work.
+    /// Results of a command that could not do its work.
     pub(super) fn of_failure(command: &'static str, failure: &Failure) -> Self {
         let verdict = format!("not answered: {}", failure.message);
         let mut results = Self::new(command, false, &verdict);
@@ -145,7 +145,7 @@ impl Results {
         self.checked.extend(lines);
     }
 
-    /// A criterion; `strict` = what can be neither looked up nor run fails.
+    /// Adds a criterion. With `strict`, proof that can be neither looked up nor run fails.
     pub(super) fn prove(&mut self, criterion: &Criterion, strict: bool) {
         let verdict = criterion.verdict;
         let fails = verdict.is_lost() || strict && verdict == ProofVerdict::NotReproducible;
@@ -159,7 +159,7 @@ impl Results {
         self.proofs.push((criterion, fails));
     }
 
-    /// A finding of a verification, after the criteria.
+    /// Adds a finding of a verification; the criteria must be added before.
     pub(super) fn find(&mut self, finding: &Finding, weight: Weight, next: &str) {
         let place = finding.place.as_deref().map(plain).unwrap_or_default();
         let message = plain(&finding.message);
@@ -189,7 +189,7 @@ impl Results {
         });
     }
 
-    /// A line of a check.
+    /// Adds a line of a check.
     pub(crate) fn add_line(&mut self, line: &Line) {
         let next = match &line.declare {
             Some(declare) => format!("{}; or declare it: {declare}", line.show),
@@ -212,19 +212,19 @@ impl Results {
         });
     }
 
-    /// The word before the verdict.
+    /// The word that precedes the verdict.
     pub(super) fn word(&self) -> &'static str {
         if self.passed { "passed" } else { "failed" }
     }
 
-    /// What the command fails by.
+    /// The findings because of which the command fails.
     pub(crate) fn list_failing(&self) -> Vec<&Found> {
         let found = self.found.iter();
         found.filter(|it| it.weight == Weight::Fails).collect()
     }
 }
 
-/// The file that an anchor names, where it still stands.
+/// The file of an anchor, unless the anchor says that it is gone.
 fn find_file(anchor: &str) -> Option<FilePlace> {
     let anchor = Anchor::parse(anchor).ok()?;
     let line = match &anchor {
@@ -236,7 +236,7 @@ fn find_file(anchor: &str) -> Option<FilePlace> {
     Some(FilePlace { path, line })
 }
 
-/// One line of somebody's words.
+/// Puts text of others on one line.
 pub(crate) fn plain(text: &str) -> String {
     let text = without_tags(&clean(text, Lines::Fold));
     shorten(&text, LONGEST)
@@ -261,7 +261,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// A result in it; none where the answer's own text is asked for.
+    /// Renders the results; `None` for formats that use the answer's own text.
     pub(super) fn render(self, results: &Results) -> Option<String> {
         match self {
             Self::Human | Self::Json => None,
@@ -273,12 +273,12 @@ impl Format {
     }
 }
 
-// SARIF 2.1.0: a rule for each code, a result for each finding.
+// SARIF 2.1.0: one rule for each code, one result for each finding.
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The document.
+/// Makes the document.
 pub fn sarif(results: &Results) -> Value {
     let mut codes: Vec<Code> = results.found.iter().map(|found| found.code).collect();
     codes.sort();
@@ -294,7 +294,7 @@ pub fn sarif(results: &Results) -> Value {
                 "version": env!("CARGO_PKG_VERSION"),
                 "rules": codes.iter().map(|code| rule(*code)).collect::<Vec<_>>(),
             }},
-            // One category for each question, so that uploads of both stand beside each other.
+            // One category for each command, so that the uploads of both are kept side by side.
             "automationDetails": {"id": format!("{}/", results.command.replace(' ', "-"))},
             "invocations": [{"executionSuccessful": !results.is_failure}],
             "columnKind": "unicodeCodePoints",
@@ -335,7 +335,7 @@ fn result(found: &Found, codes: &[Code]) -> Value {
     })
 }
 
-/// Code scanning takes no result without a file: what is about the commit as a whole says so there.
+/// Code scanning requires a file for each result, so a finding about the whole commit names a placeholder.
 fn location(found: &Found) -> Value {
     let Some(file) = &found.file else {
         return json!({"physicalLocation": {"artifactLocation": {
@@ -353,7 +353,7 @@ fn location(found: &Found) -> Value {
     json!({"physicalLocation": place})
 }
 
-/// A path below the root as a relative reference.
+/// Encodes a path below the root as a relative reference.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -367,13 +367,13 @@ fn uri(path: &str) -> String {
     uri
 }
 
-// Commands, outputs and the summary of a workflow on GitHub.
+// Commands, outputs and the summary of a GitHub workflow.
 //
-// Invariant: each line is one command of ours. The runner reads `::name …::` at the start of a line
-// and the older `##[name …]` anywhere in one, so a text of somebody's stands only behind a command
-// and is escaped as the runner's own toolkit does.
+// Invariant: each line is one command of cook's. The runner reads `::name …::` at the start of a line and the older
+// `##[name …]` anywhere in a line, so text of others only follows a command, and is escaped as the runner's own toolkit
+// does it.
 
-/// The verdict, then a command for each finding: GitHub shows ten of a kind for each step.
+/// Returns the verdict and a command for each finding; GitHub shows ten of a kind for each step.
 pub fn commands(results: &Results) -> String {
     let level = if results.passed { "notice" } else { "error" };
     let verdict = format!("{}: {}", results.word(), results.verdict);
@@ -416,7 +416,7 @@ fn escape_property(text: &str) -> String {
     escape_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Text beside the commands, on whatever stream: no line of it is one.
+/// Text outside the commands, on any stream: changed so that no line is a command.
 pub fn harmless(text: &str) -> String {
     let mut harmless = String::with_capacity(text.len());
     for line in text.replace("##[", "## [").split_inclusive('\n') {
@@ -428,11 +428,11 @@ pub fn harmless(text: &str) -> String {
     harmless
 }
 
-/// Writes what a job on GitHub shows and hands on, its summary and the step's outputs, where the runner wants
-/// them; nothing without a runner. It is written when the last gate is over.
+/// Writes the job's summary and the step's outputs if a GitHub runner provides files for them. Called after the last
+/// gate.
 pub fn write_down(results: &Results) -> Result<()> {
     let head = results.head.as_deref().unwrap_or_default();
-    // One line each: no text in the results holds a line end.
+    // Each value is one line, because texts in the results contain no line ends.
     let outputs = format!(
         "passed={}\nverdict={}\nhead={head}\nfailing={}\nfindings={}\n",
         results.passed,
@@ -440,7 +440,7 @@ pub fn write_down(results: &Results) -> Result<()> {
         results.list_failing().len(),
         results.found.len()
     );
-    // People read the summary: it does not say what the outputs could not.
+    // People read the summary, so it does not mention a failure to write the outputs.
     let texts = [
         ("GITHUB_OUTPUT", outputs),
         ("GITHUB_STEP_SUMMARY", markdown(results)),
@@ -463,28 +463,28 @@ pub fn write_down(results: &Results) -> Result<()> {
     Ok(())
 }
 
-// JUnit's XML as Jenkins and others read it: a suite for each slice with a case for each criterion, and
-// one suite for what is about the commit as a whole.
+// JUnit XML as Jenkins and others read it: a suite for each slice with a case for each criterion, and one suite for the
+// commit as a whole.
 
-/// How a case ended.
+/// The outcome of a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Passed,
     Skipped,
     Failed,
-    /// Nothing is known.
+    /// The result is unknown.
     Broken,
 }
 
 struct Case {
     name: String,
     ending: Ending,
-    /// The type of what is wrong.
+    /// The type of the failure.
     kind: &'static str,
     why: String,
 }
 
-/// The document.
+/// Makes the document.
 pub fn junit(results: &Results) -> String {
     let mut suites = vec![(results.command, list_of_whole(results))];
     for (proof, fails) in &results.proofs {
@@ -509,7 +509,7 @@ pub fn junit(results: &Results) -> String {
     write_xml(results.command, &suites)
 }
 
-/// The verdict, what was looked at, and what no criterion is about.
+/// The suite for the commit: the verdict with the completed checks, and the findings that concern no criterion.
 fn list_of_whole(results: &Results) -> Vec<Case> {
     let case = |name: &str, ending, kind, why| Case {
         name: name.to_owned(),
@@ -519,12 +519,12 @@ fn list_of_whole(results: &Results) -> Vec<Case> {
     };
     let mut cases = Vec::new();
     if !results.is_failure {
-        // A verdict that no finding stands for is a case too: a reader counts cases.
+        // A verdict without any finding must be a case too, because readers count cases.
         let ending = match results.passed || !results.list_failing().is_empty() {
             true => Ending::Passed,
             false => Ending::Failed,
         };
-        // A case is found again at the next commit by its name: what names commits and counts stands in its text.
+        // Readers find a case at the next commit by its name, so commits and counts are in its text.
         let verdict = format!("{}: {}", results.word(), results.verdict);
         let lines = std::iter::once(&verdict).chain(&results.checked);
         let why = lines.map(String::as_str).collect::<Vec<_>>().join("\n");
@@ -566,12 +566,12 @@ fn write_xml(command: &str, suites: &[(&str, Vec<Case>)]) -> String {
     text.into_string() + "\n"
 }
 
-/// What XML has no way to hold goes.
+/// Removes characters that XML cannot contain.
 fn without_nothing(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "")
 }
 
-/// The element that says how a case ended.
+/// The element for the outcome of a case.
 fn explain(case: &Case) -> Markup {
     let why = without_nothing(&case.why);
     let first = why.lines().next().unwrap_or_default();
@@ -588,17 +588,17 @@ fn explain(case: &Case) -> Markup {
 
 // Markdown for a pull request or a job's summary.
 //
-// Invariant: every sign of somebody's text that Markdown or HTML reads stands as a reference to the character: it marks
-// up nothing and closes no table. A word that a forge links, as one that names a person, an issue or an address, stands
-// in code, where nothing is linked.
+// Invariant: each character of others' text that has a meaning in Markdown or HTML is written as a character reference,
+// so that it neither formats text nor closes a table. Words that a forge would link, such as names of people, issues
+// and addresses, are written as code, in which nothing is linked.
 
-/// Characters of a cell, rows of a table.
+/// The limits of a cell in characters, and of a table in rows.
 const CELL: usize = 300;
 const ROWS: usize = 100;
-/// Bytes: GitHub drops a step's summary of more than 1 MiB.
+/// The limit in bytes: GitHub drops a step's summary of more than 1 MiB.
 const SUMMARY: usize = 900_000;
 
-/// The verdict, the criteria with what their proof is worth, what was found, what was looked at.
+/// The verdict, the criteria with the status of their proof, the findings, and the completed checks.
 pub fn markdown(results: &Results) -> String {
     let sign = sign(results.passed);
     let mut text = format!("### {sign} `{}` {}\n\n", results.command, results.word());
@@ -610,7 +610,7 @@ pub fn markdown(results: &Results) -> String {
     cut(text, SUMMARY)
 }
 
-/// What is longer than a forge takes ends at a line's end, and says so.
+/// Cuts text that is too long for a forge at a line end, and says so.
 pub(crate) fn cut(mut text: String, longest: usize) -> String {
     if text.len() > longest {
         let line = text.as_bytes()[..longest].iter().rposition(|b| *b == b'\n');
@@ -624,7 +624,7 @@ pub(crate) fn sign(passed: bool) -> &'static str {
     if passed { "✅" } else { "❌" }
 }
 
-/// The criteria, what was found, what was looked at.
+/// The criteria, the findings, and the completed checks.
 pub(crate) fn tables(text: &mut String, results: &Results) {
     if !results.proofs.is_empty() {
         let rows = results.proofs.iter().map(|(proof, fails)| {
@@ -674,7 +674,7 @@ pub(crate) fn tables(text: &mut String, results: &Results) {
     }
 }
 
-/// A table of cells that are Markdown already, and how many more rows there are, of what.
+/// Writes a table of cells in Markdown. If rows are left out, their number and noun follow.
 pub(crate) fn table<const N: usize>(
     text: &mut String,
     heads: [&str; N],
@@ -694,7 +694,7 @@ pub(crate) fn table<const N: usize>(
     text.push('\n');
 }
 
-/// Somebody's words over several lines, as a quotation.
+/// Quotes several lines of others' text.
 pub(crate) fn quote_lines(text: &str, longest: usize) -> String {
     let text = without_tags(&clean(text, Lines::Keep));
     let lines: Vec<&str> = text
@@ -712,7 +712,7 @@ pub(crate) fn quote_lines(text: &str, longest: usize) -> String {
     quoted
 }
 
-/// Somebody's words on one line; what stands in back-quotes is code.
+/// Text of others on one line; text in backquotes becomes code.
 pub(crate) fn words(text: &str) -> String {
     let text = shorten(text, CELL);
     let parts = text.split('`').enumerate();
@@ -723,7 +723,7 @@ pub(crate) fn words(text: &str) -> String {
     shown.collect()
 }
 
-/// One word, as code where a forge would make a link of it.
+/// Writes a word, as code if a forge would turn it into a link.
 fn word(word: &str) -> String {
     let is_linked = word.contains(['@', '#', '!', '$', '~', '%']) && word.len() > 1
         || word.contains(":/")
@@ -735,7 +735,7 @@ fn word(word: &str) -> String {
     }
 }
 
-/// Somebody's words on one line, as code.
+/// Text of others on one line, as code.
 pub(crate) fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -743,7 +743,7 @@ pub(crate) fn code(text: &str) -> String {
     format!("<code>{}</code>", escape(&shorten(text, CELL)))
 }
 
-/// References for what Markdown or HTML reads; a link's beginning is none any more.
+/// Writes special characters of Markdown and HTML as references, and breaks the beginning of links.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -787,7 +787,7 @@ mod tests {
 mod markdown_tests {
     use super::*;
 
-    /// A sentence is a sentence, and code is code; nothing in either names a person or leads anywhere.
+    /// Text stays text and code stays code; neither links to a person or an address.
     #[test]
     fn sentences_are_no_code() {
         for (text, shown) in [

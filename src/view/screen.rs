@@ -1,4 +1,4 @@
-//! The one place that prints. stdout carries the answer, stderr everything else.
+//! The one place that prints. Answers go to stdout, everything else to stderr.
 
 use super::page::{Exit, Page, Surface, Tone, json_text};
 use super::results::{Format, harmless, write_down};
@@ -17,26 +17,26 @@ pub enum ColorChoice {
     Never,
 }
 
-/// How the user wants answers printed.
+/// How answers are printed.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
-    /// Answers as JSON.
+    /// Whether answers are printed as JSON.
     pub json: bool,
     format: Format,
-    /// Whose results they are.
+    /// The command that the results name.
     pub command: &'static str,
-    /// Do not print notes to stderr.
+    /// Whether notes on stderr are suppressed.
     pub quiet: bool,
-    /// Causes of errors, in full.
+    /// Whether the causes of errors are printed in full.
     pub verbose: bool,
     out: Surface,
     err: Surface,
-    /// stderr is a terminal on which a line can be redrawn, and somebody may look at it.
+    /// Whether stderr is a terminal on which a line can be redrawn, and notes are not suppressed.
     pub redraws: bool,
 }
 
 impl Screen {
-    /// Resolves the colour choice once.
+    /// Sets the screen up, and decides once about colors.
     pub fn new(format: Format, quiet: bool, verbose: bool, color: ColorChoice) -> Self {
         let wanted = |terminal: bool| match color {
             ColorChoice::Always => true,
@@ -69,14 +69,14 @@ impl Screen {
         }
     }
 
-    /// An answer as a person reads it.
+    /// Returns an answer as text for people.
     pub fn text(&self, answer: &dyn Answer) -> String {
         let mut page = Page::new(self.out);
         answer.human(&mut page);
         page.into_text()
     }
 
-    /// Prints an answer and says how the command ends.
+    /// Prints an answer and returns the exit code.
     pub fn answer(&self, answer: &dyn Answer) -> Exit {
         let as_json = self.json && answer.has_json();
         let results = answer.results();
@@ -96,18 +96,18 @@ impl Screen {
             _ => Ok(()),
         };
         if let Err(error) = write_out(&text) {
-            // What was to be done is done; whoever asked does not know it.
+            // The work is done, but the caller does not know the answer.
             let what = "the answer could not be written";
             return self.failure(&Failure::state(Code::OutputUnwritable, what).with_cause(&error));
         }
         if let Err(failure) = written {
-            // The verdict and what was found are told above.
+            // The verdict and the findings are already printed above.
             return self.tell(&failure);
         }
         if !self.quiet {
-            // Findings that are not the answer itself.
+            // Print the findings that are not part of the answer.
             let mut page = Page::new(self.err);
-            // What the person at the terminal reads above is not said again.
+            // Skip findings that the answer on the same terminal contains.
             let mut above = Page::new(Surface::default());
             if self.out.width.is_some() {
                 answer.human(&mut above);
@@ -126,10 +126,10 @@ impl Screen {
         answer.exit()
     }
 
-    /// Prints a failure and says how the command ends.
+    /// Prints a failure and returns the exit code.
     pub fn failure(&self, failure: &Failure) -> Exit {
         if self.json {
-            // Where that cannot be written, stderr and the exit code say it.
+            // If stdout cannot be written, stderr and the exit code report the failure.
             let _ = write_out(&json_text(&to_json(&Failed::from(failure))));
         }
         let results = Results::of_failure(self.command, failure);
@@ -137,13 +137,13 @@ impl Screen {
             let _ = write_out(&text);
         }
         if self.format == Format::Github {
-            // One that cannot be written is this failure already, or beside it.
+            // A failure to write is ignored: the original failure is reported below.
             let _ = write_down(&results);
         }
         self.tell(failure)
     }
 
-    /// Says on stderr what failed, and how the command ends.
+    /// Prints a failure to stderr and returns the exit code.
     fn tell(&self, failure: &Failure) -> Exit {
         let mut page = Page::new(self.err);
         page.add_toned(Tone::Bad, "error");
@@ -180,7 +180,7 @@ impl Screen {
         }
     }
 
-    /// The same in a tone.
+    /// Like [`Self::note`], with a tone.
     pub fn note_toned(&self, tone: Tone, text: &str) {
         if !self.quiet {
             let mut page = Page::new(self.err);
@@ -191,14 +191,14 @@ impl Screen {
         }
     }
 
-    /// What [`super::LiveLine`] has for a terminal, as it is.
+    /// Prints the terminal output of the live line of `cook run` unchanged.
     pub fn draw(&self, sent: &str) {
         if self.redraws {
             write_err(sent);
         }
     }
 
-    /// Asks the person at the terminal; nobody there is a no.
+    /// Asks the person at the terminal; without a terminal the answer is no.
     pub fn agrees(&self, question: &str) -> bool {
         if !io::stdin().is_terminal() || self.json {
             return false;
@@ -209,7 +209,7 @@ impl Screen {
         read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
     }
 
-    /// A line for the person at the terminal.
+    /// Prints a line for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
             let mut page = Page::new(self.err);
@@ -219,7 +219,7 @@ impl Screen {
     }
 }
 
-/// One finding, as people read it.
+/// Shows a finding to a person.
 pub(crate) fn finding_line(page: &mut Page, finding: &Finding) {
     let (tone, word) = match finding.severity() {
         Severity::Error => (Tone::Bad, "error"),
@@ -230,7 +230,7 @@ pub(crate) fn finding_line(page: &mut Page, finding: &Finding) {
     page.text("  ");
     page.add_toned(tone, word);
     let place = finding.place.as_deref().unwrap_or_default();
-    // The name of a field is said by its label.
+    // Leave out the place if the message already contains it, even in other spelling.
     let plain = |text: &str| text.to_lowercase().replace(['_', '-'], " ");
     let is_said = || plain(&finding.message).contains(&plain(place));
     let place = match place.is_empty() || is_said() {
@@ -241,7 +241,7 @@ pub(crate) fn finding_line(page: &mut Page, finding: &Finding) {
     page.line(&format!(" [{}] {said}", finding.code));
 }
 
-/// The refs of a call on one line; none when there are none.
+/// The refs of a call on one line, if there are any.
 pub(crate) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<String> {
     let episode = episode.map(|name| format!("episode {name}"));
     let series = series.map(|name| format!("series {name}"));
@@ -249,7 +249,7 @@ pub(crate) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<S
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// A line of somebody's words on stderr.
+/// Makes text of others safe for a line on stderr.
 fn show(text: &str) -> String {
     without_tags(&clean(text, Lines::Fold))
 }
@@ -294,8 +294,8 @@ impl<'a> From<&'a Failure> for Failed<'a> {
     }
 }
 
-/// A line of a protocol that a program speaks on stdout, where nothing else is printed then. A reader that
-/// went away is an error: nobody is there to go on for.
+/// Writes a line of a protocol that uses all of stdout. A closed reader is an error, because nobody needs further
+/// lines.
 pub(crate) fn write_line(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(line.as_bytes())?;
@@ -303,7 +303,7 @@ pub(crate) fn write_line(line: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// A reader that went away is no error.
+/// A closed reader is not an error.
 fn write_out(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

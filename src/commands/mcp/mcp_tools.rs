@@ -1,17 +1,17 @@
-//! The tools: each is a command, and each of its arguments a word of that command's line. One table, from
-//! which their schemas and the command lines are made.
+//! The tools. Each one is a command, whose arguments are words of its command line; one table defines the schemas and
+//! the command lines.
 
 use crate::prelude::*;
 use cook_repo::process::{Captured, capture_until};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, JsonObject, Tool, ToolAnnotations};
 
-/// A command that an agent may call. What is the user's alone is not among them.
+/// A command that an agent may call; user-only commands are not among them.
 pub(super) struct Command {
     pub name: &'static str,
     says: &'static str,
     line: &'static [&'static str],
     takes: &'static [Argument],
-    /// It neither writes nor starts a command of the repository.
+    /// The command neither writes nor runs a command of the repository.
     reads: bool,
 }
 
@@ -22,7 +22,7 @@ struct Argument {
     required: bool,
 }
 
-/// What an argument is, and how it stands on the command line.
+/// The type of an argument, and its place on the command line.
 enum Kind {
     /// `--name`
     Flag,
@@ -30,17 +30,17 @@ enum Kind {
     Text,
     /// `--name=N`
     Number,
-    /// `--name=TEXT`, for each
+    /// `--name=TEXT` for each text.
     Texts,
     /// Words without an option.
     Words,
     /// A word without an option that names a role.
     Role,
-    /// What the command reads on standard input.
+    /// The command's standard input.
     Input,
 }
 
-/// Arguments, a line each: its name, what it is, what it says, and whether it must be given.
+/// One line per argument: its name, its kind, its description, and whether it is required.
 macro_rules! takes {
     (@) => { false };
     (@ required) => { true };
@@ -54,7 +54,6 @@ macro_rules! takes {
     };
 }
 
-/// The whole list.
 pub(super) const COMMANDS: [Command; 7] = [
     Command {
         name: "next",
@@ -129,19 +128,18 @@ in any repository. Needs gates that the user has trusted.",
     },
 ];
 
-/// The command of that name.
 pub(super) fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// A call as the program takes it.
+/// The command line and standard input of a call.
 pub(super) struct Line {
     pub words: Vec<String>,
     pub input: Vec<u8>,
 }
 
 impl Command {
-    /// As it is listed.
+    /// Describes the command as a tool.
     pub(super) fn tool(&self) -> Tool {
         let annotations = ToolAnnotations::new()
             .read_only(self.reads)
@@ -166,7 +164,7 @@ impl Command {
         schema
     }
 
-    /// The command line of a call, or what is wrong with its arguments.
+    /// Returns the command line of a call, or describes the first invalid argument.
     pub(super) fn line(&self, mut given: JsonObject) -> Result<Line, String> {
         let mut words: Vec<String> = self.line.iter().map(|word| (*word).to_owned()).collect();
         let mut free = Vec::new();
@@ -215,7 +213,7 @@ impl Argument {
         schema
     }
 
-    /// Puts a value where it stands on the line.
+    /// Puts a value in its place on the command line.
     fn put(
         &self,
         value: Value,
@@ -257,7 +255,7 @@ impl Argument {
         }
     }
 
-    /// A command line holds neither a NUL nor megabytes.
+    /// Refuses a text with a NUL or more than 4096 bytes, because a command line cannot hold it.
     fn word(&self, text: String) -> Result<String, String> {
         match text.contains('\0') || text.len() > 4096 {
             true => Err(format!(
@@ -279,14 +277,14 @@ impl Argument {
     }
 }
 
-// One call: this program once more, with `--json`, and what it answered.
+// A call: runs this program again with `--json` and returns its answer.
 
-/// Commands have limits of their own; this one is for a command that hangs.
+/// The time limit for a command that hangs; commands have shorter limits of their own.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-/// Bytes of an answer that are read.
+/// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 32 << 20;
 
-/// Runs the command of a call in `dir`, for a session that a variable names.
+/// Runs the command of a call in `dir`. `session` is the variable that names the calling session, and its value.
 pub(super) fn run(
     dir: &Path,
     line: Line,
@@ -317,7 +315,7 @@ pub(super) fn run(
     }
 }
 
-/// The file that runs here, even where another one has taken its place since.
+/// The file of this process, even if another one has replaced it.
 fn program() -> std::io::Result<std::ffi::OsString> {
     if cfg!(target_os = "linux") {
         return Ok("/proc/self/exe".into());
@@ -325,8 +323,8 @@ fn program() -> std::io::Result<std::ffi::OsString> {
     std::env::current_exe().map(Into::into)
 }
 
-/// The answer of a command: what it printed, as a value and as text. A check that failed is an answer;
-/// what was refused, or could not be done, is an error of the tool.
+/// Makes the tool's result from the command's JSON, as a value and as text. A failed check is a normal result; a
+/// refusal or a failure is a tool error.
 fn result(captured: &Captured) -> Result<CallToolResult, ErrorData> {
     let Ok(answer) = serde_json::from_slice::<Value>(&captured.stdout) else {
         let ending = match captured.code {

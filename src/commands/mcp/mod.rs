@@ -1,7 +1,7 @@
 //! `cook mcp`: a Model Context Protocol server on standard input and output ([docs/mcp.md]).
 //!
-//! A tool's call is a call of this very program with `--json`: what a command answers or refuses is what
-//! the tool answers or refuses. Nothing but the protocol goes to stdout.
+//! A tool call runs this program with `--json` and returns the command's answer or refusal. Only protocol messages go
+//! to stdout.
 //!
 //! [docs/mcp.md]: ../../../docs/mcp.md
 
@@ -24,10 +24,10 @@ use tokio::sync::Semaphore;
 mod mcp_tools;
 mod pipe;
 
-/// How long calls may take over their end once the client is gone.
+/// How long running calls may take to end after the client has gone.
 const END: Duration = Duration::from_secs(10);
 
-/// Serves until standard input ends.
+/// Serves until stdin ends.
 pub(super) fn serve(context: &Context) -> Answer {
     let failed = |error: &dyn std::error::Error| {
         Failure::state(Code::InputUnreadable, "standard input cannot be served").with_cause(error)
@@ -40,23 +40,23 @@ pub(super) fn serve(context: &Context) -> Answer {
     let server = Server::new(context.dir.clone());
     let calls = Arc::clone(&server.calls);
     runtime.block_on(async {
-        // An error here is a client that went away before it said who it is.
+        // An error here means that the client went away before it introduced itself.
         if let Ok(service) = server.serve(pipe).await {
             let _ = service.waiting().await;
         }
         let _ = tokio::time::timeout(END, calls.acquire_many(AT_ONCE)).await;
     });
-    // A thread may still wait for a child that does not end.
+    // A thread may still wait for a child process that does not end.
     runtime.shutdown_background();
-    // All of it was said.
+    // The server has written everything already.
     answer(PromptAnswer(String::new()))
 }
 
-// What the server says of itself, lists, and does when it is called.
+// The server's description, its lists, and its calls.
 
-/// Commands that run at a time.
+/// How many commands may run at the same time.
 const AT_ONCE: u32 = 4;
-/// Bytes of a session's id.
+/// The maximum size of a session's id in bytes.
 const MAX_SESSION: usize = 200;
 
 const INSTRUCTIONS: &str = "cook decides from the repository whose turn it is and when the work is done. Call `next` for the role \
@@ -64,7 +64,6 @@ that is due, `prompt` for what it has to do, do exactly that, and hand the repor
 role. A refusal has a code and the exact next command. Never edit `.agent/*.json`; a command that is the user's alone is for \
 the user to type: say so and stop.";
 
-/// The server.
 pub(super) struct Server {
     dir: PathBuf,
     calls: Arc<Semaphore>,
@@ -76,7 +75,7 @@ impl Server {
         Self { dir, calls }
     }
 
-    /// Does something that blocks, on a thread of its own, when there is room for it.
+    /// Runs blocking work on its own thread when a permit is free.
     async fn run<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -89,7 +88,7 @@ impl Server {
             () = context.ct.cancelled() => return Err(cancelled()),
         };
         let work = move || {
-            // It is given back when the work has ended, whoever still waits for it.
+            // The permit is held until the work ends, even if the caller no longer waits.
             let _permit = permit;
             work()
         };
@@ -185,15 +184,15 @@ impl ServerHandler for Server {
     }
 }
 
-/// Whether the client speaks a protocol without structured answers: it may hand over all that it gets to its model,
-/// each thing twice, and cut that at a length.
+/// Whether the client's protocol version lacks structured answers. Such a client may pass both forms of an answer to
+/// its model and cut them at a length.
 fn knows_text_alone(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version < ProtocolVersion::V_2025_06_18)
 }
 
-/// The session that calls, as its agent's own marker, where the agent gives a server none of its variables
-/// and says so in the call.
+/// Returns the calling session, as a variable and its value, if the agent names the session in the call instead of the
+/// server's environment.
 fn find_session(context: &RequestContext<RoleServer>) -> Option<(String, String)> {
     let client = context.client_info()?.name;
     let markers = KnownAgent::all().map(|known| &known.markers);
@@ -206,18 +205,18 @@ fn find_session(context: &RequestContext<RoleServer>) -> Option<(String, String)
     is_id.then(|| (variable.clone(), id.to_owned()))
 }
 
-/// As a command says it: code, what, and the next commands.
+/// Returns a failure as a command prints it: its code, message, hints and causes.
 fn unreadable(failure: &Failure) -> ErrorData {
     let data = json!({"code": failure.code, "hints": failure.hints, "causes": failure.causes});
     ErrorData::internal_error(failure.message.clone(), Some(data))
 }
 
-// The resources: what the log and the repository hold, for reading.
+// The resources: read-only documents of the log and the repository.
 
-/// Bytes of a mission that are read.
+/// The maximum size of a mission in bytes.
 const MAX_MISSION: u64 = 1 << 20;
 
-/// URI, name, media type, what it is.
+/// URI, name, media type and description.
 const DOCUMENTS: [(&str, &str, &str, &str); 4] = [
     (
         "cook://mission",
@@ -245,7 +244,7 @@ const DOCUMENTS: [(&str, &str, &str, &str); 4] = [
     ),
 ];
 
-/// As they are listed.
+/// Describes the documents as resources.
 pub(super) fn list_documents() -> Vec<Resource> {
     let listed = DOCUMENTS.iter().map(|(uri, name, kind, says)| {
         Resource::new(*uri, *name)
@@ -255,7 +254,7 @@ pub(super) fn list_documents() -> Vec<Resource> {
     listed.collect()
 }
 
-/// One of them; none when there is none of that URI.
+/// Reads a document; `None` if the URI is unknown.
 pub(super) fn read_document(context: &Context, uri: &str) -> Result<Option<ResourceContents>> {
     let Some((uri, name, kind, _)) = DOCUMENTS.iter().find(|(known, ..)| *known == uri) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! Standard input and output as the transport: a message a line, both ways, with bounds and an answer
-//! to whatever is not a message. The transport of `rmcp` passes over such lines without a word.
+//! The transport over stdin and stdout, with one message per line, size limits, and an error reply to any line that is
+//! not a message. The transport of `rmcp` ignores such lines.
 
 use crate::view::write_line;
 use cook_protocol::diagnostic::harmless_json;
@@ -12,16 +12,16 @@ use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
-/// Largest message that is read: as much as a command reads (`src/commands/input.rs`).
+/// The maximum size of a message in bytes, as for the input of commands (`src/commands/input.rs`).
 const MAX_LINE: usize = 16 << 20;
-/// Lines that are read ahead.
+/// How many lines are read ahead.
 const AHEAD: usize = 4;
-/// Requests that wait for their answer at a time.
+/// How many requests may wait for an answer at the same time.
 const MAX_WAITING: usize = 64;
 
 const PARSE_ERROR: i32 = ErrorCode::PARSE_ERROR.0;
 const INVALID_REQUEST: i32 = ErrorCode::INVALID_REQUEST.0;
-/// Of the codes that JSON-RPC leaves to servers.
+/// One of the error codes that JSON-RPC reserves for servers.
 const BUSY: i32 = -32000;
 
 enum Line {
@@ -31,14 +31,13 @@ enum Line {
 
 type Waiting = Arc<Mutex<HashSet<RequestId>>>;
 
-/// The transport.
 pub(super) struct Pipe {
     lines: mpsc::Receiver<Line>,
     waiting: Waiting,
 }
 
 impl Pipe {
-    /// Begins to read standard input, on a thread of its own.
+    /// Starts a thread that reads stdin.
     pub(super) fn open() -> io::Result<Self> {
         let (sender, lines) = mpsc::channel(AHEAD);
         cook_repo::thread::spawn(move || read_lines(io::stdin().lock(), &sender))?;
@@ -48,7 +47,7 @@ impl Pipe {
         })
     }
 
-    /// The message of a line; none when there is none in it, an error's answer when it is not one.
+    /// Parses a line: a message, `None` if there is nothing to answer, or an error reply.
     fn read(&self, line: Line) -> Result<Option<ClientJsonRpcMessage>, Value> {
         let line = match line {
             Line::Whole(line) => line,
@@ -86,7 +85,7 @@ impl Pipe {
                 }
             }
             ClientJsonRpcMessage::Notification(notification) => {
-                // What is cancelled is not answered.
+                // A cancelled request gets no answer.
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
@@ -94,7 +93,7 @@ impl Pipe {
                     lock(&self.waiting).remove(id);
                 }
             }
-            // This server asks nothing, so there is nothing to answer.
+            // This server sends no requests, so it expects no responses.
             ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => return Ok(None),
         }
         Ok(Some(message))
@@ -131,7 +130,7 @@ impl Transport<RoleServer> for Pipe {
             match self.read(line) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
-                // Nobody reads any more: the end.
+                // A failed write means that the client has gone.
                 Err(refusal) => write_line(&harmless_json(&refusal.to_string())).ok()?,
             }
         }
@@ -147,14 +146,14 @@ fn lock(waiting: &Waiting) -> MutexGuard<'_, HashSet<RequestId>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An answer to what did not become a request. Its id is what was sent, where that can be an id.
+/// An error reply to an invalid message, with the message's id if that is a valid id.
 fn refusal(id: Option<Value>, code: i32, what: &str) -> Value {
     let id = id.filter(|id| id.is_string() || id.is_number());
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": what}})
 }
 
-/// Reads until the input ends or nobody takes the lines any more. A last line without its end is none:
-/// it may be half of what was meant.
+/// Reads lines until stdin ends or the receiver is gone. Drops a last line without a line end, because it may be
+/// incomplete.
 fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     let mut line = Vec::new();
     let mut is_too_long = false;

@@ -1,8 +1,7 @@
-//! Installing, checking and removing hooks in an agent's settings.
+//! Installs, checks and removes hooks in an agent's settings.
 //!
-//! Invariants: what others wrote stays, in its order, with its comments; a second
-//! run changes no byte; what cook wrote carries its mark, and only that is taken
-//! out; inside the worktree no link is followed.
+//! Invariants: text of others stays, in its order and with its comments; a second run changes no byte; cook's parts
+//! carry its mark, and only they are removed; symlinks inside the worktree are not followed.
 
 use crate::prelude::*;
 use crate::workspace::Workspace;
@@ -13,14 +12,14 @@ use cook_agents::hooks::{Agent, Kind, SessionState, StateDir};
 use cook_protocol::model::StateDirectory;
 use cook_repo::disk::Mode;
 
-/// Beginning and end of a block in a text of others.
+/// The beginning and end of cook's block in a text file of others.
 const BEGIN: &str = "<!-- >>> cook-hooks";
 const END: &str = "<!-- <<< cook-hooks -->";
 
-/// What installing, or removing, would do to each file.
+/// Computes the change that installing or removing makes to each file.
 ///
 /// # Errors
-/// A file that cannot be read, is not valid JSON, or is somebody else's.
+/// A file that cannot be read, is not valid JSON, or does not belong to cook.
 pub fn changes(
     workspace: &Workspace,
     agent: Agent,
@@ -107,8 +106,8 @@ fn merge(
     }
     let theirs = match before {
         Some(text) => without(text, entries, mark)?.or_else(|| {
-            // What it held before cook's part became all that is in it; none = there was no file. One
-            // that cook made ends with its line; behind what it wrote into an empty one no line ends.
+            // Nothing but cook's part is left. A file that cook created ends with a line end, and is removed; an
+            // existing blank file has no line end after cook's part, and gets back the text before it.
             let from = text.find('{').unwrap_or_default();
             (!text.ends_with('\n')).then(|| text[..from].to_owned())
         }),
@@ -131,7 +130,7 @@ fn merge(
     Ok((standing, Some(after), remark))
 }
 
-/// The tables behind what others wrote.
+/// Appends the tables to the text of others, or removes them.
 fn append(
     before: Option<&str>,
     tables: &str,
@@ -160,7 +159,7 @@ fn pointer(path: &[&str]) -> String {
     path.iter().map(|name| format!("/{name}")).collect()
 }
 
-/// Whether each entry is there exactly once, and nothing else of cook's is.
+/// Whether each entry is there exactly once, without any other part of cook's.
 fn standing(root: &Value, entries: &[Entry], mark: &str) -> Standing {
     let mut found: Vec<(&str, &Value)> = Vec::new();
     for (event, groups) in root["hooks"].as_object().into_iter().flatten() {
@@ -177,7 +176,7 @@ fn standing(root: &Value, entries: &[Entry], mark: &str) -> Standing {
                 found.push((entry.path[0], held));
                 wanted.push((entry.path[0], &entry.value));
             }
-            // Somebody else's stays.
+            // An entry of others stays.
             Some(_) => {}
             None => lacks_member = true,
         }
@@ -192,7 +191,7 @@ fn standing(root: &Value, entries: &[Entry], mark: &str) -> Standing {
     }
 }
 
-/// A hook of cook's, by the mark in its command.
+/// Whether the hook is cook's, by the mark in its command.
 fn is_ours(hook: &Value, mark: &str) -> bool {
     ["command", "bash", "powershell"].iter().any(|field| {
         hook[*field]
@@ -201,14 +200,13 @@ fn is_ours(hook: &Value, mark: &str) -> bool {
     })
 }
 
-/// A group with a hook of cook's in it, or such a hook itself.
+/// Whether the group contains a hook of cook's, or is one itself.
 fn holds_ours(group: &Value, mark: &str) -> bool {
     let hooks = group["hooks"].as_array().into_iter().flatten();
     is_ours(group, mark) || hooks.into_iter().any(|hook| is_ours(hook, mark))
 }
 
-/// The text without what is cook's; none = nothing else is in it. A group that somebody added a
-/// hook to stays.
+/// Removes cook's parts from the text; `None` if nothing else is left. A group to which others added a hook stays.
 fn without(text: &str, entries: &[Entry], mark: &str) -> Result<Option<String>, JsoncError> {
     let is_ours = |hook: &Value| is_ours(hook, mark);
     let all_ours = |group: &Value| {
@@ -240,7 +238,7 @@ fn without(text: &str, entries: &[Entry], mark: &str) -> Result<Option<String>, 
     Ok(Some(text))
 }
 
-/// Takes cook's hooks out of groups that hold others too.
+/// Removes cook's hooks from groups that also hold hooks of others.
 fn from_shared_groups(
     mut text: String,
     event: &str,
@@ -257,7 +255,7 @@ fn from_shared_groups(
     Ok(text)
 }
 
-/// A marked block at the end of a text of others.
+/// Adds a marked block at the end of a text of others, or removes it.
 fn block(before: Option<&str>, text: &str, install: bool) -> Merged {
     let wanted = format!("{BEGIN} 1 -->\n{}\n{END}\n", text.trim_end());
     let held = before.unwrap_or_default();
@@ -271,7 +269,7 @@ fn block(before: Option<&str>, text: &str, install: bool) -> Merged {
         Some(span) if held[span.clone()] == wanted => Standing::Current,
         Some(_) => Standing::Stale,
     };
-    // Before the block stands one line end of cook's, unless the file was made for it.
+    // A line end of cook's precedes the block, unless cook created the file.
     let theirs = match &found {
         Some(span) if span.start == 0 && span.end == held.len() => None,
         Some(span) => {
@@ -311,7 +309,7 @@ fn locate(workspace: &Workspace, agent: Agent, plan: &Plan) -> Result<PathBuf> {
                 .ok_or_else(|| Failure::state(Code::HooksFile, "`HOME` is not set"))?;
             let writes = &agent.known().preset.writes;
             let path = in_home(Path::new(&home), writes, &plan.path);
-            // Settings that are kept elsewhere and linked to are changed there.
+            // A link to settings elsewhere is followed, and they are changed there.
             match path.canonicalize() {
                 Ok(real) => Ok(real),
                 Err(_) if path.is_symlink() => {
@@ -324,7 +322,7 @@ fn locate(workspace: &Workspace, agent: Agent, plan: &Plan) -> Result<PathBuf> {
     }
 }
 
-/// A path below the home, or below the place that a variable names for an agent's directory.
+/// Returns a path in the home directory, or in the directory that an agent's variable names instead.
 fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
     let moved = writes.iter().find_map(|directory| {
         let rest = Path::new(path).strip_prefix(&directory.home).ok()?;
@@ -334,7 +332,7 @@ fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
     moved.unwrap_or_else(|| home.join(path))
 }
 
-/// Agents whose hooks are installed here, in either place.
+/// The agents with hooks installed here, in private or shared settings.
 pub fn list_installed(workspace: &Workspace, purpose: Purpose) -> Vec<Agent> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let is_there = |place: &str| {
@@ -361,15 +359,15 @@ fn is_installed(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {
     })
 }
 
-/// A file with something of cook's in it, by what wrote it.
+/// A file that contains a part of cook's, and the plan that wrote it.
 pub struct Written {
     agent: Agent,
     is_shared: bool,
     plan: Plan,
     pub path: PathBuf,
-    /// All repositories share it.
+    /// Whether all repositories share the file.
     pub is_in_home: bool,
-    /// It is cook's own file, and somebody changed it.
+    /// Whether the file is entirely cook's and was edited by someone else.
     pub is_edited: bool,
 }
 
@@ -378,10 +376,10 @@ impl Written {
         self.agent.name()
     }
 
-    /// Takes cook's part out, as the file is now.
+    /// Removes cook's part from the current file.
     ///
     /// # Errors
-    /// A file that cannot be changed.
+    /// The file cannot be changed.
     pub fn take_out(&self, workspace: &Workspace) -> Result<()> {
         let changes = [change(workspace, self.agent, &self.plan, false)?];
         write(&changes, false)?;
@@ -392,7 +390,7 @@ impl Written {
     }
 }
 
-/// Every file that installing hooks wrote for this worktree, and files that cannot be looked into.
+/// Lists the files of this worktree that contain hooks of cook's, and failures to read such files.
 pub fn list_written(workspace: &Workspace) -> (Vec<Written>, Vec<Failure>) {
     let (mut written, mut failed) = (Vec::new(), Vec::new());
     let each = Agent::all().flat_map(|agent| {
@@ -415,7 +413,7 @@ pub fn list_written(workspace: &Workspace) -> (Vec<Written>, Vec<Failure>) {
                 continue;
             }
             let before = found.before.as_deref().unwrap_or_default();
-            // What an earlier version wrote bears another mark.
+            // Earlier versions wrote another mark.
             let is_whole = matches!(plan.content, Content::Whole(_));
             let is_edited =
                 is_whole && found.standing == Standing::Stale && before.contains(purpose.mark());
@@ -432,7 +430,7 @@ pub fn list_written(workspace: &Workspace) -> (Vec<Written>, Vec<Failure>) {
     (written, failed)
 }
 
-/// Whether another agent calls this one's hooks, which has the same ones of its own here.
+/// Whether the call comes from another agent that also runs this agent's hooks and has its own hooks here.
 pub fn is_called_twice(workspace: &Workspace, agent: Agent, purpose: Purpose) -> bool {
     let is_around = |one: &Agent| {
         let mut set = one.known().markers.set.iter();
@@ -448,44 +446,44 @@ pub fn is_called_twice(workspace: &Workspace, agent: Agent, purpose: Purpose) ->
     !is_around(&agent) && others.any(|one| is_installed(workspace, one, purpose))
 }
 
-// What installing, or removing, makes of one file.
+// The changes of files by installing or removing.
 
-/// How a file stands to what belongs into it.
+/// The state of a file compared with the wanted content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing of cook's is in it.
+    /// The file contains no part of cook's.
     Missing,
-    /// Something else than this version writes.
+    /// Cook's part differs from what this version writes.
     Stale,
-    /// As it should be.
+    /// Cook's part is as this version writes it.
     Current,
 }
 
-/// One file, with what it is and what it would be.
+/// A file with its current and its wanted content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// How it stands.
+    /// The state of the current content.
     pub standing: Standing,
-    /// What it holds; none = there is no file.
+    /// The current content; `None` if there is no file.
     pub before: Option<String>,
-    /// What it would hold; none = no file.
+    /// The wanted content; `None` if there should be no file.
     pub after: Option<String>,
-    /// A word for the user.
+    /// A remark for the user.
     pub remark: Option<String>,
 }
 
 impl Change {
-    /// Something would be written.
+    /// Whether the file must be written.
     pub fn changes(&self) -> bool {
         self.before != self.after
     }
 }
 
-/// Largest settings file that is changed.
+/// The maximum size of a settings file in bytes.
 const MAX_FILE: u64 = 4 << 20;
-/// How long a file is waited for that another cook is writing.
+/// How long to wait for another cook process that is writing the file.
 const WAIT: Duration = Duration::from_secs(5);
 
 fn read(path: &Path) -> Result<Option<String>> {
@@ -498,10 +496,10 @@ fn read(path: &Path) -> Result<Option<String>> {
     disk::read_text(path, MAX_FILE, Links::Follow).map_err(|error| failed(error.to_string()))
 }
 
-/// Writes what changed.
+/// Writes the files that change.
 ///
 /// # Errors
-/// A place that cannot be written.
+/// A file cannot be written.
 pub fn write(changes: &[Change], is_program: bool) -> Result<()> {
     let mode = match is_program {
         true => Mode::Masked(0o777),
@@ -534,8 +532,8 @@ pub fn write(changes: &[Change], is_program: bool) -> Result<()> {
     Ok(())
 }
 
-/// Keeps other calls of cook from the file's directory, so that none undoes what another wrote. One
-/// that is not there yet, or that cannot be held, shows when the file is written.
+/// Locks the file's directory, so that no other call of cook overwrites this change. A directory that is missing or
+/// cannot be locked is no error here: the write itself reports it.
 fn hold(path: &Path) -> Result<Option<std::fs::File>> {
     let held = path.parent().map(|dir| disk::hold_directory(dir, WAIT));
     match held {
@@ -548,7 +546,7 @@ fn hold(path: &Path) -> Result<Option<std::fs::File>> {
     }
 }
 
-/// A file is replaced, which needs no right to write it: whoever closed it, or another user, is asked.
+/// Refuses a file that is read-only or belongs to another user: replacing it would succeed without write permission.
 fn may_be_changed(path: &Path) -> Result<()> {
     let Ok(found) = std::fs::metadata(path) else {
         return Ok(());
@@ -573,7 +571,7 @@ fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let Some(text) = text else {
         std::fs::remove_file(path)?;
-        // It fails where the directory holds anything else.
+        // Fails if the directory is not empty.
         let _ = std::fs::remove_dir(dir);
         return Ok(());
     };
@@ -583,14 +581,14 @@ fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
         .write(text.as_bytes())
 }
 
-/// What stands before a line of cook's in the list of files that git ignores here.
+/// The line before each of cook's lines in git's exclude file.
 const HIDDEN: &str = "# cook: hooks of one's own, until `cook hooks remove`";
 
-/// Keeps personal files inside the worktree out of `git status`, so that they never make the tree
-/// dirty; or shows such files again, where it was cook that hid them.
+/// Hides personal files in the worktree from `git status`, so that they do not make the worktree dirty, or shows files
+/// again that cook hid.
 ///
 /// # Errors
-/// When the list cannot be written.
+/// The exclude file cannot be written.
 pub fn hide_from_status(workspace: &Workspace, changes: &[Change], hides: bool) -> Result<()> {
     let root = workspace.repo.root();
     let info = workspace.repo.common_dir().join("info");
@@ -621,18 +619,17 @@ pub fn hide_from_status(workspace: &Workspace, changes: &[Change], hides: bool) 
     Ok(())
 }
 
-// Whether installed hooks work: one event through the very command that the
-// agent runs, and when the agent itself last called.
+// Checks whether installed hooks work: runs the agent's hook command on one event, and finds the agent's last call.
 
-/// The session of the trial; it leaves nothing behind.
+/// The session of the test event; it leaves no files behind.
 const SESSION: &str = "cook-hooks-check";
-/// How long the command may take.
+/// The time limit of the command.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Runs the installed command on an event that says nothing.
+/// Runs the installed command on an event without effect.
 ///
 /// # Errors
-/// One line that says what does not work.
+/// One line that describes the problem.
 pub fn try_command(workspace: &Workspace, agent: Agent, purpose: Purpose) -> Result<(), String> {
     let row = agent.rows().iter().find(|row| row.kind == Kind::AfterTool);
     let native = row.map_or("", |row| row.native.as_str());
@@ -649,15 +646,15 @@ pub fn try_command(workspace: &Workspace, agent: Agent, purpose: Purpose) -> Res
     tried
 }
 
-/// A hook finds the program.
+/// Checks that a hook finds the program.
 ///
 /// # Errors
-/// One line that says that it does not.
+/// One line that describes the problem.
 pub fn try_program(workspace: &Workspace) -> Result<(), String> {
     run(workspace, "exit 0", Vec::new())
 }
 
-/// Runs a line of a hook, where it finds the program.
+/// Runs a command line of a hook, with a check that it finds `cook`.
 fn run(workspace: &Workspace, command: &str, stdin: Vec<u8>) -> Result<(), String> {
     let line = format!("command -v cook >/dev/null || exit 9; {command}");
     let argv = ["sh", "-c", &line].map(OsString::from).to_vec();
@@ -677,7 +674,7 @@ fn run(workspace: &Workspace, command: &str, stdin: Vec<u8>) -> Result<(), Strin
     }
 }
 
-/// When the agent last called in this worktree, milliseconds since 1970.
+/// When the agent last called a hook in this worktree, in milliseconds since 1970.
 pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
     let called = |state: &SessionState| {
@@ -686,7 +683,7 @@ pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
     state_dir.sessions().iter().filter_map(called).max()
 }
 
-/// `hooks_unseen` for each agent whose hooks are installed and never called.
+/// Returns `hooks_unseen` for each agent whose hooks are installed but were never called.
 pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
     let seen = state_dir.sessions();
@@ -707,15 +704,14 @@ pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
         .collect()
 }
 
-// git's `pre-push` hook: what is pushed is checked first.
+// git's `pre-push` hook: checks what is pushed.
 //
-// Invariants: a hook of the user's own is never changed; a file is deleted only when it holds exactly
-// what is written here.
+// Invariants: the user's own hook is never changed; a file is deleted only if its content is exactly cook's.
 
-/// What a user's own hook needs to do the same.
+/// The line with which a user's own hook can do the same.
 const LINE: &str = "cook check --pushed || exit 1";
 
-/// git hands the refs over on standard input; where cook is missing, a push is as it always was.
+/// git passes the refs on stdin. Without cook, a push works as usual.
 fn pre_push_text() -> String {
     format!(
         "#!/bin/sh\n# {}: written by `cook hooks install git --check`, taken out by `cook hooks remove git --check`\ncommand -v cook >/dev/null 2>&1 || exit 0\nfound=$(cook check --pushed) && exit 0\nprintf '%s\\n' \"$found\" >&2\nexit 1\n",
@@ -723,10 +719,10 @@ fn pre_push_text() -> String {
     )
 }
 
-/// What installing, or removing, would do to the hook.
+/// Computes the change that installing or removing makes to the hook.
 ///
 /// # Errors
-/// `hooks_file` where the hook is the user's own, or would be other repositories' too.
+/// `hooks_file` if the hook is the user's own, or other repositories would share it.
 pub fn change_pre_push(workspace: &Workspace, install: bool) -> Result<Change> {
     let path = locate_pre_push(workspace, install)?;
     let before = read(&path)?;
@@ -759,12 +755,12 @@ fn theirs(what: String) -> Failure {
     Failure::state(Code::HooksFile, what).replace_hints([hint])
 }
 
-/// Where git looks for the hook, by `core.hooksPath` too.
+/// The path where git looks for the hook, with `core.hooksPath`.
 fn locate_pre_push(workspace: &Workspace, install: bool) -> Result<PathBuf> {
     let repo = &workspace.repo;
     let dir = repo.hooks_dir()?;
     let own = [repo.root(), repo.git_dir(), repo.common_dir()];
-    // A directory that does not exist yet is judged by what holds it.
+    // A missing directory is resolved by its nearest existing ancestor.
     let real = dir.ancestors().find_map(|at| {
         let rest = dir.strip_prefix(at).ok()?.to_owned();
         Some(at.canonicalize().ok()?.join(rest))

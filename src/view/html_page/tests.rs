@@ -1,19 +1,19 @@
-//! What a page is whatever stands in it: nothing of it runs or loads, and it stays short.
+//! Whatever its content, a page runs and loads nothing, and stays short.
 
 use super::*;
 use cook_protocol::model::{SchemaVersion, SliceStatus};
 use std::time::{Duration, Instant};
 
-/// What somebody might write into a name, to do something in a browser.
+/// Text with which somebody might try to do something in a browser.
 const HOSTILE: &str = "<script>alert(1)</script></style></title><img src=x onerror=alert(1)> \
     \" onload=\"x ' javascript:alert(1) \u{202e}\u{1b}[2J &lt; ]]> <!-- <svg onload=x>";
 
-/// The room of each table of a report.
+/// The limits of a report's tables.
 const ROOMS: [usize; 10] = [
     40_000, 250_000, 80_000, 110_000, 50_000, 60_000, 20_000, 20_000, 240_000, 20_000,
 ];
 
-/// Every word of it is that one; so many slices, and so many rows of each table.
+/// Makes a page in which every text is `word`, with so many slices, and so many rows in each table.
 fn fill(word: &str, slices: usize, rows: usize) -> String {
     let texts = vec![word.to_owned(); rows];
     let mut parts: Vec<Part> = Vec::new();
@@ -59,7 +59,7 @@ fn fill(word: &str, slices: usize, rows: usize) -> String {
     })
 }
 
-/// The tags of a page with what stands in them; text between two tags holds no `<`.
+/// The tags of a page with their attributes; text between two tags contains no `<`.
 fn tags(page: &str) -> Vec<&str> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -72,7 +72,7 @@ fn tags(page: &str) -> Vec<&str> {
     tags
 }
 
-/// Tags that a page is made of: none of them loads or runs anything.
+/// Allowed tags: none of them loads or runs anything.
 const TAGS: [&str; 48] = [
     "!DOCTYPE", "html", "head", "meta", "title", "style", "body", "a", "header", "h1", "h2", "h3",
     "p", "ul", "li", "b", "s", "main", "section", "nav", "div", "bdi", "code", "table", "caption",
@@ -80,7 +80,7 @@ const TAGS: [&str; 48] = [
     "footer", "time", "span", "link", "dl", "dt", "dd", "em", "strong", "br", "hr",
 ];
 
-/// Attributes of those tags, none of which loads, runs or leads anywhere but into the page.
+/// Allowed attributes: none of them loads or runs anything, or leads outside the page.
 const ATTRIBUTES: [&str; 34] = [
     "lang",
     "charset",
@@ -118,7 +118,7 @@ const ATTRIBUTES: [&str; 34] = [
     "type",
 ];
 
-/// Nothing of the page but its own words, tags and attributes.
+/// Checks that the page contains only allowed tags and attributes.
 #[track_caller]
 fn is_harmless(page: &str) {
     for tag in tags(page) {
@@ -153,7 +153,7 @@ fn words_that_want_to_do_something_are_only_shown() {
         told.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
         "{told}"
     );
-    // The check itself sees what it looks for.
+    // The check itself finds bad tags and attributes.
     let bad = told.replacen("<main>", "<main><script>", 1);
     assert!(std::panic::catch_unwind(|| is_harmless(&bad)).is_err());
     let bad = told.replacen("<main>", "<p onclick=\"x\"><main>", 1);
