@@ -230,8 +230,8 @@ fn hold<T>(said: &Mutex<T>) -> MutexGuard<'_, T> {
 
 // Protects the files through which a CI step talks to its runner while gates run.
 
-/// Runs `work`, which runs gates, and restores the runner's files afterwards, even if it fails. If it succeeds, a
-/// finding names the files that were written.
+/// Runs `work`, which runs gates, and restores the runner's files afterwards, even if it fails. A finding
+/// names the files that were written.
 pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Option<Finding>)> {
     let failure = |error: io::Error| {
         let what = "the files by which a step speaks to its CI runner";
@@ -247,7 +247,13 @@ pub(super) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Option<Fi
         );
         Finding::new(Code::RunnerFilesWritten, what)
     });
-    Ok((done?, finding))
+    match done {
+        Ok(done) => Ok((done, finding)),
+        Err(mut failure) => {
+            failure.findings.extend(finding);
+            Err(failure)
+        }
+    }
 }
 
 /// Joins names on one line, or returns `nothing` if there are none.

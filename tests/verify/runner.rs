@@ -57,3 +57,22 @@ fn what_a_gate_writes_is_put_back_and_red() {
     let text = std::fs::read_to_string(output.with_extension("summary")).unwrap();
     assert!(text.starts_with("before=1\n### ❌"), "{text}");
 }
+
+/// A check that cannot end names what was written all the same.
+#[test]
+fn what_a_gate_writes_is_named_where_the_check_fails() {
+    let repo = Repo::new();
+    let output = gate(&repo, "off");
+    let receipts = repo.root.join(".git/cook/receipts");
+    let script = repo.read("check.sh");
+    let receipts = receipts.display();
+    repo.write(
+        "check.sh",
+        format!("{script}rm -rf '{receipts}'; echo >'{receipts}'\n"),
+    );
+    repo.commit("Break the receipts", None);
+    let run = check_run(&repo, &output);
+    assert_eq!(run.code, 3, "{run:?}");
+    run.says("runner_files_written");
+    assert!(!std::fs::read_to_string(&output).unwrap().contains("forged"));
+}

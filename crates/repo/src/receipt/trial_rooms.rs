@@ -227,10 +227,10 @@ impl<'a> TrialRoom<'a> {
             none => {
                 let mut place = gates.room(self.caches)?;
                 place.expect_mixed();
-                place.look = look;
                 none.insert(place)
             }
         };
+        place.look = look;
         let run = gates.run_in(place, commit, gate)?;
         self.read(run)
     }
