@@ -191,14 +191,13 @@ fn redraw(context: &Context, patience: &Patience) -> Result<()> {
 fn follow(workspace: &Workspace, patience: &Patience) -> Result<()> {
     workspace.require()?;
     let store = workspace.store()?;
-    let mut told: Option<Tip> = None;
+    let mut told: Option<u64> = None;
     while !patience.is_over() {
-        let tip = store.tip()?;
-        if tip != told
-            && let Some(now) = &tip
-        {
-            let newest = now.seq.saturating_sub(1);
-            let seen = told.as_ref().map_or(newest, |told| told.seq);
+        let tip = store.tip()?.map(|tip| tip.seq);
+        if let Some(now) = tip.filter(|now| told.is_none_or(|told| told < *now)) {
+            // The log can grow between two reads: the state is read first, so that no transition before it is left out.
+            let is_done = store.snapshot()?.state.continuation_policy == Policy::Done;
+            let seen = told.unwrap_or(now.saturating_sub(1));
             let entries = store.entries()?;
             let new = entries.take_while(|meta| meta.as_ref().map_or(true, |it| it.seq > seen));
             let new = new.collect::<Result<Vec<Meta>, _>>()?;
@@ -208,8 +207,8 @@ fn follow(workspace: &Workspace, patience: &Patience) -> Result<()> {
                     return Ok(());
                 }
             }
-            told = tip;
-            if store.snapshot()?.state.continuation_policy == Policy::Done {
+            told = new.first().map(|newest| newest.seq).or(told);
+            if is_done {
                 return Ok(());
             }
         }
