@@ -184,8 +184,11 @@ impl<'a> GateTrials<'a> {
         let before = self.run_before(&after, &touched, limit)?;
         self.note_printed(before.outcomes());
         let mut touched = self.list_touched()?;
-        let files = list_files(before.outcomes());
-        touched.retain(|path| !self.is_foreign(path) || !leaves_out(&files, path));
+        let at_base = list_files(before.outcomes());
+        touched.retain(|path| {
+            // A file that moved may have gone where the runner does not look.
+            !self.is_foreign(path) || !leaves_out(&at_base, &self.path_at_base(path))
+        });
         let apart = self.change.list_apart(&self.printed);
         let (own, others): (Vec<String>, Vec<String>) = touched
             .iter()
@@ -302,7 +305,7 @@ impl<'a> GateTrials<'a> {
         let is_at_both = |change: &TreeChange| change.before.is_some() && change.after.is_some();
         leaves_out(&self.files, path)
             && self.change.find(path).is_some_and(is_at_both)
-            && self.change.holds_test_at_head(path)
+            && self.change.has_tests_at(End::Head, path)
     }
 
     /// Whether the base does not have the folder of the gate.

@@ -165,7 +165,7 @@ impl<'a> Change<'a> {
         })
     }
 
-    fn has_tests_at(&self, end: End, path: &str) -> bool {
+    pub(super) fn has_tests_at(&self, end: End, path: &str) -> bool {
         let key = (end, path.to_owned());
         if let Some(known) = self.tested.borrow().get(&key) {
             return *known;
@@ -196,11 +196,9 @@ impl<'a> Change<'a> {
         let after = self.changes.iter().filter(of_tests);
         let paths = after.filter_map(|change| change.after.as_ref());
         let paths = paths.map(|(path, _)| path.clone());
-        paths.filter(|path| self.holds_test_at_head(path)).collect()
-    }
-
-    pub(super) fn holds_test_at_head(&self, path: &str) -> bool {
-        self.has_tests_at(End::Head, path)
+        paths
+            .filter(|path| self.has_tests_at(End::Head, path))
+            .collect()
     }
 
     /// A file that came with the head.

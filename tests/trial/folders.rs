@@ -1,6 +1,6 @@
 //! Repositories of several projects: the gates of the folders that a change touches run, and no others.
 
-use crate::trial::{Repo, check, passes};
+use crate::trial::{Repo, check, expect_refused, passes};
 
 /// What a gate says something about decides whether it runs, and whether a receipt answers.
 #[test]
@@ -98,6 +98,17 @@ fn a_test_of_a_committed_dependency_is_not_told_to_the_runner() {
     repo.commit("Update what the project needs", None);
     let answer = passes(&repo);
     assert!(!answer.to_string().contains("dep.test.js >"), "{answer:#}");
+}
+
+#[test]
+fn a_test_that_moved_out_of_the_runner_s_sight_is_still_run_on_the_new_code() {
+    let (repo, test) = begin_npm();
+    repo.write("two.test.js", test("two", "true"));
+    repo.commit("Add a test", None);
+    repo.write("lib.js", "exports.one = 5;\n");
+    repo.git(&["mv", "lib.test.js", "lib-checks.js"]);
+    repo.commit("Break it, and hide its test", None);
+    expect_refused(&repo, "pass_to_fail", "lib.test.js > one");
 }
 
 /// A project with one test, and the text of a test with a name and what it expects.
