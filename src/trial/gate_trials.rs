@@ -33,6 +33,8 @@ pub(super) struct GateTrials<'a> {
     pub ran: Vec<(&'static str, u64)>,
     /// The files whose tests ran at the head; `None` if the runner does not name the file of every test.
     pub files: Option<BTreeSet<String>>,
+    /// The names of these tests.
+    pub names: BTreeSet<String>,
 }
 
 /// A trial of old or new tests, and what it ran.
@@ -161,6 +163,7 @@ impl<'a> GateTrials<'a> {
             printed: BTreeSet::new(),
             ran: Vec::new(),
             files: None,
+            names: BTreeSet::new(),
         }
     }
 
@@ -179,16 +182,12 @@ impl<'a> GateTrials<'a> {
         });
         self.note_printed(&after.outcomes);
         self.files = list_files(&after.outcomes);
+        self.names = after.outcomes.tests.keys().cloned().collect();
         let touched = self.list_touched()?;
         let limit = self.limit(&after);
         let before = self.run_before(&after, &touched, limit)?;
         self.note_printed(before.outcomes());
-        let mut touched = self.list_touched()?;
-        let at_base = list_files(before.outcomes());
-        touched.retain(|path| {
-            // A file that moved may have gone where the runner does not look.
-            !self.is_foreign(path) || !leaves_out(&at_base, &self.path_at_base(path))
-        });
+        let touched = self.list_touched()?;
         let apart = self.change.list_apart(&self.printed);
         let (own, others): (Vec<String>, Vec<String>) = touched
             .iter()
@@ -299,13 +298,9 @@ impl<'a> GateTrials<'a> {
             && (self.gate.inside(path).is_some() || is_above())
     }
 
-    /// Whether it is a file of tests at both ends that the runner did not run at the head. If it does not at the base
-    /// either, the file is not told to it: it belongs to a dependency or to another gate.
+    /// Whether it is a file of tests of which the runner ran none at the head: one of a dependency, or of another gate.
     fn is_foreign(&self, path: &str) -> bool {
-        let is_at_both = |change: &TreeChange| change.before.is_some() && change.after.is_some();
-        leaves_out(&self.files, path)
-            && self.change.find(path).is_some_and(is_at_both)
-            && self.change.has_tests_at(End::Head, path)
+        leaves_out(&self.files, path) && self.change.has_tests_at(End::Head, path)
     }
 
     /// Whether the base does not have the folder of the gate.
@@ -378,6 +373,10 @@ impl<'a> GateTrials<'a> {
         let Ok(words) = words(&self.gate.run) else {
             return Ok(None);
         };
+        // A runner that is told a file runs it, also where it would not look for tests.
+        if touched.iter().any(|path| self.is_foreign(path)) {
+            return Ok(None);
+        }
         // The runner sees its folder, and what lies above it may be read by all of its tests.
         let inside = |path: &String| self.gate.inside(path).map(str::to_owned);
         let touched: Option<Vec<String>> = touched.iter().map(inside).collect();
@@ -424,10 +423,7 @@ impl<'a> GateTrials<'a> {
         let red = after.outcomes.tests.iter();
         let mut red = red.filter(|(_, test)| test.result == TestResult::Failed);
         let is_known = self.gates.find_asked(&base, self.gate)?.is_some();
-        let whole = is_known
-            || !after.run.has_passed()
-            || touched.is_empty()
-            || touched.iter().any(|path| self.is_foreign(path));
+        let whole = is_known || !after.run.has_passed() || touched.is_empty();
         let at_base = touched.iter().filter(|_| !whole);
         let at_base: Vec<String> = at_base.map(|path| self.path_at_base(path)).collect();
         let before = self.run("at the base", &base, (&at_base, limit), false)?;

@@ -15,7 +15,7 @@ pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{describe_place, find_laid_out, last_line, show_red, show_red_before};
 
 use crate::prelude::*;
-use cook_protocol::trials::{Side, Weight, Word};
+use cook_protocol::trials::{Side, Weight, Word, outcomes};
 use gate_trials::{GateTrials, leaves_out};
 use trial_change::Change;
 
@@ -71,11 +71,13 @@ pub(crate) fn try_change(
     let specs: Vec<GateSpec> = runs.iter().map(|run| run.gate.clone()).collect();
     let paths: Vec<String> = span.settings.tests.paths.clone();
     let change = Change::read(repo, span.base, span.head, &paths, &specs)?;
+    let mut names = BTreeSet::new();
     let mut ran = (!runs.is_empty()).then(BTreeSet::new);
     for run in runs {
         let known_red = &span.settings.check.known_red;
         let mut trials = GateTrials::new(&change, gates, &run.gate, known_red, span.tell);
         tried.lines.extend(trials.look(run)?);
+        names.append(&mut trials.names);
         ran = ran.zip(trials.files.take()).map(|(mut ran, files)| {
             ran.extend(files);
             ran
@@ -105,8 +107,17 @@ pub(crate) fn try_change(
         .iter()
         .map(|it| (it.path().to_owned(), change.side(it, &none)))
         .collect();
-    tried.unrun = change.list_test_files();
-    tried.unrun.retain(|path| leaves_out(&ran, path));
+    // A test that others inherit or load runs under the name of their file.
+    let has_run = |test: &String| {
+        let own = test.rsplit(" > ").next().unwrap_or(test);
+        let mut names = names.iter().map(|name| name.split('[').next());
+        names.any(|name| name.is_some_and(|name| outcomes::names(name, own)))
+    };
+    for (path, tests) in change.list_test_files() {
+        if leaves_out(&ran, &path) && !tests.iter().any(has_run) {
+            tried.unrun.push(path);
+        }
+    }
     tried.lines.sort_by_key(|line| (line.weight, line.word));
     tried.lines.dedup();
     Ok(tried)

@@ -1,7 +1,7 @@
 //! What differs between two commits, and on which side of a trial each path stands.
 
 use crate::prelude::*;
-use cook_mutants::{Language, has_examples, has_tests, without_change};
+use cook_mutants::{Language, has_examples, has_tests, list_touched_tests, without_change};
 use cook_protocol::trials::{
     Known, Side, Split, close_scripts, close_targets, first_target, is_among_tests, is_test_file,
     is_whole_setting, list_variables, shadows_runner, side_of, split_of, splits,
@@ -190,15 +190,18 @@ impl<'a> Change<'a> {
         self.changes.iter().find(is_it)
     }
 
-    /// The changed files of tests at the head that hold a test.
-    pub(super) fn list_test_files(&self) -> Vec<String> {
+    /// The changed files of tests at the head that hold tests, with the names of these.
+    pub(super) fn list_test_files(&self) -> Vec<(String, Vec<String>)> {
         let of_tests = |change: &&TreeChange| self.side(change, &BTreeSet::new()) == Side::Test;
         let after = self.changes.iter().filter(of_tests);
-        let paths = after.filter_map(|change| change.after.as_ref());
-        let paths = paths.map(|(path, _)| path.clone());
-        paths
-            .filter(|path| self.has_tests_at(End::Head, path))
-            .collect()
+        let files = after.filter_map(|change| {
+            let (path, _) = change.after.as_ref()?;
+            let text = self.text(End::Head, path).ok().flatten()?;
+            let tests = list_touched_tests(path, None, Some(&text)).into_iter();
+            let names: Vec<String> = tests.map(|(_, name)| name).collect();
+            (!names.is_empty()).then(|| (path.clone(), names))
+        });
+        files.collect()
     }
 
     /// A file that came with the head.

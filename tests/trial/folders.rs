@@ -83,6 +83,33 @@ fn a_changed_test_that_no_gate_runs_is_not_known() {
     assert_eq!(exit, 0, "{answer:#}");
 }
 
+/// pytest names an inherited test by the file that inherits it.
+#[test]
+fn a_test_that_another_file_inherits_has_run() {
+    let repo = Repo::unborn();
+    repo.write(".agent/cook.toml", "[gates]\ntest.run = \"sh run.sh\"\n");
+    let report = r#"<testsuite name="all" tests="1"><testcase classname="tests.test_v.TestV" name="test_x" file="tests/test_v.py"/></testsuite>"#;
+    repo.write(
+        "run.sh",
+        format!("mkdir -p build/test-results\necho '{report}' >build/test-results/TEST-all.xml\n"),
+    );
+    let base = |n: u8| format!("class Base:\n    def test_x(self):\n        assert self.n < {n}\n");
+    repo.write("tests/base.py", base(1));
+    repo.write("tests/test_v.py", "from tests.base import Base\n");
+    repo.commit("Share a test", None);
+    repo.write("tests/base.py", base(2));
+    repo.commit("Edit the shared test", None);
+    passes(&repo);
+    repo.write(
+        "tests/base.py",
+        "class Base:\n    def test_y(self):\n        pass\n",
+    );
+    repo.commit("Put another test in its place", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 3, "{answer:#}");
+    assert_eq!(answer["lines"][0]["code"], "nothing_ran", "{answer:#}");
+}
+
 #[test]
 fn a_test_of_a_committed_dependency_is_not_told_to_the_runner() {
     let (repo, test) = begin_npm();
