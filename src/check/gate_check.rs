@@ -28,9 +28,6 @@ fn choose(workspace: &Workspace, names: &[String], checked: &mut Checked) -> Res
     if !names.is_empty() {
         gates.retain(|gate| names.contains(&gate.name));
     }
-    for gate in &mut gates {
-        gate.must_fail_at_basis = false;
-    }
     // What runs in the worktree says nothing of a commit.
     let (gates, here): (Vec<GateSpec>, Vec<GateSpec>) = gates
         .into_iter()

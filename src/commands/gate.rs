@@ -147,8 +147,6 @@ struct Gate {
     remarks: Vec<String>,
     /// Missing parts of the clean room, with the setting that adds each.
     missing: Vec<String>,
-    /// The run at the basis, for gates that must fail there.
-    at_basis: Option<Receipt>,
     #[serde(skip)]
     timeout: Duration,
 }
@@ -164,7 +162,6 @@ impl Gate {
             receipt: run.receipt,
             remarks: run.remarks,
             missing,
-            at_basis: run.at_basis,
             timeout: Duration::from_millis(run.gate.timeout_ms),
         }
     }

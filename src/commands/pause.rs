@@ -40,7 +40,7 @@ pub(super) struct ResumeArgs {
     /// Trust this command from now on (can be repeated)
     #[arg(long, value_name = "COMMAND")]
     pub trust: Vec<String>,
-    /// Add budget: `steps=20`, `attempts=2`, `cost=5.00` (US dollars) or `wall=2h`
+    /// Add budget: `steps=20`, `attempts=2` or `cost=5.00` (US dollars)
     #[arg(long, alias = "budget", value_name = "KEY=N", num_args = 1..)]
     pub add: Vec<String>,
     /// Ask the judges again, in a new stop wave
@@ -101,7 +101,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     recorded::record(&workspace, &event, actor, summary)
 }
 
-/// Parses `steps=20`, `attempts=2`, `cost=5.00` and `wall=2h`.
+/// Parses `steps=20`, `attempts=2` and `cost=5.00`.
 fn parse_budget(words: &[String]) -> Result<Option<Limits>> {
     if words.is_empty() {
         return Ok(None);
@@ -110,7 +110,7 @@ fn parse_budget(words: &[String]) -> Result<Option<Limits>> {
     for word in words {
         let wrong = |why: &str| Failure::usage(format!("`{word}`: {why}"));
         let Some((key, value)) = word.split_once('=') else {
-            let how = "write KEY=N, with steps, attempts, cost or wall as KEY";
+            let how = "write KEY=N, with steps, attempts or cost as KEY";
             return Err(wrong(how));
         };
         let count = || match value.parse::<u64>() {
@@ -127,12 +127,11 @@ fn parse_budget(words: &[String]) -> Result<Option<Limits>> {
                 _ => return Err(wrong("not an amount from 0.01 to 1000000")),
             },
             "wall" => {
-                let span = humantime::parse_duration(value);
-                span.map_err(|_| wrong("not a time span such as 2h"))?;
-                limits.wall = Some(value.to_owned());
+                let anew = "each run has the whole time of `[limits] wall`, so none can be added";
+                return Err(wrong(anew));
             }
             _ => {
-                let known = "unknown budget; the budgets are steps, attempts, cost and wall";
+                let known = "unknown budget; the budgets are steps, attempts and cost";
                 return Err(wrong(known));
             }
         }

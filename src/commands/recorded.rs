@@ -325,7 +325,7 @@ fn run_all(
     // The settings were written after this command had opened the worktree.
     let mut workspace = context.workspace()?;
     workspace.patience = Some(patience);
-    let mut gates = workspace.config()?.gate_specs();
+    let gates = workspace.config()?.gate_specs();
     if gates.is_empty() {
         return Ok(Vec::new());
     }
@@ -364,8 +364,7 @@ fn run_all(
         return Ok(trials);
     }
     let mut green = Vec::new();
-    for gate in &mut gates {
-        gate.must_fail_at_basis = false;
+    for gate in &gates {
         if let Some(trial) = refuse_to_run(&workspace, &gate.name, &gate.run)? {
             trials.push(trial);
             continue;

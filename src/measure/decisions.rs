@@ -122,7 +122,7 @@ impl Workspace {
         let Some(commit) = self.repo.head()?.commit else {
             return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
         };
-        self.world()?.run_trusted(&commit, None, gates.to_vec())
+        self.world()?.run_trusted(&commit, gates.to_vec())
     }
 
     /// Finds or runs the results of gates at a commit, and adds the names of the failed tests.
@@ -192,7 +192,7 @@ impl Workspace {
         for gate in judging.gates(false) {
             match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
                 // If it is not trusted, the result says so.
-                true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
+                true => runs.extend(world.run_trusted(commit, vec![gate])?),
                 false => due.push(gate),
             }
         }
@@ -203,7 +203,7 @@ impl Workspace {
             let runner = world.runner()?;
             runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
         }
-        runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
+        runs.extend(world.run_trusted(commit, judging.gates(true))?);
         Ok(runs)
     }
 }

@@ -70,7 +70,7 @@ impl World<'_> {
         };
         match commit {
             Some(commit) => {
-                let mut runs = self.run_trusted(&commit, Some(&question.basis), gates)?;
+                let mut runs = self.run_trusted(&commit, gates)?;
                 self.add_failed(&mut runs)?;
                 Ok(runs)
             }
@@ -83,12 +83,7 @@ impl World<'_> {
 
     /// Runs the trusted gates; the result of any other says that it is not trusted. A green run at the same tree is not
     /// repeated, nor is a red one of this process: then only the transition is being retried.
-    pub(crate) fn run_trusted(
-        &self,
-        commit: &str,
-        basis: Option<&str>,
-        gates: Vec<GateSpec>,
-    ) -> Result<Vec<GateRun>> {
+    pub(crate) fn run_trusted(&self, commit: &str, gates: Vec<GateSpec>) -> Result<Vec<GateRun>> {
         let (receipts, trust) = self.gates_here()?;
         let tree = self.repo.find_tree(commit)?;
         let mut done: BTreeMap<usize, GateRun> = BTreeMap::new();
@@ -107,7 +102,7 @@ impl World<'_> {
             });
             if let Some(why) = explain_untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
                 done.insert(place, GateRun::new(gate, None, Some(&why)));
-            } else if let Some(receipt) = known.filter(|_| !gate.must_fail_at_basis) {
+            } else if let Some(receipt) = known {
                 let told = runner.tell_chance(&receipt)?.into_iter();
                 let remarks = told.chain(runner.remark_on(&receipt)?).collect();
                 let mut run = GateRun::new(gate, Some(receipt), None);
@@ -118,7 +113,7 @@ impl World<'_> {
             }
         }
         let (places, specs): (Vec<usize>, Vec<GateSpec>) = due.into_iter().unzip();
-        let runs = runner.run_at(commit, basis, &specs, self.workspace.caches)?;
+        let runs = runner.run_at(commit, &specs, self.workspace.caches)?;
         done.extend(places.into_iter().zip(runs));
         Ok(done.into_values().collect())
     }
@@ -150,7 +145,7 @@ impl World<'_> {
                     let run = GateRun::new(gate, Some(receipt), None);
                     runs.push(GateRun { remarks, ..run });
                 }
-                _ => runs.extend(self.run_trusted(commit, None, vec![gate])?),
+                _ => runs.extend(self.run_trusted(commit, vec![gate])?),
             }
         }
         Ok(runs)
@@ -180,11 +175,8 @@ impl World<'_> {
         }
         let mut gates = self.config.gate_specs();
         gates.retain(|gate| gate.required && gate.place == Place::CleanRoom);
-        for gate in &mut gates {
-            gate.must_fail_at_basis = false;
-        }
         let generated = self.is_generated(&commit)?;
-        let runs = self.run_trusted(&commit, None, gates)?;
+        let runs = self.run_trusted(&commit, gates)?;
         let mut red = Vec::new();
         for run in runs.iter().filter(|run| !run.has_passed()) {
             let mut what = ending(&run.gate.name, run.receipt.as_ref(), run.problem.as_deref());
@@ -222,15 +214,14 @@ impl World<'_> {
         let slices: Vec<String> = self.slice_commands(None).cloned().collect();
         let all = merge_gates(self.config.gate_specs(), &slices);
         let mut due = Vec::new();
-        for mut gate in all {
+        for gate in all {
             let asked = words(&gate.run).is_ok_and(|argv| commands.contains(&argv))
                 && trust.is_trusted(&gate.run);
             if asked && (caches == Caches::Empty || receipts.find(&gate.run, tree)?.is_none()) {
-                gate.must_fail_at_basis = false;
                 due.push(gate);
             }
         }
-        self.runner()?.run_at(commit, None, &due, caches)?;
+        self.runner()?.run_at(commit, &due, caches)?;
         Ok(())
     }
 

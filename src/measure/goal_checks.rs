@@ -30,7 +30,6 @@ pub(crate) fn spec_of(goal: &Goal, check: &GoalCheck, settings: &Config) -> Gate
     gate.timeout_ms = goal.time_ms.0;
     gate.place = Place::CleanRoom;
     gate.required = true;
-    gate.must_fail_at_basis = false;
     gate
 }
 

@@ -183,7 +183,6 @@ impl World<'_> {
 pub(crate) fn read_rules(config: &Config) -> ConfigFacts {
     ConfigFacts {
         limits: config.limits(),
-        strict: config.rules.strict,
         audit: config.rules.audit,
         audit_every: config.rules.audit_every,
         audit_last: config.rules.audit_every.is_none(),

@@ -315,9 +315,6 @@ impl Context<'_> {
             if !gate.required {
                 about.push("may fail");
             }
-            if gate.must_fail_at_basis {
-                about.push("must fail at the basis");
-            }
             about.push(match trust.is_trusted(&gate.run) {
                 true => "is trusted here",
                 false => "is not trusted here yet, so it does not run",

@@ -332,7 +332,6 @@ impl<'a> GateTrials<'a> {
             false => self.choose(commit, touched)?,
         };
         let mut gate = self.gate.clone();
-        gate.must_fail_at_basis = false;
         gate.timeout_ms = limit;
         let mut files = None;
         if let Some(chosen) = chosen {

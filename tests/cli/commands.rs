@@ -123,7 +123,7 @@ fn budgets_are_added_and_wrong_ones_named() {
         "steps=many",
         "gold=3",
         "cost=-1",
-        "wall=long",
+        "wall=2h",
     ] {
         repo.cook(&["resume", "--add", wrong, "--as-user"])
             .fails(2, "usage");

@@ -97,7 +97,6 @@ fn gate(run: &str) -> GateSpec {
         run: run.to_owned(),
         timeout_ms: 60_000,
         required: true,
-        must_fail_at_basis: false,
         network: false,
         place: Place::CleanRoom,
         dir: String::new(),
@@ -156,7 +155,7 @@ impl Stand {
     fn run(&self, command: &str) -> GateRun {
         let head = self.head().commit.unwrap();
         self.gates()
-            .run_at(&head, None, &[gate(command)], Caches::Kept)
+            .run_at(&head, &[gate(command)], Caches::Kept)
             .unwrap()
             .remove(0)
     }
@@ -289,7 +288,7 @@ fn what_counts_is_run_on_the_commit_and_never_on_the_worktree() {
     let first = stand.scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
     let run = stand
         .gates()
-        .run_at(&first, None, &[gate("cat a.txt")], Caches::Kept)
+        .run_at(&first, &[gate("cat a.txt")], Caches::Kept)
         .unwrap()
         .remove(0);
     let receipt = run.receipt.unwrap();
@@ -316,7 +315,7 @@ fn a_run_in_the_worktree_proves_nothing() {
     let head = stand.head().commit.unwrap();
     let run = stand
         .gates()
-        .run_at(&head, None, &[told], Caches::Kept)
+        .run_at(&head, &[told], Caches::Kept)
         .unwrap()
         .remove(0);
     let receipt = run.receipt.unwrap();
@@ -344,34 +343,6 @@ fn a_gate_that_changes_what_it_tests_proves_nothing() {
             .run("sh -c 'cat a.txt; touch coverage.txt'")
             .has_passed()
     );
-}
-
-#[test]
-fn red_before_and_green_after() {
-    let stand = Stand::of(Scratch::new());
-    let basis = stand.scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
-    let head = stand.head().commit.unwrap();
-    let run = |command: &str, basis: Option<&str>| {
-        let gate = GateSpec {
-            must_fail_at_basis: true,
-            ..gate(command)
-        };
-        stand
-            .gates()
-            .run_at(&head, basis, &[gate], Caches::Kept)
-            .unwrap()
-            .remove(0)
-    };
-    let proved = run("grep -q more a.txt", Some(&basis));
-    assert!(proved.has_passed());
-    assert_eq!(proved.at_basis.unwrap().head_sha, Some(basis.clone()));
-    assert!(
-        !run("true", Some(&basis)).has_passed(),
-        "green at the basis too"
-    );
-    assert!(!run("grep -q more a.txt", None).has_passed());
-    assert!(!run("grep -q more a.txt", Some(&"0".repeat(40))).has_passed());
-    assert!(!run("false", Some(&basis)).has_passed());
 }
 
 /// Whoever asks often enough would get a green run of it by chance.

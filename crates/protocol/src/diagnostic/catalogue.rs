@@ -267,7 +267,7 @@ codes! {
     SliceHeadVanished "slice_head_vanished" Finding NeedsReground "the committed slice's commit is not on HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground reopens the slice";
     ForeignCommits "foreign_commits" Finding Note "there are commits since the last re-ground that belong to no slice", "look at them with `git log`; a commit of a slice carries the trailer `Cook-Slice: ID`";
     ForeignTouchesSlice "foreign_touches_slice" Finding NeedsReground "a commit outside the slice changes files of the slice", "look at it with `git show`, then run `cook next`: the re-ground judges the slice again";
-    HistoryRewritten "history_rewritten" Finding NeedsReground "HEAD no longer contains a commit that the log has seen", "look at `git reflog`, then run `cook next`: the re-ground checks every slice again";
+    HistoryRewritten "history_rewritten" Finding NeedsReground "HEAD no longer contains a commit that the log has seen", "look at `git reflog`, then run `cook verify`";
     SelectedTwice "selected_twice" Finding NeedsReground "two slices are selected", "run `cook next`: the re-ground leaves one of them selected";
     RegroundRequired "reground_required" Finding NeedsReground "a re-ground is due", "run `cook next`, and start the regrounder";
     DispatchDiffers "dispatch_differs" Finding NeedsReground "the stored next role differs from dispatch", "run `cook next`";

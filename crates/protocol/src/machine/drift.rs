@@ -87,9 +87,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         position(snapshot, facts, &mut drift)?;
     }
     if let Some(seen) = mark(snapshot) {
-        // With `[rules] strict`, a rewritten history asks for a re-ground instead of only being noted.
-        let strict = facts.config.as_ref().is_some_and(|config| config.strict);
-        foreign(snapshot, facts.since(seen)?, strict, &mut drift);
+        foreign(snapshot, facts.since(seen)?, &mut drift);
     }
     note_lost(snapshot, facts, &mut drift)?;
     let head = facts.head()?;
@@ -359,15 +357,12 @@ fn list_foreign<'a>(snapshot: &Snapshot, since: &'a Range) -> Vec<&'a CommitSeen
 }
 
 /// Notes commits since the mark that do not belong to the active slice.
-fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) {
+fn foreign(snapshot: &Snapshot, since: &Range, drift: &mut Drift) {
     if !since.ancestor {
         let what = "HEAD no longer contains a commit that the log has seen";
-        match strict {
-            true => drift.cause(Code::HistoryRewritten, what),
-            false => drift
-                .findings
-                .push(Finding::new(Code::HistoryRewritten, what)),
-        }
+        drift
+            .findings
+            .push(Finding::new(Code::HistoryRewritten, what));
     }
     let active = active_slice(snapshot);
     let foreign = list_foreign(snapshot, since);

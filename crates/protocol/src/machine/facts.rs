@@ -100,9 +100,8 @@ pub struct CommitFacts {
     pub is_earlier: bool,
 }
 
-/// The run of one gate.
+/// The run of one gate. Older logs hold more fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GateRun {
     /// The gate that ran.
     pub gate: GateSpec,
@@ -113,8 +112,6 @@ pub struct GateRun {
     /// Remarks for a reader; they decide nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Receipt at the basis, for a gate that must fail there.
-    pub at_basis: Option<Receipt>,
     /// Tests that the gate's output names as failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
@@ -128,20 +125,13 @@ impl GateRun {
             receipt,
             problem: problem.map(str::to_owned),
             remarks: Vec::new(),
-            at_basis: None,
             failed: Vec::new(),
         }
     }
 
-    /// Whether the gate is green and, if `must_fail_at_basis` is set, red at the basis.
+    /// Whether the gate is green.
     pub fn has_passed(&self) -> bool {
-        self.problem.is_none()
-            && self.receipt.as_ref().is_some_and(Receipt::has_passed)
-            && (!self.gate.must_fail_at_basis
-                || self
-                    .at_basis
-                    .as_ref()
-                    .is_some_and(|receipt| !receipt.has_passed()))
+        self.problem.is_none() && self.receipt.as_ref().is_some_and(Receipt::has_passed)
     }
 }
 
@@ -194,14 +184,11 @@ impl StopVerifierRun {
     }
 }
 
-/// The settings of `cook.toml` that decisions read.
+/// The settings of `cook.toml` that decisions read. Older logs hold more fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ConfigFacts {
     /// Budgets.
     pub limits: Limits,
-    /// `[rules] strict`: a rewritten history asks for a re-ground.
-    pub strict: bool,
     /// `[rules] audit`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audit: bool,
@@ -351,7 +338,7 @@ impl Facts {
     /// The distinct receipts in these facts; the log keeps them beside the transition.
     pub fn receipts(&self) -> Vec<&Receipt> {
         let runs = self.gates.iter().flatten();
-        let gates = runs.flat_map(|run| run.receipt.iter().chain(&run.at_basis));
+        let gates = runs.flat_map(|run| run.receipt.iter());
         let verifier = self.stop_verifier.iter();
         let verifier = verifier.filter_map(|run| run.receipt.as_ref());
         let mut receipts: Vec<&Receipt> = Vec::new();

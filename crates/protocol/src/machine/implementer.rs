@@ -260,7 +260,7 @@ fn write_evidence(work: &mut Work, slice_id: &str, commit: &str, runs: &[GateRun
     };
     let receipts: Vec<Receipt> = runs
         .iter()
-        .flat_map(|run| run.receipt.iter().chain(run.at_basis.iter()))
+        .filter_map(|run| run.receipt.as_ref())
         .cloned()
         .collect();
     let evidence = VerificationEvidence {

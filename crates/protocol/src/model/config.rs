@@ -47,9 +47,6 @@ pub struct GateTable {
     /// Whether a red result is a must-fix finding; otherwise it is only a finding.
     #[serde(default = "yes")]
     pub required: bool,
-    /// Whether it must be red at the slice's basis commit.
-    #[serde(default)]
-    pub must_fail_at_basis: bool,
     /// Whether it may use the network in a sandbox.
     #[serde(default)]
     pub network: bool,
@@ -64,9 +61,8 @@ pub struct GateTable {
     pub paths: Vec<Pattern>,
 }
 
-/// A gate with its name, and with its timeout as a number.
+/// A gate with its name, and with its timeout as a number. Older logs hold more fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GateSpec {
     /// Its name in `cook.toml`, or the command itself if a plan names it.
     pub name: String,
@@ -76,8 +72,6 @@ pub struct GateSpec {
     pub timeout_ms: u64,
     /// Whether a red result is a must-fix finding.
     pub required: bool,
-    /// Whether it must be red at the slice's basis commit.
-    pub must_fail_at_basis: bool,
     /// Whether it may use the network in a sandbox.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
@@ -123,8 +117,6 @@ fn clean_room() -> Place {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rules {
-    /// Whether a rewritten history asks for a re-ground; otherwise it is only a finding.
-    pub strict: bool,
     /// Globs of paths that only a slice which names them may change.
     pub protected: Vec<Pattern>,
     /// Whether read-only roles run in a throwaway worktree.
@@ -470,7 +462,6 @@ impl Config {
                 run: gate.run.to_string(),
                 timeout_ms: gate.timeout.length().as_millis() as u64,
                 required: gate.required,
-                must_fail_at_basis: gate.must_fail_at_basis,
                 network: gate.network,
                 place: gate.place,
                 dir: gate
@@ -491,11 +482,16 @@ impl Config {
 }
 
 /// Settings of earlier versions, each with the behaviour that replaced it.
-const GONE: [(&str, &str); 5] = [
+const GONE: [(&str, &str); 7] = [
     ("clean_room.max", "clean rooms take at most 10 GiB"),
     ("brief.path", "the brief is written to `CONTINUE.md`"),
     ("brief.guide", "the guide is `AGENTS.md`"),
     ("brief.show_after_compact", "the user sees the brief once"),
+    ("rules.strict", "a rewritten history is a finding"),
+    (
+        "must_fail_at_basis",
+        "`unproven` says where the gates pass without the change",
+    ),
     (
         "sessions",
         "`agent`, `timeout` and `idle_timeout` stand under `[roles.default]`, and `cook session gc --keep` takes a time",
@@ -516,7 +512,12 @@ fn describe(key: &str, error: &toml::de::Error, text: &str) -> String {
         key => format!("{key}: "),
     };
     let hint = unknown_key(message).map(|(unknown, known)| {
-        let is_gone = |name: &str| key.trim_end_matches(": ") == name;
+        // A path, or the name of a key in each table of a kind.
+        let path = key.trim_end_matches(": ");
+        let is_gone = |name: &str| {
+            let before = path.strip_suffix(name);
+            before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        };
         match GONE.iter().find(|(gone, _)| is_gone(gone)) {
             Some((_, instead)) => format!("; it is gone: {instead}"),
             None => nearest(&unknown, &known),

@@ -1133,7 +1133,7 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                         &[
                             Gates::Red,
                             Gates::NotStarted,
-                            Gates::GreenAtBasis,
+                            Gates::InWorktree,
                             Gates::WithCaches,
                         ]
                     } else {
@@ -1179,7 +1179,6 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                     &[
                         Gates::Red,
                         Gates::OptionalRed,
-                        Gates::GreenAtBasis,
                         Gates::NotStarted,
                         Gates::None,
                         Gates::Weak,

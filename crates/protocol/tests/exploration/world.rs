@@ -135,8 +135,8 @@ pub enum Gates {
     Red,
     /// Only one that is not required is red.
     OptionalRed,
-    /// Green, and green at the basis where it had to be red.
-    GreenAtBasis,
+    /// Green, in the worktree.
+    InWorktree,
     /// Green, with what earlier runs left.
     WithCaches,
     /// No receipt: it could not be started.
@@ -182,8 +182,6 @@ pub struct Mood {
     /// What stored evidence is worth now.
     pub stored: Verdict,
     pub verifier: Gates,
-    /// `[rules] strict` in `cook.toml`.
-    pub strict: bool,
 }
 
 impl Mood {
@@ -197,7 +195,6 @@ impl Mood {
         trusted: true,
         stored: Verdict::Verified,
         verifier: Gates::Green,
-        strict: false,
     };
 }
 
@@ -523,12 +520,11 @@ impl World {
 
     fn gates(&self, mood: &Mood) -> Vec<GateRun> {
         let exit = i32::from(mood.gates == Gates::Red);
-        let spec = |name: &str, required, must_fail_at_basis| GateSpec {
+        let spec = |name: &str, required| GateSpec {
             name: name.to_owned(),
             run: name.to_owned(),
             timeout_ms: 1000,
             required,
-            must_fail_at_basis,
             network: false,
             place: Place::CleanRoom,
             dir: String::new(),
@@ -536,21 +532,18 @@ impl World {
         };
         let started = mood.gates != Gates::NotStarted;
         let mut runs = vec![GateRun {
-            gate: spec("test", true, mood.gates == Gates::GreenAtBasis),
+            gate: spec("test", true),
             receipt: started.then(|| self.receipt("test", exit, Place::CleanRoom)),
             problem: (!started).then(|| "no such program".to_owned()),
             remarks: Vec::new(),
-            at_basis: (mood.gates == Gates::GreenAtBasis)
-                .then(|| self.receipt("test", 0, Place::CleanRoom)),
             failed: Vec::new(),
         }];
         match mood.gates {
             Gates::OptionalRed => runs.push(GateRun {
-                gate: spec("lint", false, false),
+                gate: spec("lint", false),
                 receipt: Some(self.receipt("lint", 1, Place::CleanRoom)),
                 problem: None,
                 remarks: Vec::new(),
-                at_basis: None,
                 failed: Vec::new(),
             }),
             Gates::None => runs.clear(),
@@ -721,7 +714,6 @@ impl World {
                         steps: Some(at.budget.steps),
                         ..Limits::default()
                     },
-                    strict: mood.strict,
                     strength: (mood.gates == Gates::Weak).then_some(HALF),
                     ..ConfigFacts::default()
                 });
@@ -739,7 +731,7 @@ impl World {
             },
             other => {
                 let place = match other {
-                    Gates::GreenAtBasis => Place::Worktree,
+                    Gates::InWorktree => Place::Worktree,
                     _ => Place::CleanRoom,
                 };
                 let mut receipt = self.receipt("stop", i32::from(other == Gates::Red), place);

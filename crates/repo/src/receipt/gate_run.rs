@@ -30,7 +30,7 @@ pub(super) struct Ran {
 
 impl Gates<'_> {
     /// Runs gates at a commit (full id), one after another, in a clean room that holds only that commit when each gate
-    /// begins; gates for the worktree run there. A gate that must fail at the basis runs at the basis too.
+    /// begins; gates for the worktree run there.
     ///
     /// # Errors
     /// When the commit cannot be checked out, a receipt cannot be stored, or cook is interrupted. A gate that cannot be
@@ -38,7 +38,6 @@ impl Gates<'_> {
     pub fn run_at(
         &self,
         commit: &str,
-        basis: Option<&str>,
         gates: &[GateSpec],
         caches: Caches,
     ) -> Result<Vec<GateRun>, Failure> {
@@ -59,9 +58,6 @@ impl Gates<'_> {
             if let Some(receipt) = &run.receipt {
                 let other = self.remark_on(receipt)?;
                 run.remarks.extend(other);
-            }
-            if gate.must_fail_at_basis {
-                self.add_basis_run(place, basis, &mut run)?;
             }
             runs.push(run);
         }
@@ -99,30 +95,6 @@ impl Gates<'_> {
             None => self.run_one(place, gate),
             problem => Ok(run_of(gate, (None, problem), place)),
         }
-    }
-
-    fn add_basis_run(
-        &self,
-        place: &mut RunPlace,
-        basis: Option<&str>,
-        run: &mut GateRun,
-    ) -> Result<(), Failure> {
-        let basis = match basis {
-            Some(basis) => self.repo.resolve(basis)?,
-            None => None,
-        };
-        let Some(basis) = basis else {
-            let why = "it must fail at the basis, which is not a commit here";
-            run.problem.get_or_insert(why.to_owned());
-            return Ok(());
-        };
-        let before = self.run_in(place, &basis, &run.gate)?;
-        run.at_basis = before.receipt;
-        if let Some(problem) = before.problem {
-            run.problem
-                .get_or_insert(format!("at the basis: {problem}"));
-        }
-        Ok(())
     }
 
     /// Makes the place hold the commit, set up for its gates. Returns the problem, if there is one.
@@ -600,7 +572,6 @@ pub fn plan_gate(command: &str) -> GateSpec {
         run: command.to_owned(),
         timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
         required: true,
-        must_fail_at_basis: false,
         network: false,
         place: Place::CleanRoom,
         dir: String::new(),
