@@ -5,7 +5,6 @@
 #   proofs/honest.sh --repos click,rack   only these repositories
 #   proofs/honest.sh --each 5             only the first five commits of each
 #   proofs/honest.sh --missing            only the commits of which no verdict is kept
-#   proofs/honest.sh --settings base      the gate's settings stand in the base commit (see below)
 #   proofs/honest.sh --gates              runs no cook: only looks whether the gate is green at each commit
 #   proofs/honest.sh --keep               writes the verdicts into proofs/honest.tsv; reasons there stay
 #
@@ -18,8 +17,8 @@
 # HONEST_WORK=DIR   keeps clones, what was installed, rooms and answers for the next run (else all of it is removed).
 # COOK=PATH         the program to try; else it is built.
 #
-# A repository has no settings of cook's. By default `.agent/cook.toml` lies uncommitted in the worktree. With
-# `--settings base` each commit and its parent are made again in the clone with that file added to both.
+# A repository has no settings of cook's: each commit and its parent are made again in the clone, with `.agent/cook.toml`
+# added to both.
 #
 # Needs git, python3, and for each language its tools: go 1.19 or newer, node and npm, ruby with test-unit,
 # bats. A repository whose tools are missing is skipped and named. Each check may take 600
@@ -28,21 +27,19 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 here=$PWD/proofs
 
-cook=${COOK:-} only='' each=0 settings=worktree keep='' gates_only='' missing=''
+cook=${COOK:-} only='' each=0 keep='' gates_only='' missing=''
 while [ $# -gt 0 ]; do
   case $1 in
   --repos) only=,$2, && shift ;;
   --each) each=$2 && shift ;;
-  --settings) settings=$2 && shift ;;
   --gates) gates_only=yes ;;
   --keep) keep=yes ;;
   --missing) missing=yes ;;
-  -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  -*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   *) cook=$1 ;;
   esac
   shift
 done
-case $settings in worktree | base) ;; *) echo "--settings takes worktree or base" >&2 && exit 2 ;; esac
 if [ -z "$cook" ] && [ -z "$gates_only" ]; then
   cargo build --release --quiet
   cook=$PWD/target/release/cook
@@ -143,7 +140,7 @@ prepare_repository() { # name url prepare newest
 }
 
 check_commit() { # name commit -> a line of results
-  local name=$1 commit=$2 clone=$work/clones/$1 at=$2 answer=$work/answers/$1-$2 from said=0 codes
+  local name=$1 commit=$2 clone=$work/clones/$1 at answer=$work/answers/$1-$2 from said=0 codes
   go_to "$clone" "$commit"
   write_settings "$work/cook.toml"
   from=$(date +%s.%N)
@@ -151,14 +148,9 @@ check_commit() { # name commit -> a line of results
     (cd -- "$clone" && "${clean[@]}" "${passed[@]}" CI=true timeout -k 10 600 bash -c "${setup:-:} && $gate" >"$answer.gate" 2>&1) || said=$?
     codes=gate
   else
-    if [ "$settings" = base ]; then
-      at=$(with_settings "$clone" "$commit")
-      rm -rf -- "$clone/.agent"
-      go_to "$clone" "$at"
-    else
-      mkdir -p "$clone/.agent"
-      cp -- "$work/cook.toml" "$clone/.agent/cook.toml"
-    fi
+    at=$(with_settings "$clone" "$commit")
+    rm -rf -- "$clone/.agent"
+    go_to "$clone" "$at"
     (cd -- "$clone" && "${clean[@]}" "${passed[@]}" timeout -k 10 600 "$cook" check --base HEAD~1 --trust-repo --json >"$answer.json" 2>"$answer.err") || said=$?
     codes=$(python3 "$work/codes.py" "$answer.json")
     [ "$codes" != no-answer ] || codes="no-answer:$(head -c 200 "$answer.err" | tr '\n\t' '  ')"
