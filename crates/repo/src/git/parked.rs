@@ -301,7 +301,7 @@ impl Repo {
             return None;
         }
         let note = self.git_dir.join(STANDS_FOR);
-        let note = disk::read(&note, MAX_NOTE, Links::Refuse).ok()??;
+        let note = disk::read(&note, MAX_LINE, Links::Refuse).ok()??;
         let root = disk::native_path(&note)?;
         let owner = Self::discover(&root).ok()?;
         (owner.root == root && owner.common_dir == self.common_dir).then_some(root)
@@ -342,9 +342,6 @@ fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result
     }
     Ok(())
 }
-
-/// Most bytes of a path that are read.
-const MAX_NOTE: u64 = 64 << 10;
 
 /// File in the administrative directory of a throwaway worktree: the root of the worktree it stands for.
 const STANDS_FOR: &str = "cook-stands-for";

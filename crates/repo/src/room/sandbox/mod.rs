@@ -152,7 +152,6 @@ fn try_argv(mut argv: Vec<OsString>) -> Result<(), String> {
     match tried {
         Ok(captured) if captured.success() => Ok(()),
         Ok(captured) => Err(explain(captured.stderr.trim())),
-        Err(error @ ProcessError::Deadline { .. }) => Err(error.to_string()),
         Err(error) => Err(error.to_string()),
     }
 }
