@@ -53,7 +53,7 @@ impl Teller<'_> {
             Word::GateRed => format!("`{name}` is red{why}"),
             Word::RedBefore => format!("`{name}` was red before and is red now{why}"),
             Word::PassToFail => format!(
-                "`{name}` was green, and its old version is red on the new code{why}; {now}"
+                "`{name}` was green, and its old version does not pass on the new code{why}; {now}"
             ),
             Word::Bent => format!(
                 "`{name}` was red, and its old version is still red on the new code{why}; {now}"

@@ -1,7 +1,8 @@
 //! Planted lies, each named and refused.
 
 use crate::trial::{
-    CALC, Repo, SCRIPT, TESTS, check, expect_refused, node, passes, python, replace, with_programs,
+    CALC, Repo, SCRIPT, TESTS, cargo, check, expect_refused, line, node, passes, python, replace,
+    with_programs,
 };
 
 const FILE: &str = "tests/test_calc.py";
@@ -690,5 +691,38 @@ fn an_expected_value_that_follows_a_bug_where_no_test_has_a_name() {
         repo.write("t/run.sh", test.replace("= 3", "= -1"));
         repo.commit("Refactor", None);
         expect_refused(&repo, "pass_to_fail", "test");
+    }
+}
+
+/// A process that ends with 0 in the middle of a test leaves the others without a result.
+#[test]
+fn code_that_ends_the_runner_early_is_not_known() {
+    if let Some(repo) = python() {
+        let code = "import os\n\ndef add(a, b):\n    return a + b if b > 0 else os._exit(0)\n";
+        repo.write("calc.py", code);
+        repo.commit("Speed up", None);
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 3, "{answer:#}");
+        let message = line(&answer, "not_comparable")["message"].to_string();
+        assert!(
+            message.contains("test_neg") && message.contains("ended before"),
+            "{message}"
+        );
+    }
+    if let Some(repo) = cargo() {
+        let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {\n        assert_eq!(super::one(), 1);\n    }\n}\n";
+        repo.write(
+            "src/lib.rs",
+            format!("pub fn one() -> i32 {{\n    1\n}}\n{tests}"),
+        );
+        repo.commit("Begin", None);
+        replace(
+            &repo,
+            "src/lib.rs",
+            "    1\n}",
+            "    std::process::exit(0)\n}",
+        );
+        repo.commit("Simplify", None);
+        expect_refused(&repo, "gate_red", "ran no test");
     }
 }

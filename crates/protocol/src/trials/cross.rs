@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Word {
     /// Red at the head, and not red before.
     GateRed,
-    /// Green before; its old version is red on the new code.
+    /// Green before; its old version does not pass on the new code.
     PassToFail,
     /// Red before, and its old version still is; it is not red now.
     Bent,
@@ -310,7 +310,9 @@ impl Crossed<'_> {
                 if became == Became::Gone && self.names_all()
                     || became == Became::Green && self.runs_all() =>
             {
-                add(Word::NotComparable, None);
+                let early = "the runner ended before it had reported every test".to_owned();
+                let ends_early = self.old_tests.ends_early || self.after.ends_early;
+                add(Word::NotComparable, ends_early.then_some(&early));
             }
             (Some(TestResult::Passed | TestResult::Failed), Old::Green)
                 if became == Became::Gone
@@ -372,11 +374,11 @@ impl Crossed<'_> {
         }
     }
 
-    /// Whether neither trial left out a test that ran.
+    /// Whether neither trial left out a test that ran to its end.
     fn names_all(&self) -> bool {
         let both = [self.old_tests, self.after];
         both.iter()
-            .all(|outcomes| !outcomes.is_partial && !outcomes.omits_passed)
+            .all(|outcomes| (!outcomes.is_partial || outcomes.ends_early) && !outcomes.omits_passed)
     }
 
     /// Whether also no test may be missing because something did not build or load.

@@ -87,7 +87,7 @@ impl Reader for Cargo {
                 block.planned,
                 block.has_result && named < block.planned,
             );
-            found.is_partial |= !block.has_result && named < block.planned;
+            found.ends_early |= !block.has_result && named < block.planned;
         }
     }
 }

@@ -71,6 +71,10 @@ pub struct Outcomes {
     /// Whether an output was cut or ended early, so that an unnamed test may have run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
+    /// Whether a runner ended before it had reported every test, and no output was cut: a test ended its process, for
+    /// example.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_early: bool,
     /// Whether a runner that is read by its lines ran tests that it does not name, usually passing ones, so that
     /// an unnamed test may have passed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -150,7 +154,8 @@ pub(crate) struct Found<'a> {
     pub told: Vec<Told>,
     pub unloaded: BTreeMap<String, String>,
     pub counts: BTreeMap<&'static str, Count>,
-    pub is_partial: bool,
+    pub is_cut: bool,
+    pub ends_early: bool,
     /// For each runner, the index of the first result after its last summary line.
     starts: BTreeMap<&'static str, usize>,
     bytes: usize,
@@ -176,7 +181,7 @@ impl<'a> Found<'a> {
         let name = self.relative(name.trim());
         self.bytes += name.len();
         if at >= MOST || self.bytes > MOST_BYTES {
-            self.is_partial = true;
+            self.is_cut = true;
         } else if !name.is_empty() {
             self.told.push(Told {
                 runner,
@@ -221,7 +226,7 @@ impl<'a> Found<'a> {
             told.name.insert_str(0, &prefix);
             self.bytes += prefix.len();
         }
-        self.is_partial |= self.bytes > MOST_BYTES;
+        self.is_cut |= self.bytes > MOST_BYTES;
     }
 
     /// Notes a file or package that did not load.

@@ -34,7 +34,7 @@ pub(super) fn read(stdout: &str, stderr: &str, found: &mut Found) {
     let mut readers = RUNNERS.map(|make| make());
     for (at, line) in stdout.lines().chain(stderr.lines()).enumerate() {
         found.line = Some(at);
-        found.is_partial |= line.starts_with(GAP) && line.ends_with(" bytes left out]");
+        found.is_cut |= line.starts_with(GAP) && line.ends_with(" bytes left out]");
         if line.len() > LONGEST {
             continue;
         }

@@ -73,6 +73,8 @@ struct Gathering {
     merged: Merged,
     /// Whether a runner said how many tests it ran.
     is_counted: bool,
+    /// Whether an output was cut.
+    is_cut: bool,
     ran: u64,
 }
 
@@ -91,7 +93,8 @@ impl Gathering {
                 self.outcomes.omits_passed |= count.omits;
             }
         }
-        self.outcomes.is_partial |= found.is_partial;
+        self.is_cut |= found.is_cut;
+        self.outcomes.ends_early |= found.ends_early;
         // A worse source may give the same file another name.
         let reasons: BTreeSet<String> = self.outcomes.unloaded.values().cloned().collect();
         for (name, why) in found.unloaded {
@@ -118,6 +121,8 @@ impl Gathering {
         Outcomes {
             nothing_ran: self.is_counted && self.ran == 0 && names_none,
             tests,
+            is_partial: self.is_cut || self.outcomes.ends_early,
+            ends_early: !self.is_cut && self.outcomes.ends_early,
             ..self.outcomes
         }
     }

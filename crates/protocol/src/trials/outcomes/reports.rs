@@ -145,10 +145,10 @@ pub(super) fn read_records(records: &str, found: &mut Found) {
                 ended.insert(find_runner(&runner));
             }
             // The run was ended while this line was being written.
-            Err(_) => found.is_partial = true,
+            Err(_) => found.is_cut = true,
         }
     }
-    found.is_partial |= !open.is_subset(&ended);
+    found.ends_early |= !open.is_subset(&ended);
 }
 
 fn find_runner(name: &str) -> &'static str {
@@ -236,12 +236,12 @@ fn read_junit(path: &str, text: &str, found: &mut Found) {
             Ok(Event::Eof) => break,
             Ok(_) => {}
             Err(_) => {
-                found.is_partial = true;
+                found.ends_early = true;
                 break;
             }
         }
     }
-    found.is_partial |= !reading.suites.is_empty() || reading.case.is_some();
+    found.ends_early |= !reading.suites.is_empty() || reading.case.is_some();
     let ran = found.told.get(start..).map_or(0, <[_]>::len) as u64;
     found.count(reading.runner, ran, false);
 }

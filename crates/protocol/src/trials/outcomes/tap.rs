@@ -91,7 +91,7 @@ impl Reader for Tap {
         // Several outputs may follow one another, so the sums are compared.
         let is_short =
             depths().any(|depth| depth.told < depth.planned || depth.plans < depth.versions);
-        found.is_partial |= is_tap && (self.gives_up || is_short);
+        found.ends_early |= is_tap && (self.gives_up || is_short);
         let has_plan = depths().any(|depth| depth.plans > 0);
         if is_tap || has_plan {
             let ran = found.open(runner).count() as u64;

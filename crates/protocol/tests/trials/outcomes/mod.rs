@@ -44,6 +44,7 @@ fn describe(outcomes: &Outcomes) -> String {
     let flags = [
         ("nothing ran", outcomes.nothing_ran),
         ("partial", outcomes.is_partial),
+        ("ends early", outcomes.ends_early),
         ("omits passed", outcomes.omits_passed),
     ];
     let _ = write!(text, "from {:?}", outcomes.source);

@@ -21,7 +21,13 @@ fn an_output_that_was_cut_is_partial() {
         "test a ... ok\n[cook: 900 bytes left out]\ntest b ... ok\n",
         "running 3 tests\ntest a ... ok\n",
     ] {
-        assert!(read_lines(output).is_partial, "{output}");
+        let outcomes = read_lines(output);
+        assert!(outcomes.is_partial, "{output}");
+        assert_eq!(
+            outcomes.ends_early,
+            !output.contains("left out"),
+            "{output}"
+        );
     }
     for output in [
         "1..2\nok 1 - a\nok 2 - b # SKIP why\n",

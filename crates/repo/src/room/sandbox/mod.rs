@@ -8,7 +8,7 @@
 //! does not prevent connections. If bubblewrap does not work, the cause is added to its message.
 
 use crate::disk::{self, Links};
-use crate::process::{ProcessError, Short, capture, on_path};
+use crate::process::{Short, capture, on_path};
 pub use sandboxed_agent::{Agent, Authority, is_kept};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
