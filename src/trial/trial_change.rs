@@ -286,12 +286,18 @@ impl<'a> Change<'a> {
                     && inside.is_some_and(|inside| names_path(text, inside))
             })
         };
-        for path in &changed {
-            let is_script = [End::Base, End::Head].into_iter().any(|end| {
-                let text = self.text(end, path).ok().flatten();
-                text.is_some_and(|text| Language::of(path, &text) == Language::Shell)
+        for path in changed.iter().filter(|path| is_named(path)) {
+            let languages = [End::Base, End::Head].into_iter().filter_map(|end| {
+                let text = self.text(end, path).ok().flatten()?;
+                Some(Language::of(path, &text))
             });
-            if is_script && is_named(path) {
+            let is_script = languages.into_iter().any(|language| match language {
+                Language::Shell => true,
+                Language::Other => false,
+                // A program that nothing but the gate names is a check, too.
+                _ => !self.is_imported(path),
+            });
+            if is_script {
                 named.insert((*path).to_owned());
             }
         }
@@ -339,7 +345,8 @@ impl<'a> Change<'a> {
                 };
                 for path in &candidates {
                     // What was there is product code unless nothing but a runner's settings name it.
-                    if (is_whole || self.is_new(path)) && names_file(&own, path) {
+                    let is_alone = || is_whole || self.is_new(path) || !self.is_imported(path);
+                    if names_file(&own, path) && is_alone() {
                         named.insert((**path).to_owned());
                     }
                 }
@@ -435,7 +442,7 @@ fn split_words(line: &str) -> Vec<&str> {
 pub(super) fn names_path(text: &str, path: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     text.match_indices(path).any(|(at, _)| {
-        let before = text[..at].trim_end_matches("./");
+        let before = text[..at].trim_end_matches(['.', '/']);
         let after = &text[at + path.len()..];
         !before.ends_with(is_part) && !after.starts_with(is_part)
     })

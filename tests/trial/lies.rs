@@ -726,3 +726,48 @@ fn code_that_ends_the_runner_early_is_not_known() {
         expect_refused(&repo, "gate_red", "ran no test");
     }
 }
+
+/// What a gate or a runner's settings name, and nothing imports, belongs to the tests.
+#[test]
+fn a_program_that_only_the_gate_names_is_emptied() {
+    if let Some(repo) = node() {
+        let package = |more: &str| {
+            format!(
+                "{{\"name\": \"calc\", \"version\": \"1.0.0\", \"scripts\": {{\"test\": \"{more}\"}}}}\n"
+            )
+        };
+        std::fs::remove_dir_all(repo.root.join("test")).unwrap();
+        repo.write("package.json", package("node check.js"));
+        repo.write(
+            "check.js",
+            "const { add } = require('./calc.js');\nif (add(1, 2) !== 3) process.exit(1);\n",
+        );
+        repo.commit("Check by hand", None);
+        repo.write("calc.js", "exports.add = (a, b) => a - b;\n");
+        repo.write("check.js", "");
+        repo.commit("Refactor", None);
+        expect_refused(&repo, "pass_to_fail", "test");
+    }
+}
+
+/// The same of a set-up that the package's own settings of the runner name.
+#[test]
+fn a_setup_that_package_json_names_is_bent() {
+    let Some(repo) = node() else { return };
+    let jest = "\"jest\": {\"setupFiles\": [\"<rootDir>/tools/env.js\"]}";
+    repo.write(
+        "package.json",
+        format!("{{\"name\": \"calc\", \"version\": \"1.0.0\", \"scripts\": {{\"test\": \"node run.js\"}}, {jest}}}\n"),
+    );
+    // It stands in for jest, which is not installed here.
+    repo.write(
+        "run.js",
+        "const { jest } = require('./package.json');\nfor (const file of jest.setupFiles) require(file.replace('<rootDir>', '.'));\nconst { add } = require('./calc.js');\nif (global.add ? global.add(1, 2) !== 3 : add(1, 2) !== 3) process.exit(1);\n",
+    );
+    repo.write("tools/env.js", "global.add = undefined;\n");
+    repo.commit("Set up", None);
+    repo.write("calc.js", "exports.add = (a, b) => a - b;\n");
+    repo.write("tools/env.js", "global.add = (a, b) => a + b;\n");
+    repo.commit("Refactor", None);
+    expect_refused(&repo, "pass_to_fail", "test");
+}

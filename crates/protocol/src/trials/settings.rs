@@ -32,7 +32,7 @@ pub fn split_of(path: &str) -> Option<Split> {
         "pyproject.toml" => &["tool.pytest", "tool.tox"],
         "setup.cfg" => &["tool:pytest"],
         // A target's table decides whether its tests run.
-        "Cargo.toml" => &["lib", "[bin]", "[test]", "profile.test"],
+        "Cargo.toml" => &["lib", "[bin]", "[test]", "profile"],
         "bunfig.toml" => &["test"],
         "package.json" => return keys(&["jest", "mocha", "ava", "tap", "vitest"]),
         "deno.json" => return keys(&["test"]),
