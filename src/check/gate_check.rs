@@ -711,7 +711,7 @@ pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<
         Some(commit) => base(commit, "the commit before".to_owned()),
         None => base(
             head.to_owned(),
-            "itself: there is no earlier commit".to_owned(),
+            "itself: this clone holds no earlier commit".to_owned(),
         ),
     }
 }

@@ -173,3 +173,18 @@ fn what_cannot_be_tried_is_told() {
         "{answer:#}"
     );
 }
+
+/// What a CI job checks out without further settings: one commit, which says nothing of the one before.
+#[test]
+fn a_shallow_clone_has_nothing_to_compare_with() {
+    let Some(repo) = python() else { return };
+    repo.write("calc.py", "def add(a, b):\n    return b + a\n");
+    repo.commit("Turn around", None);
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    std::fs::write(repo.root.join(".git/shallow"), format!("{head}\n")).unwrap();
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 3, "{answer:#}");
+    assert_eq!(line(&answer, "history_shallow")["show"], "git fetch --unshallow");
+    let (exit, answer) = check(&repo, &["--fast"]);
+    assert_eq!(exit, 0, "{answer:#}");
+}
