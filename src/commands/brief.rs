@@ -584,7 +584,7 @@ fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(found.transpose()?.flatten().into_iter().collect())
 }
 
-/// An entry in the list.
+/// An entry of the brief.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ShownEntry {
     /// ID of the entry; `c…` if cook fills it in itself.
@@ -811,7 +811,7 @@ pub(super) struct RecoverAnswer {
     findings: Vec<Finding>,
 }
 
-/// A checkpoint and how long ago it was kept.
+/// A checkpoint and its age.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Remembered {
     ago: String,

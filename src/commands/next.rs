@@ -134,7 +134,7 @@ fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
 pub(super) struct RolePromptAnswer {
     /// The complete prompt.
     prompt: String,
-    /// Size in bytes; a token has about four bytes.
+    /// Size of the prompt in bytes; a token has about four bytes.
     bytes: usize,
 }
 

@@ -106,7 +106,7 @@ impl Operator for Screen {
     }
 }
 
-/// What `cook run` and `cook run --once` answer.
+/// The result of `cook run` or `cook run --once`.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RunAnswer {
     /// Cause of the end: the policy, the number of sessions, a budget, no progress, no working agent, or a

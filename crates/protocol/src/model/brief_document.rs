@@ -196,10 +196,10 @@ pub struct BriefEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuideProposal {
-    /// The whole new text.
+    /// Complete new text of the guide.
     #[serde(with = "Text")]
     pub content: String,
-    /// Why.
+    /// Reason for the proposal.
     pub reason: String,
 }
 
