@@ -56,13 +56,13 @@ pub(crate) struct Found<'a> {
 pub(crate) struct Made {
     /// File of the statements; null if they are only in `lines`.
     pub file: Option<String>,
-    /// Full id of the commit that the statements are about.
+    /// Full ID of the commit that the statements are about.
     pub commit: String,
-    /// Object id of the tree of the commit.
+    /// Object ID of the tree of the commit.
     pub tree: String,
     /// Properties that were verified.
     pub properties: Vec<String>,
-    /// Full id of the commit of the newest transition in the log.
+    /// Full ID of the commit of the newest transition in the log.
     pub log: String,
     /// Fingerprint of the signing key; null without a signature.
     pub key: Option<String>,
@@ -508,9 +508,9 @@ pub(crate) struct About {
 /// The verified content of an attestation file, and its signer.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Attested {
-    /// Full id of the commit that the attestation is about.
+    /// Full ID of the commit that the attestation is about.
     pub commit: String,
-    /// Object id of the tree of the commit; null if this clone lacks the commit, so that the tree was not compared.
+    /// Object ID of the tree of the commit; null if this clone lacks the commit, so that the tree was not compared.
     pub tree: Option<String>,
     /// Name of the commit in the file; null without a name.
     pub name: Option<String>,
@@ -524,7 +524,7 @@ pub(crate) struct Attested {
     pub time: String,
     /// Properties that were verified.
     pub properties: Vec<String>,
-    /// Full id of the commit of the newest transition in the log at that time; null if not given.
+    /// Full ID of the commit of the newest transition in the log at that time; null if not given.
     pub log: Option<String>,
     /// Names of the gates that passed; null if the file has no test result.
     pub gates: Option<Vec<String>>,

@@ -668,7 +668,7 @@ pub(super) const NAMED: usize = 5;
 /// The commit to compare with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Base {
-    /// Full id of the commit that was compared with.
+    /// Full ID of the commit that was compared with.
     #[serde(rename = "base")]
     pub commit: String,
     /// Reason for the choice of that commit.
@@ -769,7 +769,7 @@ pub(crate) struct ChangedPath {
 pub(crate) struct Checked {
     /// `false` if a line refuses the commit, `not_known` if something could not be measured, otherwise `true`.
     pub answer: Truth,
-    /// Full id of the commit that was checked.
+    /// Full ID of the commit that was checked.
     pub head: String,
     #[serde(flatten)]
     pub base: Base,

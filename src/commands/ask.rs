@@ -568,7 +568,7 @@ struct Act {
     changed: Vec<String>,
 }
 
-/// An answer of an agent, with the refs to go on from.
+/// An answer of an agent, with the refs from which the conversation can continue.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ReplyAnswer {
     /// Final text of the answer.
@@ -577,7 +577,7 @@ pub(super) struct ReplyAnswer {
     data: Option<Value>,
     refs: Refs,
     hash: Hashes,
-    /// How the agent got the earlier conversation.
+    /// Way in which the agent received the earlier conversation.
     #[schemars(with = "String", extend("enum" = TRANSPORTS))]
     transport: Transport,
     /// Number of requests until an answer matched the schema.

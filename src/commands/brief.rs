@@ -587,7 +587,7 @@ fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>> {
 /// An entry of the brief.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ShownEntry {
-    /// ID of the entry; `c…` if cook fills it in itself.
+    /// ID of the entry; it begins with `c` if cook fills the entry in itself.
     pub id: String,
     /// List of the brief that holds the entry.
     pub slot: Slot,
@@ -620,7 +620,7 @@ pub(super) struct BriefAnswer {
     pub left_out: usize,
     /// All entries, including those that did not fit.
     pub entries: Vec<ShownEntry>,
-    /// File that the brief was written to.
+    /// File that the brief was written to; null if none was written.
     pub written: Option<String>,
     /// Findings of the command.
     pub findings: Vec<Finding>,
@@ -657,7 +657,7 @@ pub(super) struct BriefChangeAnswer {
     pub records: Vec<BriefRecord>,
     /// One line about the result.
     pub summary: String,
-    /// File that holds the brief, if it was updated.
+    /// File that holds the brief; null if no file was updated.
     pub written: Option<String>,
     /// Findings of the command.
     pub findings: Vec<Finding>,
@@ -779,7 +779,7 @@ impl Show for GuideAnswer {
 /// The entry that was appended to the checkpoint trail.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CheckpointAnswer {
-    /// The entry.
+    /// The appended entry.
     pub entry: Checkpoint,
     /// Findings of the command.
     pub findings: Vec<Finding>,

@@ -104,7 +104,8 @@ struct JointView {
     missed: ShareView,
     /// Share of faults that all judges would miss if their errors were independent.
     by_chance: f64,
-    /// Number of independent judges that would miss as much; null if unknown.
+    /// Number of independent judges that would miss as many faults; null if the judges missed none or all of them
+    /// together.
     worth: Option<f64>,
 }
 

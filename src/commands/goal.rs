@@ -201,7 +201,7 @@ struct GoalRow {
     green_at_base: bool,
     verdict: CheckVerdict,
     why: String,
-    /// Command that shows more or fixes it; omitted if there is none.
+    /// Command that shows more or fixes the problem; absent if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     next: String,
 }
@@ -214,9 +214,9 @@ pub(super) struct GoalAnswer {
     /// SHA-256 of the goal with its settings and frozen files, in hexadecimal.
     digest: String,
     branch: Option<String>,
-    /// Full id of the commit at which the goal was set.
+    /// Full ID of the commit at which the goal was set.
     base: String,
-    /// Full id of the tested commit; null if none was tested. Uncommitted work is tested as a commit without a ref.
+    /// Full ID of the tested commit; null if none was tested. Uncommitted work is tested as a commit without a ref.
     commit: Option<String>,
     /// Whether the tested commit is HEAD, and not uncommitted work.
     is_head: bool,

@@ -423,7 +423,7 @@ pub(super) struct IssueStatusAnswer {
     current: Vec<Issue>,
     /// Number of issues that can be worked on.
     ready: usize,
-    /// Last recorded outage, which is over.
+    /// Last recorded outage of the tracker, which is over; null if there is none.
     outage: Option<Outage>,
 }
 

@@ -204,7 +204,7 @@ fn show(store: &Store, operation: &str) -> Answer {
     })
 }
 
-/// One transition in full.
+/// One transition with its event, facts, records and changes.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct EntryAnswer {
     /// Number of the transition in the log.

@@ -129,7 +129,7 @@ fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
     }
 }
 
-/// The prompt of the role that is due, as an agent gets it.
+/// The prompt of the role that is due, as an agent receives it.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RolePromptAnswer {
     /// The complete prompt.

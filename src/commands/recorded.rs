@@ -120,7 +120,7 @@ pub(super) fn reground(
 pub(super) struct Recorded {
     /// Whether anything was written; false for a dry run, or if nothing had to change.
     pub recorded: bool,
-    /// Full id of the commit in the log; null if nothing was written.
+    /// Full ID of the commit in the log; null if nothing was written.
     pub operation: Option<String>,
 }
 
@@ -260,7 +260,7 @@ pub(crate) struct Trial {
     pub name: String,
     pub run: String,
     pub outcome: TrialOutcome,
-    /// Duration in milliseconds; null if it was not run.
+    /// Duration in milliseconds; null if the command was not run.
     pub duration_ms: Option<u64>,
     /// Reason why the command did not pass: the last lines of its output, or the obstacle. If it passed: the parts of
     /// the clean room that it lacks.

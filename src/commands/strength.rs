@@ -73,9 +73,9 @@ pub(crate) struct StrengthAnswer {
     not_applicable: Option<String>,
     /// Last commit of the change, in which defects were planted; null for another tool's report.
     head: Option<String>,
-    /// Full id of the commit that was compared with.
+    /// Full ID of the commit that was compared with; null for another tool's report.
     base: Option<String>,
-    /// Reason for the choice of that commit.
+    /// Reason for the choice of that commit; null for another tool's report.
     base_is: Option<String>,
     /// Whether a gate notices if the whole change is reverted; not part of the strength.
     reverted: Reverted,
@@ -91,7 +91,7 @@ pub(crate) struct StrengthAnswer {
     survivors: Vec<Survivor>,
     /// Number of possible defects that were not tried.
     left_out: usize,
-    /// Seed for the choice of defects: the full id of a commit.
+    /// Seed for the choice of defects: the full ID of the last commit of the change; null for another tool's report.
     seed: Option<String>,
     /// Time of the trials, in seconds.
     seconds: Option<f64>,

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use cook_repo::process::Alarm;
 use cook_repo::store::Entry;
 
-/// A violation that was caught, and the way in which it was caught.
+/// A violation that was caught, with the findings about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CaughtViolation {
     /// Role of the session.

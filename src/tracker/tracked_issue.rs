@@ -69,9 +69,9 @@ pub struct Issue {
     /// Priority; the smallest number comes first.
     #[schemars(with = "Option<f64>")]
     pub priority: Option<serde_json::Number>,
-    /// Owner of the issue.
+    /// Owner of the issue; null if there is none.
     pub assignee: Option<String>,
-    /// Time of the last change, as the tracker writes it.
+    /// Time of the last change, as the tracker writes it; null if unknown.
     pub updated_at: Option<String>,
     /// Description of the issue.
     pub description: String,

@@ -61,7 +61,7 @@ pub struct Criterion {
     pub verdict: ProofVerdict,
     /// Reason for the verdict.
     pub why: String,
-    /// Full id of the commit at which the proof was checked; null if it was not checked at a commit.
+    /// Full ID of the commit at which the proof was checked; null if it was not checked at a commit.
     pub at: Option<String>,
 }
 

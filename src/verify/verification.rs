@@ -102,16 +102,16 @@ pub enum Proven {
 /// HEAD, and the commit at which the work was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CommitStanding {
-    /// Full id of HEAD; null before the first commit.
+    /// Full ID of HEAD; null before the first commit.
     #[serde(serialize_with = "write_commit")]
     #[schemars(with = "Option<String>")]
     pub head: Head,
-    /// Full id of the commit at which the work was done; null while work is open.
+    /// Full ID of the commit at which the work was done; null while work is open.
     pub done: Option<String>,
     /// Relation of HEAD to the done commit: the same commit, the same tree, or exactly its merge; null if there is
     /// none.
     pub how: Option<Proven>,
-    /// Full id of the commit into which the done commit was merged; null if HEAD is not such a merge.
+    /// Full ID of the commit into which the done commit was merged; null if HEAD is not such a merge.
     pub base: Option<String>,
     /// Kind of the merge; null if HEAD is not a merge of the done commit.
     #[schemars(extend(

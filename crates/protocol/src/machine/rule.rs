@@ -129,7 +129,7 @@ pub struct Dispatch {
     pub action: String,
     /// Reason why the rule applies.
     pub reason: String,
-    /// Command that a person or cook must run before the role can succeed; null if there is none.
+    /// Command that a person or cook must run first; null if there is none.
     pub blocking_command: Option<String>,
     /// Findings of the dispatch.
     pub findings: Vec<Finding>,

@@ -50,8 +50,8 @@ impl Basis {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvidenceRecord {
-    /// Text of the criterion; a criterion that the slice no longer has was dropped because this proof shows that it
-    /// held already.
+    /// Text of the criterion; a criterion that the slice no longer has was dropped, because this proof shows that it
+    /// holds.
     #[serde(with = "Text")]
     pub criterion: String,
     /// Anchor of the proof, such as `path:line`, `test:NAME` or `cmd:COMMAND#TEXT`.
@@ -62,7 +62,7 @@ pub struct EvidenceRecord {
     /// ID of the receipt that backs the proof; absent if no receipt does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<String>,
-    /// Full id of HEAD when the proof was checked.
+    /// Full ID of HEAD when the proof was checked.
     #[serde(with = "Text")]
     pub head_sha: String,
     /// Time at which the proof was checked (RFC 3339, UTC).
@@ -70,10 +70,10 @@ pub struct EvidenceRecord {
     /// The accepted lines: a range, the line of a symbol, or a section; absent for other anchors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Vec<String>>,
-    /// Object id of the tree that holds the accepted version of the tests; the log keeps this tree.
+    /// Object ID of the tree that holds the accepted version of the tests; the log keeps this tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<String>,
-    /// Object id of the tree of HEAD at which a transition last found that these tests pass.
+    /// Object ID of the tree of HEAD at which a transition last found that these tests pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_at: Option<String>,
     /// Reason why the user gave up the proof, which is no longer checked; absent otherwise.
@@ -219,7 +219,7 @@ pub struct Receipt {
     /// Whether cook ended the process because it reached its time limit; absent if false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
-    /// Wall time in milliseconds.
+    /// Wall time of the run, in milliseconds.
     pub duration_ms: Count,
     /// SHA-256 of the complete standard output, in hexadecimal.
     #[serde(with = "Text")]
@@ -232,13 +232,13 @@ pub struct Receipt {
     pub outcomes_sha256: Option<String>,
     /// Last lines of standard output, followed by the last lines of standard error.
     pub tail: String,
-    /// Full id of the tested commit, or of HEAD for a run in the worktree; null on an unborn branch.
+    /// Full ID of the tested commit, or of HEAD for a run in the worktree; null on an unborn branch.
     #[serde(deserialize_with = "Option::deserialize")]
     pub head_sha: Option<String>,
-    /// Object id of the tree of that commit; null on an unborn branch.
+    /// Object ID of the tree of that commit; null on an unborn branch.
     #[serde(deserialize_with = "Option::deserialize")]
     pub tree_oid: Option<String>,
-    /// SHA-256 of the modes, object ids and paths of the files that match the `paths` of the gate, in hexadecimal;
+    /// SHA-256 of the modes, object IDs and paths of the files that match the `paths` of the gate, in hexadecimal;
     /// absent if the gate names no `paths`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope_sha256: Option<String>,
@@ -335,10 +335,10 @@ pub struct VerificationEvidence {
     /// IDs of the contracts that the slice serves; empty if the subject is not a slice.
     #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
-    /// Full id of the commit at which the slice or the goal started; null otherwise.
+    /// Full ID of the commit at which the slice or the goal started; null otherwise.
     #[serde(deserialize_with = "Option::deserialize")]
     pub basis_commit: Option<String>,
-    /// Full id of the verified commit; null if nothing was verified yet.
+    /// Full ID of the verified commit; null if nothing was verified yet.
     #[serde(deserialize_with = "Option::deserialize")]
     pub head_sha: Option<String>,
     /// Commands that were run; after the selection of a slice, its own commands, which have not run yet.
@@ -644,13 +644,13 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stamp {
-    /// Full id of HEAD at that time; absent on an unborn branch.
+    /// Full ID of HEAD at that time; absent on an unborn branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// Short name of the branch at that time; absent if HEAD was detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Object id of the blob of the file at that time; absent if the anchor names no text in a file.
+    /// Object ID of the blob of the file at that time; absent if the anchor names no text in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
     /// SHA-256 of the anchored lines, in hexadecimal; absent if the anchor names no text in a file.

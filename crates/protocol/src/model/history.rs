@@ -36,10 +36,10 @@ pub struct SliceRecord {
     /// ID of the slice.
     #[serde(with = "Text")]
     pub slice_id: String,
-    /// Full id of the slice's newest commit at the event.
+    /// Full ID of the slice's newest commit at the event.
     #[serde(with = "Text")]
     pub commit_sha: String,
-    /// Full id of HEAD at the event.
+    /// Full ID of HEAD at the event.
     #[serde(with = "Text")]
     pub head_sha: String,
     /// Number of the transition that wrote the record; absent in imported records.
@@ -63,7 +63,7 @@ pub struct SliceRecord {
     /// For `implemented` and `accepted`: IDs of the receipts of the gates that ran for the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipts: Option<Vec<String>>,
-    /// For `implemented`: full ids of all commits that the slice claims since it was selected.
+    /// For `implemented`: full IDs of all commits that the slice claims since it was selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed: Option<Vec<String>>,
     /// For `reviewed` and `audited`: SHA-256, in hexadecimal, of what was judged: the criteria, the user's answers and
@@ -94,7 +94,7 @@ pub struct StopRecord {
     pub kind: StopRecordType,
     /// Time of the vote (RFC 3339, UTC); imported records may hold another text or a number.
     pub recorded_at: Timestamp,
-    /// Full id of the HEAD that was judged.
+    /// Full ID of the HEAD that was judged.
     #[serde(with = "Text")]
     pub head_sha: String,
     /// Whether the judge votes that the project can stop.
@@ -216,7 +216,7 @@ pub enum CheckpointKind {
     Prompt,
 }
 
-/// An entry of the checkpoint trail. Two entries with one id are one entry. Fields of a later cook are read over.
+/// An entry of the checkpoint trail. Two entries with one ID are one entry. Fields of a later cook are read over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checkpoint {
     /// ID of the entry; it is the first key of the line, so that it can be found without parsing.
@@ -240,7 +240,7 @@ pub struct Checkpoint {
     /// Name of the agent of that session; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Full id of the commit that the entry belongs to; absent if there is none.
+    /// Full ID of the commit that the entry belongs to; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }

@@ -85,7 +85,7 @@ pub struct Slice {
     /// Findings of reviews, audits, gates and re-grounds that the next attempt must fix.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub must_fix_findings: Option<Vec<String>>,
-    /// Full id of the commit at which the slice starts: HEAD at its selection, or the merge base after a rebase. Set by
+    /// Full ID of the commit at which the slice starts: HEAD at its selection, or the merge base after a rebase. Set by
     /// cook; absent before the first selection.
     #[serde(default, with = "MaybeText", skip_serializing_if = "Option::is_none")]
     pub basis_commit: Option<String>,
@@ -264,7 +264,7 @@ pub enum ActiveStatus {
 pub struct ActiveSlice {
     /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// Number of the transition that wrote the document; the same in `state.json`.
+    /// Number of the transition that wrote the document; the same as in `state.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<Count>,
     /// Status of the slice in work; `idle` if there is none.
@@ -307,7 +307,7 @@ pub struct Handoff {
     /// Findings that the current attempt must fix.
     #[serde(with = "Texts")]
     pub must_fix_findings: Vec<String>,
-    /// Full id of the commit at which the slice starts: HEAD at its selection, or the merge base after a rebase.
+    /// Full ID of the commit at which the slice starts: HEAD at its selection, or the merge base after a rebase.
     #[serde(with = "Text")]
     pub basis_commit: String,
     /// IDs of the contracts that were open when the slice was selected.

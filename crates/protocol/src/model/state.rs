@@ -57,7 +57,7 @@ pub enum Phase {
     Done,
 }
 
-/// The six roles.
+/// Role of the protocol.
 #[derive(
     Debug,
     Clone,
@@ -158,7 +158,7 @@ pub enum AuditorVerdict {
 pub struct State {
     /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// Number of the transition that wrote the document; the same in `active-slice.json`.
+    /// Number of the transition that wrote the document; the same as in `active-slice.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<Count>,
     /// The line by which documents and reports name the mission.
