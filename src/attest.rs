@@ -51,22 +51,22 @@ pub(crate) struct Found<'a> {
     pub url: Option<String>,
 }
 
-/// Statements that were made.
+/// The statements that `cook attest` made about a commit.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Made {
     /// File of the statements; null if they are only in `lines`.
     pub file: Option<String>,
-    /// Commit that they are about.
+    /// Full ID of the commit that the statements are about.
     pub commit: String,
-    /// Tree of the commit.
+    /// Object ID of the tree of the commit.
     pub tree: String,
     /// Properties that were verified.
     pub properties: Vec<String>,
-    /// Commit of the newest transition in the log.
+    /// Full ID of the commit of the newest transition in the log.
     pub log: String,
     /// Fingerprint of the signing key; null without a signature.
     pub key: Option<String>,
-    /// The lines of the file: JSON each, what was verified, then the test result.
+    /// Lines of the file, each of them JSON: the verified properties, then the test result.
     pub lines: Vec<String>,
 }
 
@@ -505,30 +505,30 @@ pub(crate) struct About {
     pub tree: Option<String>,
 }
 
-/// What a file says about a commit, and who says so.
+/// The verified content of an attestation file, and its signer.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Attested {
-    /// Commit that it is about.
+    /// Full ID of the commit that the attestation is about.
     pub commit: String,
-    /// Tree of the commit; null if the commit is missing here, so that the tree was not compared.
+    /// Object ID of the tree of the commit; null if this clone lacks the commit, so that the tree was not compared.
     pub tree: Option<String>,
     /// Name of the commit in the file; null without a name.
     pub name: Option<String>,
-    /// Signer, as named in the list.
+    /// Name of the signer in the list of allowed signers.
     pub signer: String,
     /// Fingerprint of the signer's key.
     pub key: String,
-    /// Rules by which it was verified.
+    /// Identifier of the rules by which the commit was verified.
     pub verifier: String,
-    /// Time of the verification.
+    /// Time of the verification, as the attestation states it.
     pub time: String,
     /// Properties that were verified.
     pub properties: Vec<String>,
-    /// Commit of the newest transition in the log at that time; null if not given.
+    /// Full ID of the commit of the newest transition in the log at that time; null if not given.
     pub log: Option<String>,
-    /// Green gates; null if the file has no test result.
+    /// Names of the gates that passed; null if the file has no test result.
     pub gates: Option<Vec<String>>,
-    /// Red gates that are not required.
+    /// Names of the gates that failed and are not required.
     pub warned: Vec<String>,
     /// Commands that check the same signature without cook, one a line.
     pub by_hand: Vec<String>,

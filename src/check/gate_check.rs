@@ -668,10 +668,10 @@ pub(super) const NAMED: usize = 5;
 /// The commit to compare with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Base {
-    /// The commit that it was compared with.
+    /// Full ID of the commit that was compared with.
     #[serde(rename = "base")]
     pub commit: String,
-    /// Why with that one.
+    /// Reason for the choice of that commit.
     #[serde(rename = "base_is")]
     pub why: String,
 }
@@ -741,7 +741,7 @@ pub(crate) enum Runs {
     Nothing,
 }
 
-/// Whether what was claimed is true.
+/// Whether the claims about a commit are true.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Truth {
@@ -754,30 +754,30 @@ pub enum Truth {
     NotKnown,
 }
 
-/// A path that differs, and the side of a trial that it stands on.
+/// A path that differs from the base, and its side of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct ChangedPath {
-    /// Relative to the root; where it is gone as it was.
+    /// Path relative to the root of the worktree; for a removed file, its path in the base.
     pub path: String,
-    /// `code`, `test` or `both`.
+    /// Side of a trial that the path belongs to: `code`, `test` or `both`.
     #[schemars(with = "String")]
     pub side: Side,
 }
 
-/// What was looked at and found.
+/// The result of `cook check`.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Checked {
-    /// The answer.
+    /// `false` if a line refuses the commit, `not_known` if something could not be measured, otherwise `true`.
     pub answer: Truth,
-    /// The commit that was checked.
+    /// Full ID of the commit that was checked.
     pub head: String,
     #[serde(flatten)]
     pub base: Base,
-    /// What was found, worst first.
+    /// Findings, worst first.
     pub lines: Vec<Line>,
-    /// The paths that differ, and on which side of a trial each stands.
+    /// Paths that differ from the base, each with its side of a trial.
     pub changed: Vec<ChangedPath>,
-    /// What was looked at, one line each.
+    /// Completed checks, one line each.
     pub checked: Vec<String>,
 }
 
@@ -811,24 +811,24 @@ impl Checked {
     }
 }
 
-/// One thing that was found, with the command that shows more.
+/// A finding, with the command that shows more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Line {
     pub code: Code,
-    /// `refuses`: it is not true of this commit; `not_known`: it could not be asked; `shown`: it is worth a
-    /// look.
+    /// Weight of the finding: `refuses` if it contradicts the commit, `not_known` if something could not be measured,
+    /// `shown` if it is only for the reader.
     #[schemars(with = "String")]
     pub weight: Weight,
-    /// The test, file or gate that it is about, where it is about one.
+    /// Test, file or gate that the finding concerns; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     pub message: String,
-    /// The command that shows more, or that mends it.
+    /// Command that shows more, or that fixes the problem.
     pub show: String,
-    /// The line of a commit's message that answers for it; `WHY` stands for the reason.
+    /// Line for a commit message that declares the change; replace `WHY` by the reason. Absent if no line can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declare: Option<String>,
-    /// The reason that a commit's message gives.
+    /// Reason that a commit message gives for the change; absent if none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<String>,
     /// The file that it is about.

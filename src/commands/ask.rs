@@ -520,7 +520,7 @@ pub(super) const REF: &str = r"^(ex|ep|sr)_[0-9A-HJKMNP-TV-Z]{26}$";
 const HASH: &str = "^sha256:[0-9a-f]{64}$";
 const TRANSPORTS: [&str; 3] = ["fresh", "fork", "replay"];
 
-/// Names to go on from.
+/// Refs from which the conversation can continue.
 #[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
 struct Refs {
     #[schemars(with = "String", regex(pattern = REF))]
@@ -548,7 +548,7 @@ impl Refs {
     }
 }
 
-/// Fingerprints of what the refs name.
+/// Content hashes of the values that the refs name.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Hashes {
     #[schemars(with = "String", regex(pattern = HASH))]
@@ -568,7 +568,7 @@ struct Act {
     changed: Vec<String>,
 }
 
-/// An answer of an agent, with the refs to go on from.
+/// An answer of an agent, with the refs from which the conversation can continue.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ReplyAnswer {
     /// Final text of the answer.
@@ -577,7 +577,7 @@ pub(super) struct ReplyAnswer {
     data: Option<Value>,
     refs: Refs,
     hash: Hashes,
-    /// How the agent got the earlier conversation.
+    /// Way in which the agent received the earlier conversation.
     #[schemars(with = "String", extend("enum" = TRANSPORTS))]
     transport: Transport,
     /// Number of requests until an answer matched the schema.
@@ -626,7 +626,7 @@ impl Show for ReplyAnswer {
     }
 }
 
-/// One member of a fan-out: its answer, or why there is none that counts.
+/// An agent of the fan-out, with its answer, or with the reason why no answer counts.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 struct MemberRow {
     agent: String,
@@ -642,14 +642,14 @@ struct MemberRow {
     error: Option<MemberFailure>,
 }
 
-/// Why the answer of a member does not count.
+/// Reason why the answer of an agent does not count.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct MemberFailure {
     code: Code,
     message: String,
     /// Next command or action.
     hint: Option<String>,
-    /// Refs that are still valid.
+    /// Refs from which the conversation can still continue.
     prior: PriorRefs,
 }
 

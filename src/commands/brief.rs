@@ -584,10 +584,10 @@ fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(found.transpose()?.flatten().into_iter().collect())
 }
 
-/// An entry in the list.
+/// An entry of the brief.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct ShownEntry {
-    /// ID of the entry; `c…` if cook fills it in itself.
+    /// ID of the entry; it begins with `c` if cook fills the entry in itself.
     pub id: String,
     /// List of the brief that holds the entry.
     pub slot: Slot,
@@ -620,7 +620,7 @@ pub(super) struct BriefAnswer {
     pub left_out: usize,
     /// All entries, including those that did not fit.
     pub entries: Vec<ShownEntry>,
-    /// File that the brief was written to.
+    /// File that the brief was written to; null if none was written.
     pub written: Option<String>,
     /// Findings of the command.
     pub findings: Vec<Finding>,
@@ -657,7 +657,7 @@ pub(super) struct BriefChangeAnswer {
     pub records: Vec<BriefRecord>,
     /// One line about the result.
     pub summary: String,
-    /// File that holds the brief, if it was updated.
+    /// File that holds the brief; null if no file was updated.
     pub written: Option<String>,
     /// Findings of the command.
     pub findings: Vec<Finding>,
@@ -779,7 +779,7 @@ impl Show for GuideAnswer {
 /// The entry that was appended to the checkpoint trail.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CheckpointAnswer {
-    /// The entry.
+    /// The appended entry.
     pub entry: Checkpoint,
     /// Findings of the command.
     pub findings: Vec<Finding>,
@@ -811,7 +811,7 @@ pub(super) struct RecoverAnswer {
     findings: Vec<Finding>,
 }
 
-/// A checkpoint and how long ago it was kept.
+/// A checkpoint and its age.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Remembered {
     ago: String,

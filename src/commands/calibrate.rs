@@ -66,12 +66,12 @@ pub(super) fn calibrate(context: &Context, args: &CalibrateArgs) -> Answer {
     answer(CalibrateAnswer { judges })
 }
 
-/// So many of so many, and where the true share lies in 95 of 100 cases.
+/// A number of hits, the number of cases, and the 95 % confidence interval of the share.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct ShareView {
     pub hits: u64,
     pub of: u64,
-    /// From 0 to 1.
+    /// Lower end of the confidence interval, from 0 to 1.
     low: f64,
     high: f64,
 }
@@ -102,13 +102,14 @@ struct KindRow {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct JointView {
     missed: ShareView,
-    /// Share that they would miss if they erred independently.
+    /// Share of faults that all judges would miss if their errors were independent.
     by_chance: f64,
-    /// Number of independent judges that would miss as much; null if unknown.
+    /// Number of independent judges that would miss as many faults; null if the judges missed none or all of them
+    /// together.
     worth: Option<f64>,
 }
 
-/// One judge.
+/// The measurements of one judge.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct JudgeRow {
     role: Role,
@@ -117,24 +118,24 @@ struct JudgeRow {
     model: Option<String>,
     /// Version of the role's prompt.
     prompt: String,
-    /// Planted faults that it rejected.
+    /// Planted faults that the judge rejected.
     caught: ShareView,
-    /// Clean cases that it rejected.
+    /// Clean cases that the judge rejected.
     alarms: ShareView,
-    /// Whether its rejections are informative: the lower bound of `caught` is above the share of `alarms`.
+    /// Whether the rejections are informative: the lower end of `caught` is above the share of `alarms`.
     tells_apart: bool,
     kinds: Vec<KindRow>,
-    /// Cases that were asked in this run; the others were answered earlier.
+    /// Number of cases that were asked in this run; the others were answered earlier.
     asked: usize,
-    /// Faults of this run that no judge was asked about, because a gate noticed them.
+    /// Number of faults of this run that no judge was asked about, because a gate noticed them.
     unusable: usize,
     /// Whether fewer faults could be planted than requested.
     is_short: bool,
-    /// Cases from the history of this repository; the others come from an example in cook.
+    /// Number of cases from the history of this repository; the others come from an example in cook.
     own: usize,
-    /// Cost of all its cases in millionths of a US dollar; null if one is unknown.
+    /// Cost of all cases of the judge in millionths of a US dollar; null if the cost of one is unknown.
     cost_micro_usd: Option<u64>,
-    /// Time of its sessions, in seconds.
+    /// Time of the sessions of the judge, in seconds.
     session_seconds: f64,
     /// Time of this run in seconds, including gates and copies.
     seconds: f64,

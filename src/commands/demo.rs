@@ -121,7 +121,7 @@ pub(crate) struct DemoAnswer {
     directory: String,
     /// Kind of the misbehaving agent; null if none misbehaved.
     culprit: Option<Culprit>,
-    /// Its violations, in order.
+    /// Violations of the misbehaving agent, in order.
     caught: Vec<CaughtViolation>,
     /// Number of sessions.
     sessions: u64,

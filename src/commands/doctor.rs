@@ -165,19 +165,19 @@ struct AgentRow {
     bin: String,
     /// Whether the program is installed and is the expected one.
     installed: bool,
-    /// Path of a program of that name.
+    /// Path of the first program of that name on PATH; null if there is none.
     path: Option<String>,
     /// Version that the program reports.
     version: Option<String>,
-    /// Whether a version of it was tested with the preset.
+    /// Whether a version of the program was tested with the preset.
     verified: bool,
-    /// Its abilities.
+    /// Capabilities of the agent.
     capabilities: Vec<&'static str>,
-    /// Problem with the program.
+    /// Problem with the program or the preset; null if there is none.
     problem: Option<String>,
-    /// Other programs of that name further on PATH; none of them runs.
+    /// Paths of other programs of that name further on PATH; cook runs none of them.
     further: Vec<String>,
-    /// The one of them that is the agent, where `path` is not.
+    /// The path in `further` of the program that is the agent, if the program at `path` is not; null otherwise.
     elsewhere: Option<String>,
 }
 
@@ -421,7 +421,7 @@ pub(super) struct RescueRow {
     id: String,
     /// Kind of the copy, and the reason for it.
     kind: String,
-    /// Time of the copy.
+    /// Time at which the copy was made.
     time: String,
     /// Files of the copy.
     files: Vec<RescueFile>,
@@ -441,9 +441,9 @@ pub(super) struct RescueFile {
 pub(super) struct RescueRef {
     /// Name of the ref.
     name: String,
-    /// ID of the object that it points to.
+    /// ID of the object that the ref points to.
     object: String,
-    /// Command that shows it.
+    /// Command that shows the content of the ref.
     shown_by: String,
 }
 

@@ -133,14 +133,14 @@ pub(super) struct GateAnswer {
     findings: Vec<Finding>,
 }
 
-/// One gate's run.
+/// The result of one gate.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Gate {
     name: String,
     run: String,
     required: bool,
     passed: bool,
-    /// Reason why it could not run.
+    /// Reason why the gate could not run, or why its run says nothing about the commit; null if there is none.
     problem: Option<String>,
     receipt: Option<Receipt>,
     /// Remarks about the run.

@@ -190,40 +190,40 @@ enum GoalState {
     Dropped,
 }
 
-/// One check.
+/// A check of the goal.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct GoalRow {
     /// Command of the check.
     check: String,
-    /// Whether it needs hidden files.
+    /// Whether the check needs hidden files.
     hidden: bool,
-    /// Whether it was green before any work.
+    /// Whether the check was already green when the goal was set.
     green_at_base: bool,
     verdict: CheckVerdict,
     why: String,
-    /// Command that shows more or fixes it; omitted if there is none.
+    /// Command that shows more or fixes the problem; absent if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     next: String,
 }
 
-/// How far a goal is.
+/// The state of a goal and of its checks.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct GoalAnswer {
     state: GoalState,
     words: String,
-    /// Digest of the goal and of everything that is frozen with it.
+    /// SHA-256 of the goal with its settings and frozen files, in hexadecimal.
     digest: String,
     branch: Option<String>,
-    /// Commit at which the goal was set.
+    /// Full ID of the commit at which the goal was set.
     base: String,
-    /// Commit that was tested; null if none was. Uncommitted work is tested as a commit without a ref.
+    /// Full ID of the tested commit; null if none was tested. Uncommitted work is tested as a commit without a ref.
     commit: Option<String>,
-    /// Whether that commit is HEAD, and not uncommitted work.
+    /// Whether the tested commit is HEAD, and not uncommitted work.
     is_head: bool,
     checks: Vec<GoalRow>,
-    /// Undeclared objections of the base's tests.
+    /// Findings of the base's tests that no commit message declares.
     lines: Vec<Line>,
-    /// Frozen files, which replace those of each commit.
+    /// Paths of the frozen files, which replace the files of each later commit.
     frozen: Vec<String>,
     /// Number of hidden files.
     hidden_files: usize,

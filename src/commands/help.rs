@@ -281,7 +281,7 @@ pub(super) struct ExplainArgs {
     pub code: Option<String>,
 }
 
-/// Codes and what they mean; `protocol/codes.json` holds all of them.
+/// Codes with their meaning; `protocol/codes.json` holds all of them.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CodesAnswer {
     codes: Vec<Explained>,

@@ -345,9 +345,9 @@ pub(super) struct IssueShowAnswer {
     tracker: &'static str,
     /// The issue.
     issue: Issue,
-    /// Issues that it depends on.
+    /// Issues that the issue depends on.
     dependencies: Vec<Link>,
-    /// Issues that depend on it.
+    /// Issues that depend on the issue.
     dependents: Vec<Link>,
     /// Comments, oldest first.
     comments: Vec<Comment>,
@@ -388,13 +388,13 @@ pub(super) struct IssueChangedAnswer {
     /// Kind of the change.
     #[schemars(extend("enum" = ["claimed", "closed", "commented", "created"]))]
     did: &'static str,
-    /// Whether it changed anything.
+    /// Whether the command changed the issue.
     changed: bool,
     /// The issue after the change.
     issue: Issue,
-    /// The key of a comment: its text ends with `[cook:KEY]`.
+    /// Key of the comment, whose text ends with `[cook:KEY]`; null without a comment.
     key: Option<String>,
-    /// Issues that the close unblocked.
+    /// Issues that closing the issue unblocked.
     unblocked: Vec<Brief>,
     /// Findings of the command.
     findings: Vec<Finding>,
@@ -423,7 +423,7 @@ pub(super) struct IssueStatusAnswer {
     current: Vec<Issue>,
     /// Number of issues that can be worked on.
     ready: usize,
-    /// Last recorded outage, which is over.
+    /// Last recorded outage of the tracker, which is over; null if there is none.
     outage: Option<Outage>,
 }
 

@@ -61,7 +61,7 @@ pub(super) struct LogAnswer {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct WorktreeLog {
     id: String,
-    /// Where the worktree is.
+    /// `here` for the current worktree, otherwise `another worktree`.
     place: &'static str,
     /// Transitions, newest first.
     transitions: Vec<LogRow>,
@@ -77,22 +77,23 @@ struct LogRow {
     seq: u64,
     /// Commit of the transition in the log.
     operation: String,
-    /// Time in UTC, in the form of RFC 3339.
+    /// Time of the transition (RFC 3339, UTC).
     time: String,
     /// Kind of the event.
     #[schemars(extend("enum" = cook_protocol::model::Event::NAMES))]
     event: String,
-    /// Dispatch rule that applied before it.
+    /// Dispatch rule that applied before the transition.
     #[schemars(with = "cook_protocol::machine::Rule")]
     rule: String,
-    /// Who caused it; `script` is a script that passed `--as-user`.
+    /// Actor that caused the transition; `script` is a script that passed `--as-user`.
     #[schemars(with = "cook_protocol::model::Actor")]
     actor: String,
-    /// Slice that it is about, or the mission.
+    /// ID of the slice that the transition is about; for a change of the brief its author, for a message its ID;
+    /// otherwise the mission anchor.
     subject: String,
     /// One sentence about the question, result, vote or answer.
     summary: String,
-    /// Whether it was undone.
+    /// Whether the transition was undone.
     undone: bool,
 }
 
@@ -203,22 +204,23 @@ fn show(store: &Store, operation: &str) -> Answer {
     })
 }
 
-/// One transition in full.
+/// One transition with its event, facts, records and changes.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct EntryAnswer {
     /// Number of the transition in the log.
     seq: u64,
     /// Commit of the transition in the log.
     operation: String,
-    /// Time in UTC, in the form of RFC 3339.
+    /// Time of the transition (RFC 3339, UTC).
     time: String,
-    /// Dispatch rule that applied before it.
+    /// Dispatch rule that applied before the transition.
     #[schemars(with = "cook_protocol::machine::Rule")]
     rule: String,
-    /// Who caused it; `script` is a script that passed `--as-user`.
+    /// Actor that caused the transition; `script` is a script that passed `--as-user`.
     #[schemars(with = "cook_protocol::model::Actor")]
     actor: String,
-    /// Slice that it is about, or the mission.
+    /// ID of the slice that the transition is about; for a change of the brief its author, for a message its ID;
+    /// otherwise the mission anchor.
     subject: String,
     /// One sentence about the question, result, vote or answer.
     summary: String,
@@ -234,11 +236,11 @@ pub(super) struct EntryAnswer {
     /// The complete event.
     #[schemars(extend("required" = ["event"]))]
     event: Map<String, Value>,
-    /// Measured facts.
+    /// Facts that were measured for the transition.
     facts: Map<String, Value>,
-    /// Records that it added to the histories.
+    /// Records that the transition added to the histories.
     records: Records,
-    /// Changes of the documents.
+    /// Fields of the documents that the transition changed.
     changes: Vec<Change>,
 }
 
@@ -325,14 +327,14 @@ pub(super) struct DiffAnswer {
     changes: Vec<Change>,
 }
 
-/// One field that differs.
+/// A field that differs.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Change {
     /// Document, field and place, joined with dots.
     path: String,
-    /// Value before; null if there was none.
+    /// Value before the change; null if there was none.
     before: Option<Value>,
-    /// Value after; null if there is none.
+    /// Value after the change; null if there is none.
     after: Option<Value>,
 }
 

@@ -129,12 +129,12 @@ fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
     }
 }
 
-/// The prompt of the role that is due, as an agent gets it.
+/// The prompt of the role that is due, as an agent receives it.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct RolePromptAnswer {
     /// The complete prompt.
     prompt: String,
-    /// Size in bytes; a token has about four bytes.
+    /// Size of the prompt in bytes; a token has about four bytes.
     bytes: usize,
 }
 

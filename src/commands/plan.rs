@@ -194,7 +194,7 @@ struct CriteriaOfSlice {
     slice_id: String,
     /// Status of the slice.
     status: SliceStatus,
-    /// Criteria, with the number that `cook plan criteria amend` takes.
+    /// Criteria of the slice, with the numbers that `cook plan criteria amend` takes.
     criteria: Vec<NumberedCriterion>,
 }
 
@@ -205,7 +205,7 @@ struct NumberedCriterion {
     number: usize,
     /// Text of the criterion.
     text: String,
-    /// Anchor of its proof; null without a proof.
+    /// Anchor of the proof of the criterion; null without a proof.
     anchor: Option<String>,
 }
 

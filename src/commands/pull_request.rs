@@ -45,7 +45,7 @@ pub(crate) struct PullRequestAnswer {
     title: String,
     /// Body in Markdown.
     body: String,
-    /// Whether the proof in it passes `cook verify`.
+    /// Whether the proof in the text passes `cook verify`.
     proven: bool,
     /// Address of the created pull request; null if none was created.
     created: Option<String>,

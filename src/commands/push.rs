@@ -189,7 +189,7 @@ impl SigningArgs {
     }
 }
 
-/// What a push did, or would do.
+/// The result of a push; for a dry run, the expected result.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct PushAnswer {
     /// Name or address of the remote.
@@ -203,19 +203,19 @@ pub(super) struct PushAnswer {
     /// Whether the branch was pushed too. If neither it nor other commits were, the repository's `pre-push`
     /// hook did not run.
     with_branch: bool,
-    /// Pushed commits that the log cites but the branch does not contain.
+    /// Number of pushed commits that the log cites but the branch does not contain.
     kept_commits: u64,
-    /// Such commits that were not pushed (`--no-keep`): others cannot verify proof that rests on them alone.
+    /// Number of such commits that were not pushed (`--no-keep`); others cannot verify proof that rests on them alone.
     withheld_commits: u64,
-    /// Transitions that the remote did not have.
+    /// Number of transitions that the remote did not have.
     transitions: u64,
-    /// Size of their files in bytes, before compression.
+    /// Size of the files of these transitions in bytes, before compression.
     bytes: u64,
-    /// Number of exchanges with agents in them.
+    /// Number of exchanges with agents in these transitions.
     exchanges: u64,
-    /// Number of messages of the user in them.
+    /// Number of messages of the user in these transitions.
     messages: u64,
-    /// Fingerprint of the key that signed the log's newest transition (`--sign`).
+    /// Fingerprint of the key that signed the log's newest transition (`--sign`); null without a signature.
     key: Option<String>,
 }
 
@@ -375,7 +375,7 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     answer(done)
 }
 
-/// What a pull took in.
+/// The result of a pull.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct PullAnswer {
     /// Name or address of the remote.
@@ -384,7 +384,7 @@ pub(super) struct PullAnswer {
     branch: String,
     /// Commit of the newest transition in the log.
     operation: String,
-    /// Number of that transition.
+    /// Number of the newest transition in the log.
     seq: u64,
     /// Number of transitions that this clone did not have.
     transitions: u64,

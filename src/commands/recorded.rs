@@ -120,7 +120,7 @@ pub(super) fn reground(
 pub(super) struct Recorded {
     /// Whether anything was written; false for a dry run, or if nothing had to change.
     pub recorded: bool,
-    /// Commit in the log; null if nothing was written.
+    /// Full ID of the commit in the log; null if nothing was written.
     pub operation: Option<String>,
 }
 
@@ -199,13 +199,13 @@ impl Show for TransitionAnswer {
     }
 }
 
-/// The answer of a command that recorded nothing, in lines.
+/// The answer of a command that recorded nothing.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct NoteAnswer {
     /// Stable name of the kind of answer.
     #[schemars(regex(pattern = "^[a-z][a-z0-9_]*$"))]
     pub what: &'static str,
-    /// The lines.
+    /// Lines of the answer.
     pub lines: Vec<String>,
     /// Findings of the command.
     pub findings: Vec<Finding>,
@@ -237,7 +237,7 @@ pub(super) fn note(what: &'static str, lines: Vec<String>) -> Answer {
 /// How many lines of a red gate's output are shown.
 const SHOWN: usize = 8;
 
-/// How a trial ended.
+/// Outcome of a trial run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TrialOutcome {
@@ -260,9 +260,10 @@ pub(crate) struct Trial {
     pub name: String,
     pub run: String,
     pub outcome: TrialOutcome,
-    /// Duration in milliseconds; null if it was not run.
+    /// Duration in milliseconds; null if the command was not run.
     pub duration_ms: Option<u64>,
-    /// Reason why it did not pass: the last lines of its output, or the obstacle. Of one that passed, what it lacks.
+    /// Reason why the command did not pass: the last lines of its output, or the obstacle. If it passed: the parts of
+    /// the clean room that it lacks.
     pub why: Vec<String>,
     /// Missing parts, with the setting that adds each.
     pub hints: Vec<String>,

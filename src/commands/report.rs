@@ -44,14 +44,14 @@ const JUSTIFICATION: &str = "brief_justification";
 /// The commands that show the transitions which a table leaves out.
 const LOG: &str = "`cook log` lists the transitions, `cook log N` shows one.";
 
-/// Where the page was written.
+/// The file to which the page was written.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct ReportAnswer {
     /// Path of the file.
     file: String,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     bytes: u64,
-    /// Whether the proof in it passes `cook verify`.
+    /// Whether the proof on the page passes `cook verify`.
     proven: bool,
 }
 

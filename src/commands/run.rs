@@ -106,7 +106,7 @@ impl Operator for Screen {
     }
 }
 
-/// What `cook run` and `cook run --once` answer.
+/// The result of `cook run` or `cook run --once`.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct RunAnswer {
     /// Cause of the end: the policy, the number of sessions, a budget, no progress, no working agent, or a
@@ -121,7 +121,7 @@ pub struct RunAnswer {
     cost_usd: f64,
     /// Number of answers without a known cost.
     cost_unknown: u64,
-    /// Refs that moved on the remote; omitted without `--from`.
+    /// Full names of the refs that moved on the remote; absent without `--from`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pushed: Option<Vec<String>>,
     next: Dispatched,

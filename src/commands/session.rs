@@ -360,23 +360,23 @@ fn no_interface(supplier: &str, name: Ref) -> Failure {
     failure
 }
 
-/// Calls as the record has them.
+/// Recorded calls of agents.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct SessionLogAnswer {
-    /// `log` or `tree`.
+    /// Command that answered: `log` or `tree`.
     #[schemars(extend("enum" = ["log", "tree"]))]
     what: &'static str,
-    /// The calls.
+    /// Recorded calls.
     calls: Vec<CallRow>,
     /// Number of all calls, listed or not.
     #[serde(skip)]
     of: usize,
 }
 
-/// One call.
+/// A recorded call.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct CallRow {
-    /// `cook session tree`: number of calls that it continues.
+    /// `cook session tree` only: number of earlier calls that the call continues, one after the other; otherwise 0.
     depth: usize,
     /// The recorded call.
     #[serde(serialize_with = "without_nulls")]
@@ -418,17 +418,17 @@ fn word(value: impl Serialize) -> String {
     json!(value).as_str().unwrap_or_default().to_owned()
 }
 
-/// What was said.
+/// The content of a session ref.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct SessionShowAnswer {
-    /// The ref.
+    /// Name of the ref.
     #[serde(rename = "ref")]
     #[schemars(with = "String", regex(pattern = super::ask::REF))]
     name: Ref,
-    /// The exchange, episode or series.
+    /// The exchange, episode or series that the ref names.
     #[schemars(with = "Map<String, Value>")]
     value: Value,
-    /// Content of the ref.
+    /// Data that the ref records about the value, such as its content hash, agent and time.
     #[schemars(with = "Map<String, Value>")]
     entry: Entry,
     /// What is shown to people, window by window.

@@ -231,35 +231,35 @@ fn make_line(meta: &Meta) -> String {
     clean(&line, Lines::Fold)
 }
 
-/// What a running `cook run` is at.
+/// State of the running `cook run`.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct RunView {
     /// Process ID of `cook run`.
     pid: u32,
-    /// Time until which the run waits for a limit or the network, in the form of RFC 3339.
+    /// Time until which the run waits for a limit or the network (RFC 3339, UTC); null if it does not wait.
     waits_until: Option<String>,
     /// Current sessions.
     sessions: Vec<SessionView>,
-    /// Path of the newest uncommitted change.
+    /// The newest uncommitted change; null if there is none.
     last_changed: Option<LastChanged>,
 }
 
-/// A path and how long ago it was changed.
+/// The newest uncommitted change.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct LastChanged {
     path: String,
-    /// Seconds since the change.
+    /// Age of the change, in seconds.
     seconds: u64,
 }
 
-/// A session that is held now.
+/// A running session.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct SessionView {
     #[serde(flatten)]
     session: LiveSession,
     /// Whether the process of the agent is running.
     alive: bool,
-    /// Seconds since its last output.
+    /// Time since the last output of the session, in seconds; null if unknown.
     quiet_seconds: Option<i64>,
 }
 
@@ -316,7 +316,7 @@ impl RunView {
     }
 }
 
-/// Where the work stands.
+/// The state of the work.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct StatusAnswer {
     mission_anchor: String,
@@ -331,7 +331,7 @@ pub(super) struct StatusAnswer {
     contract_status: String,
     /// Profile in force.
     assurance: Assurance,
-    /// Lowest profile under which a slice was accepted or a vote taken.
+    /// Lowest profile under which a slice was accepted or a vote was taken.
     lowest_assurance: Assurance,
     seq: u64,
     /// Branch of the workflow; null if HEAD is detached.
@@ -343,22 +343,22 @@ pub(super) struct StatusAnswer {
     audit: Option<Audited>,
     wave: u64,
     judgments: Judgments,
-    /// The verdicts of slices that are done or in work and the votes at HEAD, by role and agent.
+    /// Verdicts on slices that are done or in work and the votes at HEAD, by role and agent.
     judges: Vec<JudgedView>,
-    /// Contract IDs of open slices.
+    /// IDs of the contracts that open slices serve.
     unsatisfied_contract_ids: Vec<String>,
-    /// As the last re-ground named them.
+    /// IDs of the release blockers that the last re-ground named.
     release_blocker_ids: Vec<String>,
-    /// As the last re-ground named them.
+    /// High-value gaps that the last re-ground named.
     high_value_gaps: Vec<String>,
     /// Rejections that no re-ground has answered yet.
     unanswered: Vec<Blocker>,
     waiting: Option<Waiting>,
     amendments: Vec<Amendment>,
     steps: Steps,
-    /// User-only commands run with `--as-user`.
+    /// Number of user-only commands that were run with `--as-user`.
     scripted_commands: u64,
-    /// Those of the newest transitions, newest first.
+    /// Such commands among the newest transitions, newest first.
     scripted: Vec<Scripted>,
     set_aside: usize,
     /// State of the running `cook run`; null if none is running.
@@ -380,7 +380,7 @@ pub(super) struct StatusAnswer {
     stopped: Option<String>,
 }
 
-/// A slice of the plan and how far it is.
+/// A slice of the plan, with its progress.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct SliceRow {
     slice_id: String,
@@ -388,11 +388,11 @@ struct SliceRow {
     status: SliceStatus,
     criteria: usize,
     proven: usize,
-    /// Whether it is done in the log, but HEAD no longer contains its work or proof.
+    /// Whether the slice is done in the log, but HEAD no longer contains its work or proof; absent if false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gone: bool,
     attempts: u64,
-    /// Reason in the plan why it is blocked.
+    /// Reason in the plan why the slice is blocked; absent if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked: Option<String>,
 }
@@ -450,7 +450,7 @@ impl SliceRow {
     }
 }
 
-/// The review that counts.
+/// The review that counts for the slice in work.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Reviewed {
     acceptable: bool,
@@ -464,7 +464,7 @@ struct Audited {
     commit: String,
 }
 
-/// Steps that were taken, and how many there may be.
+/// Number of steps that were taken, and their limit.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Steps {
     spent: u64,
@@ -480,19 +480,19 @@ struct Scripted {
     event: String,
 }
 
-/// Verdicts of one role by one agent: whose word they are, and how many planted faults that judge caught.
+/// Verdicts of one agent in one role, and the measured quality of that judge.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct JudgedView {
     role: Role,
-    /// Number of yes verdicts; for audits, of audits without an objection.
+    /// Number of yes verdicts; for audits, number of audits without an objection.
     yes: u64,
     of: u64,
-    /// Agent that gave them; null if unknown in this clone.
+    /// Agent that gave the verdicts; null if unknown in this clone.
     agent: Option<String>,
     model: Option<String>,
-    /// Share of planted faults that it caught with the current prompt; null if uncalibrated.
+    /// Share of planted faults that the judge caught with the current prompt; null if not measured.
     caught: Option<ShareView>,
-    /// Share of clean work that it rejected.
+    /// Share of clean work that the judge rejected; null if not measured.
     alarms: Option<ShareView>,
 }
 
@@ -600,11 +600,11 @@ fn ready(context: &Context) -> Answer {
 pub(super) struct ReadyAnswer {
     /// Slices that can be selected, in order of work.
     ready: Vec<ReadyRow>,
-    /// The other open slices.
+    /// Open slices that wait for other slices.
     waiting: Vec<WaitingSlice>,
-    /// Reason why none of them can be selected now; null if they can.
+    /// Reason why none of the slices can be selected now; null if they can be selected.
     held: Option<String>,
-    /// Findings about slices of which something is not known.
+    /// Findings about slices that wait for slices whose proof has not run at HEAD.
     findings: Vec<Finding>,
 }
 
@@ -612,7 +612,7 @@ pub(super) struct ReadyAnswer {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct WaitingSlice {
     slice_id: String,
-    /// Slices that must be done first.
+    /// IDs of slices that must be done first, and texts that name outside blockers.
     waits_for: Vec<String>,
 }
 
@@ -652,7 +652,7 @@ impl Show for ReadyAnswer {
 pub struct GraphAnswer {
     /// The slices.
     pub nodes: Vec<Node>,
-    /// Edges from a slice to one that waits for it.
+    /// Edges, each from a slice to a slice that waits for it.
     pub edges: Vec<Edge>,
     /// Form of the printed graph.
     #[serde(skip)]
@@ -681,12 +681,12 @@ pub struct Node {
     pub status: SliceStatus,
 }
 
-/// One slice waits for another.
+/// A dependency between two slices.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Edge {
-    /// Slice that must be done first.
+    /// ID of the slice that must be done first.
     pub from: String,
-    /// Slice that waits.
+    /// ID of the slice that waits.
     pub to: String,
 }
 

@@ -64,18 +64,18 @@ fn parse_share(text: &str) -> Result<f64, String> {
 /// How many changed lines of a defect are shown.
 const SHOWN_LINES: usize = 8;
 
-/// The result of planting defects.
+/// The results of planting defects in a change.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct StrengthAnswer {
     /// Share of the planted defects that a gate noticed, from 0 to 1; null if none was planted.
     strength: Option<f64>,
-    /// Reason why no defect can be planted.
+    /// Reason why no defect can be planted; null if defects can be planted.
     not_applicable: Option<String>,
     /// Last commit of the change, in which defects were planted; null for another tool's report.
     head: Option<String>,
-    /// Commit that it was compared with.
+    /// Full ID of the commit that was compared with; null for another tool's report.
     base: Option<String>,
-    /// Reason for the choice of the base.
+    /// Reason for the choice of that commit; null for another tool's report.
     base_is: Option<String>,
     /// Whether a gate notices if the whole change is reverted; not part of the strength.
     reverted: Reverted,
@@ -91,14 +91,14 @@ pub(crate) struct StrengthAnswer {
     survivors: Vec<Survivor>,
     /// Number of possible defects that were not tried.
     left_out: usize,
-    /// Seed of the choice of defects: the ID of the commit.
+    /// Seed for the choice of defects: the full ID of the last commit of the change; null for another tool's report.
     seed: Option<String>,
     /// Time of the trials, in seconds.
     seconds: Option<f64>,
     /// Minimum share that was requested.
     minimum: Option<f64>,
     findings: Vec<Finding>,
-    /// Checked and skipped parts, a line each.
+    /// Completed and skipped checks, one line each.
     checked: Vec<String>,
 }
 

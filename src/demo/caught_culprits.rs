@@ -9,20 +9,20 @@ use crate::workspace::Workspace;
 use cook_repo::process::Alarm;
 use cook_repo::store::Entry;
 
-/// How one misdeed was caught.
+/// A violation that was caught, with the findings about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CaughtViolation {
     /// Role of the session.
     pub role: Role,
     /// Action of the session.
     pub did: String,
-    /// Code in the log (see `codes.json`).
+    /// Code of the finding in the log; `codes.json` explains it.
     #[schemars(with = "cook_protocol::diagnostic::Code")]
     pub code: String,
     /// Number of the transition in the log.
     #[schemars(range(min = 1))]
     pub seq: u64,
-    /// Findings, a line each.
+    /// Findings about the violation, one line each.
     pub noticed: Vec<String>,
     /// IDs for `cook doctor rescue`, and refs, that hold the reverted changes.
     pub kept: Vec<String>,

@@ -451,7 +451,7 @@ impl Default for Planted {
     }
 }
 
-/// Whether the gates notice that the whole change is not there.
+/// Whether a gate notices that the whole change is reverted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reverted {
@@ -467,14 +467,14 @@ pub(crate) enum Reverted {
 /// A defect with which every gate passes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Survivor {
-    /// The same for the same defect in the same words, wherever its lines stand.
+    /// ID of the defect. The ID of a defect that cook planted does not depend on line numbers.
     pub id: String,
     pub path: String,
-    /// From 1, at the change's last commit.
+    /// Line of the defect in the last commit of the change, from 1.
     pub line: usize,
-    /// What it does, in words.
+    /// Description of the defect.
     pub what: String,
-    /// The defect as a unified diff, where it is known.
+    /// The defect as a unified diff; null if unknown.
     pub diff: Option<String>,
 }
 

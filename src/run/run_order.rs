@@ -319,11 +319,11 @@ pub struct LiveSession {
     pub agent: String,
     /// Process ID of the agent.
     pub pid: Option<u32>,
-    /// Start time, in the form of RFC 3339.
+    /// Start time of the session (RFC 3339, UTC).
     pub began_at: String,
-    /// Time of its last output, in the form of RFC 3339.
+    /// Time of the last output of the session (RFC 3339, UTC).
     pub output_at: String,
-    /// Tool that it used last.
+    /// Tool that the session used last; null if unknown.
     pub tool: Option<String>,
 }
 

@@ -58,26 +58,26 @@ impl WholeBrief {
     }
 }
 
-/// One anchor of the brief.
+/// An anchor of the brief or of the plan's evidence, with its verdict.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct CheckedAnchor {
-    /// The entry's id; `slice: criterion` for evidence of the plan.
+    /// ID of the entry that holds the anchor; `SLICE: CRITERION` for evidence of the plan.
     pub id: String,
-    /// The list that it stands in, or `plan`.
+    /// List of the brief that holds the entry, or `plan`.
     #[serde(rename = "slot")]
     #[schemars(extend("enum" = ["forbid", "established", "learned", "open", "next", "plan"]))]
     pub place: &'static str,
-    /// As it is written.
+    /// Text of the anchor.
     pub anchor: String,
-    /// Its basis.
+    /// Kind of proof that the anchor gives.
     pub basis: Basis,
-    /// False for anchors that a free text mentions.
+    /// Whether the anchor decides about the result; false if only a free text mentions it.
     pub required: bool,
-    /// What it is worth.
+    /// Verdict on the anchor at HEAD.
     pub verdict: Verdict,
-    /// Why.
+    /// Reason for the verdict.
     pub why: String,
-    /// Where it is now, when it moved.
+    /// Anchor of the present place, if the text has moved; null otherwise.
     pub now: Option<String>,
 }
 

@@ -236,7 +236,7 @@ const BYTES_A_TOKEN: u64 = 4;
 pub struct RoleEstimate {
     pub role: Role,
     pub sessions: u64,
-    /// Input tokens of all these sessions.
+    /// Number of input tokens of all these sessions.
     pub prompt_tokens: u64,
     /// Source of the estimate: `record` for earlier calls of the role, `size` for the size of its current prompt.
     #[schemars(extend("enum" = ["record", "size"]))]
@@ -253,12 +253,12 @@ pub struct RunEstimate {
     pub assurance: Assurance,
     /// Number of open slices.
     pub slices: u64,
-    /// Whether there is no plan yet; then one slice is counted.
+    /// Whether there is no plan yet; the estimate then counts one slice.
     pub planless: bool,
     /// Rows by role.
     pub rows: Vec<RoleEstimate>,
     pub sessions: u64,
-    /// Input tokens of all these sessions.
+    /// Number of input tokens of all sessions.
     pub prompt_tokens: u64,
     /// Cost in US dollars of the roles with a known cost; null if there are none.
     #[schemars(range(min = 0))]

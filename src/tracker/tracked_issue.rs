@@ -52,7 +52,7 @@ impl From<IssueStatus> for String {
     }
 }
 
-/// One issue.
+/// An issue.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Issue {
     /// ID of the issue, one word.
@@ -69,15 +69,15 @@ pub struct Issue {
     /// Priority; the smallest number comes first.
     #[schemars(with = "Option<f64>")]
     pub priority: Option<serde_json::Number>,
-    /// Owner of the issue.
+    /// Owner of the issue; null if there is none.
     pub assignee: Option<String>,
-    /// Time of the last change, as the tracker writes it.
+    /// Time of the last change, as the tracker writes it; null if unknown.
     pub updated_at: Option<String>,
     /// Description of the issue.
     pub description: String,
 }
 
-/// What a line about another issue says of it.
+/// A short description of another issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Brief {
     /// ID of the issue.
@@ -99,11 +99,11 @@ impl Brief {
     }
 }
 
-/// One dependency, seen from either end.
+/// A dependency between two issues, as one of them lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Link {
-    /// The dependency's type, as the tracker writes it. `blocks`, `conditional-blocks` and
-    /// `waits-for` make an issue wait; `parent-child` makes a parent.
+    /// Type of the dependency, as the tracker writes it. `blocks`, `conditional-blocks` and `waits-for` make an issue
+    /// wait; `parent-child` links an issue to its parent.
     #[serde(rename = "type")]
     pub kind: String,
     /// The issue at the other end.
@@ -125,7 +125,7 @@ impl Link {
     }
 }
 
-/// One comment.
+/// A comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Comment {
     /// Author, if the tracker gives it.
@@ -192,11 +192,11 @@ pub fn carries(comment: &str, key: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "is", content = "name")]
 pub enum Holder {
-    /// Nobody owns it.
+    /// The issue has no owner.
     Nobody,
-    /// This actor owns it.
+    /// The current actor owns the issue.
     Mine,
-    /// Someone else owns it.
+    /// Another actor, whose name follows, owns the issue.
     Other(String),
 }
 
@@ -205,17 +205,17 @@ pub enum Holder {
 pub struct Reach {
     /// Parent of the issue.
     pub parent: Option<Brief>,
-    /// Open issues that wait for it.
+    /// Open issues that wait for the issue.
     pub unblocks: Vec<Brief>,
-    /// Number of open issues that wait for it, directly or indirectly.
+    /// Number of open issues that wait for the issue, directly or indirectly.
     pub unblocks_all: usize,
-    /// Number of issues on the longest chain that starts here, including this one.
+    /// Number of issues on the longest chain that starts with this issue, including it.
     pub chain: usize,
     /// Whether the numbers are complete; otherwise they are lower bounds.
     pub complete: bool,
 }
 
-/// One row.
+/// An issue that can be worked on.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReadyIssue {
     /// The issue.
@@ -223,7 +223,7 @@ pub struct ReadyIssue {
     pub issue: Issue,
     /// Owner of the issue.
     pub holder: Holder,
-    /// Issues that depend on it; null if unknown.
+    /// Issues that depend on the issue; null if unknown.
     pub reach: Option<Reach>,
 }
 

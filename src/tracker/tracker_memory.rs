@@ -31,12 +31,12 @@ pub enum MemoryError {
     Io(String, #[source] io::Error),
 }
 
-/// When and why a tracker was out of reach.
+/// Time and cause of an outage of the tracker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Outage {
     /// Message of the tracker, or the lack of an answer.
     pub why: String,
-    /// Time, in the form of RFC 3339.
+    /// Time at which the outage began (RFC 3339, UTC).
     pub since: String,
 }
 

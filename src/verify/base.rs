@@ -35,15 +35,15 @@ pub(crate) struct Ask<'a> {
 /// The commit whose contract decides, and how the one at HEAD stands to it.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Compared {
-    /// As it was named.
+    /// Name of the base, as the user gave it.
     pub name: String,
     pub commit: String,
-    /// SHA-256 of HEAD's whole contract, for `--accept-contract`.
+    /// SHA-256 of the complete contract of HEAD, in hexadecimal, for `--accept-contract`.
     #[serde(rename = "contract")]
     pub digest: String,
-    /// That digest was accepted: HEAD's contract decides.
+    /// Whether the user accepted this digest, so that the contract of HEAD decides.
     pub accepted: bool,
-    /// HEAD differs in nothing but its contract.
+    /// Whether the branch changed the contract and nothing else.
     #[serde(rename = "contract_alone")]
     pub alone: bool,
     #[serde(skip)]

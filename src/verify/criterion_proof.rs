@@ -11,7 +11,7 @@ use cook_protocol::machine::Verdict;
 use cook_protocol::model::{Accepted, Basis, EvidenceRecord};
 use std::cell::OnceCell;
 
-/// What a criterion's proof is worth.
+/// Verdict on the proof of a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProofVerdict {
@@ -48,20 +48,20 @@ impl ProofVerdict {
     }
 }
 
-/// A criterion of a done slice, and what its proof is worth.
+/// A criterion of a done slice, with the verdict on its proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Criterion {
-    /// The slice's id.
+    /// ID of the slice.
     pub slice: String,
-    /// Its words.
+    /// Text of the criterion.
     pub text: String,
-    /// Where the proof is; null where none is on record.
+    /// Anchor of the proof; null if no proof is on record.
     pub anchor: Option<String>,
-    /// What it is worth.
+    /// Verdict on the proof.
     pub verdict: ProofVerdict,
-    /// Why, for a reader.
+    /// Reason for the verdict.
     pub why: String,
-    /// The commit that this is about.
+    /// Full ID of the commit at which the proof was checked; null if it was not checked at a commit.
     pub at: Option<String>,
 }
 

@@ -12,22 +12,22 @@ use cook_repo::remote::{FORMER, Remote, Side};
 use cook_repo::store::Signed;
 use serde::Serializer;
 
-/// A question, and what was found out.
+/// The question and the answer of a verification.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Answered {
-    /// The question.
+    /// The question that the verification answers.
     pub question: String,
-    /// How the commit is the proven one, or what the answer is about.
+    /// The answer in words: how the commit relates to the proven one, or what the answer covers.
     pub answer: String,
     /// The log that it is about is there.
     #[serde(skip)]
     pub has_log: bool,
-    /// The commit that was asked about; left out where the question is not about one.
+    /// HEAD and the commit at which the work was done; absent if the question is not about a commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitStanding>,
-    /// What the proof of each criterion of a done slice is worth.
+    /// Criteria of done slices, each with the verdict on its proof.
     pub criteria: Vec<Criterion>,
-    /// The commit whose contract decides; left out where none was named.
+    /// Commit whose contract decides (`--base`), compared with HEAD; absent if none was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<Compared>,
     #[serde(skip)]
@@ -87,7 +87,7 @@ impl Answered {
 
 // How HEAD relates to the commit that was found done: it is that commit, has its tree, or is exactly its merge.
 
-/// How a commit is the proven one.
+/// Relation of HEAD to the proven commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proven {
@@ -99,20 +99,21 @@ pub enum Proven {
     MergedFrom,
 }
 
-/// The commit that was asked about, and the one that was found done.
+/// HEAD, and the commit at which the work was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CommitStanding {
-    /// HEAD; null = there is no commit yet.
+    /// Full ID of HEAD; null before the first commit.
     #[serde(serialize_with = "write_commit")]
     #[schemars(with = "Option<String>")]
     pub head: Head,
-    /// The commit that was found done; null while work is open.
+    /// Full ID of the commit at which the work was done; null while work is open.
     pub done: Option<String>,
-    /// null = it is not the proven one.
+    /// Relation of HEAD to the done commit: the same commit, the same tree, or exactly its merge; null if there is
+    /// none.
     pub how: Option<Proven>,
-    /// What the done commit was merged into.
+    /// Full ID of the commit into which the done commit was merged; null if HEAD is not such a merge.
     pub base: Option<String>,
-    /// How.
+    /// Kind of the merge; null if HEAD is not a merge of the done commit.
     #[schemars(extend(
         "enum" = ["merge", "squash", "rebase", null]
     ))]

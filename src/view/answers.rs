@@ -10,7 +10,7 @@ use cook_protocol::machine::list_votes;
 use cook_protocol::model::ActiveSlice;
 use serde::Serializer;
 
-/// What was looked at and what was found.
+/// The result of a verification.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Verified<'a> {
     #[schemars(extend(
@@ -25,7 +25,7 @@ pub(crate) struct Verified<'a> {
     findings: Vec<Judged<'a>>,
 }
 
-/// A finding and how much it weighs.
+/// A finding and its severity.
 #[derive(Serialize, schemars::JsonSchema)]
 struct Judged<'a> {
     code: Code,
@@ -233,7 +233,7 @@ fn criterion_lines(page: &mut Page, criterion: &Criterion) {
 
 // The next role, as part of every answer of a command that moves state.
 
-/// Votes that count at this HEAD, and how many are needed.
+/// Number of votes that count at the current HEAD, and number that is required.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Judgments {
     pub have: usize,
@@ -249,18 +249,18 @@ impl Judgments {
     }
 }
 
-/// The mandatory role and all that is needed to play it.
+/// The role that is due, with its task, reason and data.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Dispatched {
     schema_version: SchemaVersion,
     #[serde(flatten)]
     pub dispatch: Dispatch,
-    /// Slice in work.
+    /// ID of the slice in work; null if there is none.
     pub slice_id: Option<String>,
-    /// Number of the stop wave; 0 before the first.
+    /// Number of the current stop wave; 0 before the first one.
     pub wave: u64,
     pub judgments: Judgments,
-    /// Content of `active-slice.json` while a slice is in work.
+    /// Content of `active-slice.json` while a slice is in work, otherwise null.
     pub handoff: Option<ActiveSlice>,
     /// Ticket for `cook record --ticket`; null before `cook init`.
     pub ticket: Option<String>,
@@ -343,7 +343,7 @@ const AFTER_GOAL: &str = "`cook verify --rerun` asks its checks again, `cook pus
 
 // The answer of `cook status --cost`.
 
-/// What one agent has cost in one role.
+/// Cost of one agent in one role.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct CostRow {
     /// Role; `-` outside the workflow.
@@ -354,7 +354,7 @@ pub struct CostRow {
     pub calls: u64,
     /// Number of calls without an answer.
     pub failed: u64,
-    /// Time of all calls.
+    /// Total time of all calls, in milliseconds.
     pub milliseconds: u64,
     /// Cost of the calls with a known cost, in US dollars.
     #[serde(rename = "cost_usd", serialize_with = "write_dollars")]
@@ -363,11 +363,11 @@ pub struct CostRow {
     /// Number of calls without a known cost.
     #[serde(rename = "cost_unknown")]
     pub unknown: u64,
-    /// Input tokens that were not cached, as far as agents report them.
+    /// Number of input tokens that were not cached, as far as agents report them.
     pub input_tokens: u64,
-    /// Cached input tokens.
+    /// Number of cached input tokens.
     pub cached_tokens: u64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub output_tokens: u64,
 }
 
@@ -424,7 +424,7 @@ pub(crate) fn tell_dollars(micro: u64) -> String {
     }
 }
 
-/// What agents have cost.
+/// The cost of agents.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct CostAnswer {
     /// Rows by role and agent.

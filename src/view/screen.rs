@@ -254,7 +254,7 @@ fn show(text: &str) -> String {
     without_tags(&clean(text, Lines::Fold))
 }
 
-/// What any command answers with `--json` when it could not do its work.
+/// The `--json` answer of a command that failed.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Failed<'a> {
     error: Wrong<'a>,
@@ -264,16 +264,16 @@ pub(crate) struct Failed<'a> {
 #[derive(Serialize, schemars::JsonSchema)]
 struct Wrong<'a> {
     code: Code,
-    /// Place of the first finding: the path of a field, a file or a slice.
+    /// Place of the first finding: the path of a field, a file or a slice; null if there is none.
     path: Option<&'a str>,
     message: &'a str,
     findings: &'a [Finding],
     causes: &'a [String],
-    /// The first hint.
+    /// The first hint; null if there is none.
     hint: Option<&'a str>,
-    /// The exact next commands.
+    /// Next commands, exactly as they can be run.
     hints: &'a [String],
-    /// For a failed call of an agent: refs that can be continued.
+    /// For a failed call of an agent: refs from which the conversation can continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<&'a PriorRefs>,
 }

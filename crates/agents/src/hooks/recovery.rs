@@ -23,25 +23,25 @@ const NEWEST: usize = 320;
 const ROLE: usize = 160;
 const COMMAND: usize = 320;
 
-/// What the session works on.
+/// The slice or issue that the session works on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, schemars::JsonSchema)]
 pub struct Item {
-    /// Slice or issue id.
+    /// ID of the slice or issue.
     pub id: String,
-    /// What it is for.
+    /// Goal of the slice, or title of the issue.
     pub title: String,
-    /// Where it stands.
+    /// Status of the slice or issue.
     pub status: String,
-    /// `slice`, or the tracker's type.
+    /// `slice`, or the type of the issue in the tracker.
     #[serde(rename = "type")]
     pub kind: String,
-    /// As its owner writes it.
+    /// Priority: a number for a slice, `P` and a number for an issue, or `none`.
     pub priority: String,
-    /// What it is a part of: id and title.
+    /// ID and title of the parent issue; null if there is none.
     pub parent: Option<String>,
-    /// What waits for it: id and title.
+    /// IDs and titles of the open slices or issues that wait for this one.
     pub unblocks: Vec<String>,
-    /// Others that are in progress.
+    /// Number of other issues that are in progress.
     pub others: usize,
     /// The tracker has it; otherwise it is a slice of the plan.
     #[serde(skip)]

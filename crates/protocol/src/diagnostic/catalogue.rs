@@ -48,7 +48,7 @@ macro_rules! codes {
 
 // The severity of a code, and its family.
 
-/// How much a code weighs in `cook verify`.
+/// Severity of a code in `cook verify`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -64,7 +64,7 @@ pub enum Severity {
     Error,
 }
 
-/// Where a code is used.
+/// Family of a code: where cook raises it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]

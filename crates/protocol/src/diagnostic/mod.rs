@@ -25,15 +25,15 @@ macro_rules! finding {
 }
 pub(crate) use finding;
 
-/// One thing that was found.
+/// A finding of a command.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// Code of the catalogue, `codes.json`.
+    /// Code of the finding; `codes.json` explains it.
     pub code: Code,
-    /// What is wrong here.
+    /// Description of the problem.
     // A lowercase fragment without a final period.
     pub message: String,
-    /// File, field or slice.
+    /// File, field or slice that the finding concerns; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
@@ -89,12 +89,12 @@ pub enum FailureKind {
     Held,
 }
 
-/// What a failed call of an agent leaves to go on from.
+/// Refs from which a conversation can continue after a failed call of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PriorRefs {
-    /// The newest context window.
+    /// Ref of the newest episode (context window); null if there is none.
     pub episode: Option<String>,
-    /// The newest chain of windows.
+    /// Ref of the newest series (chain of episodes); null if there is none.
     pub series: Option<String>,
 }
 

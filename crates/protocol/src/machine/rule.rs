@@ -114,24 +114,24 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Who is due, and why.
+/// The role that is due, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dispatch {
-    /// The rule that answered.
+    /// Dispatch rule that applies.
     pub rule: Rule,
-    /// The role it names; none when the work is stopped.
+    /// Role that the rule names; null if the work is stopped.
     pub role: Option<Role>,
-    /// Where in the protocol that is.
+    /// Phase of the protocol; it follows from the dispatch rule that applies.
     pub phase: Phase,
-    /// Whether work goes on. `await_user_input` while another branch is checked out.
+    /// Whether the work continues; `await_user_input` while another branch is checked out.
     pub policy: Policy,
-    /// What the role is to do, imperative.
+    /// Task of the role, in the imperative.
     pub action: String,
-    /// Why this rule answered.
+    /// Reason why the rule applies.
     pub reason: String,
-    /// A command that a person or cook must run before the role can succeed.
+    /// Command that a person or cook must run first; null if there is none.
     pub blocking_command: Option<String>,
-    /// What was noticed on the way.
+    /// Findings of the dispatch.
     pub findings: Vec<Finding>,
 }
 
@@ -142,13 +142,13 @@ impl Dispatch {
     }
 }
 
-/// What one rule looked at and whether it answered.
+/// One rule: the facts that it examined, and whether it applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trace {
-    /// The rule.
+    /// ID of the rule.
     pub rule: Rule,
-    /// None = not reached, because an earlier rule answered.
+    /// Whether the rule applied; null if an earlier rule applied, so that this one was not reached.
     pub fired: Option<bool>,
-    /// What it saw.
+    /// Facts that the rule examined, in words.
     pub saw: String,
 }

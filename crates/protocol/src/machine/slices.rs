@@ -16,20 +16,20 @@ pub struct SliceGraph<'a> {
     nodes: BTreeMap<&'a str, NodeIndex>,
 }
 
-/// One row of the ready list.
+/// A slice that can be selected.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReadyRow {
-    /// The slice.
+    /// ID of the slice.
     pub slice_id: String,
-    /// Its goal.
+    /// Purpose of the slice.
     pub goal: String,
-    /// Its priority class.
+    /// Rank in the order of work; the smallest number comes first.
     pub priority: crate::model::Priority,
-    /// Open slices that wait for it and nothing else.
+    /// IDs of the open slices that wait only for this slice.
     pub unblocks: Vec<String>,
-    /// Open slices that wait for it, directly or not.
+    /// Number of open slices that wait for this slice, directly or indirectly.
     pub unblocks_all: usize,
-    /// Slices on the longest chain that starts here, itself among them.
+    /// Number of slices on the longest chain that starts with this slice, including it.
     pub chain: usize,
 }
 

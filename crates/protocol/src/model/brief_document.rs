@@ -162,31 +162,32 @@ impl<'de> Deserialize<'de> for BriefLine {
     }
 }
 
-/// An entry that somebody added.
+/// An entry of the brief that an agent or the user added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BriefEntry {
-    /// Digest of slot, claim and the anchor's target as first stamped.
+    /// ID of the entry: `e` and 12 hexadecimal digits of a digest of its slot, its claim and the target of its anchor
+    /// as first stamped.
     #[serde(with = "Text")]
     pub id: String,
-    /// What it says.
+    /// Content of the entry: its slot and the fields of that slot.
     pub line: BriefLine,
-    /// Who added it, as they call themselves.
+    /// Name of the author, as the author gave it.
     #[serde(with = "Text")]
     pub by: String,
-    /// When.
+    /// Time at which the entry was added or reworded (RFC 3339, UTC).
     pub recorded_at: Timestamp,
-    /// Number of the transition that added it.
+    /// Number of the transition that added or reworded the entry.
     pub seq: Count,
-    /// The session it came from, when known.
+    /// ID of the session that added or reworded the entry; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The cycle it was added in: whole briefs taken in before it.
+    /// Number of whole briefs that had been taken in, including the one that brought the entry.
     pub cycle: Count,
-    /// The established entry that this question was.
+    /// ID of the established entry that became this question; absent for other entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demoted_from: Option<String>,
-    /// Where its anchor pointed when it was written down.
+    /// State of the place of the anchor when the entry was written; absent if nothing was stamped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
 }
@@ -195,41 +196,41 @@ pub struct BriefEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuideProposal {
-    /// The whole new text.
+    /// Complete new text of the guide.
     #[serde(with = "Text")]
     pub content: String,
-    /// Why.
+    /// Reason for the proposal.
     pub reason: String,
 }
 
-/// What an artifact proposes for the agent guide; applied by hand only.
+/// A proposed text of the agent guide; only the user applies it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuideUpdate {
-    /// The whole new text of the guide.
+    /// Complete new text of the guide.
     #[serde(with = "Text")]
     pub content: String,
-    /// Why.
+    /// Reason for the proposal.
     pub reason: String,
-    /// Who proposed it.
+    /// Name of the author of the proposal.
     #[serde(with = "Text")]
     pub by: String,
-    /// Number of the transition that brought it.
+    /// Number of the transition that recorded the proposal.
     pub seq: Count,
 }
 
-/// What agents and the user added to the continuation brief: `brief.json`. It is there
-/// from the first addition on.
+/// Entries that agents and the user added to the continuation brief: `brief.json`. The file is absent before the first
+/// addition.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BriefDocument {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// Whole briefs taken in so far (imports, re-grounds that bring one).
+    /// Number of whole briefs that were taken in so far, by imports and re-grounds.
     pub cycle: Count,
-    /// The live entries, in the order they came.
+    /// Live entries, in the order in which they were added.
     pub entries: Vec<BriefEntry>,
-    /// The proposed agent guide, if any.
+    /// Proposed text of the agent guide; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guide: Option<GuideUpdate>,
 }
@@ -321,7 +322,7 @@ pub struct BriefFacts {
     pub messages: BTreeSet<String>,
 }
 
-/// What a line of `brief-history.jsonl` tells.
+/// Kind of a record of `brief-history.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -341,36 +342,36 @@ pub enum Cause {
     Restored,
 }
 
-/// A message of the user's, or what became of an entry of the brief: a line of
-/// `brief-history.jsonl`, which is only ever appended to.
+/// A message of the user or a change of an entry of the brief: one line of `brief-history.jsonl`, to which lines are
+/// only appended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BriefRecord {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// What happened.
+    /// Kind of the record: `said` for a message, otherwise the change of the entry.
     #[serde(rename = "type")]
     pub kind: Cause,
-    /// When.
+    /// Time of the message or change (RFC 3339, UTC).
     pub recorded_at: Timestamp,
-    /// Number of the transition that wrote it.
+    /// Number of the transition that wrote the record.
     pub seq: Count,
-    /// The message's or the entry's id.
+    /// ID of the message (`msg-N`) or of the entry.
     #[serde(with = "Text")]
     pub id: String,
-    /// The message, or the entry as it was rendered.
+    /// Text of the message; for an entry, its slot and its rendered text.
     #[serde(with = "Text")]
     pub text: String,
-    /// Who did it: a name, for a message `user` or `script`.
+    /// Name of the author; `user` or `script` for a message, `undo` for a change by `cook undo`.
     #[serde(with = "Text")]
     pub by: String,
-    /// What it points at: the entry that follows, or the user's message.
+    /// Cause of the change: ID of a live entry, `user@ID` of a message, or `undo`; absent for messages and additions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// Why, in words.
+    /// Reason for the change; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The session, when known.
+    /// ID of the session of the author; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }

@@ -32,42 +32,43 @@ pub const STOP_VERIFIER_SCRIPTS: [&str; 2] = [
     ".agent/verify_completion_control_plane.sh",
 ];
 
-/// How a repository runs the completion protocol: `profile.json`. Tracked in git.
+/// Settings of the completion protocol for a repository: `profile.json`, which is tracked in git.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
     /// Name of the protocol.
     pub protocol_id: ProtocolId,
-    /// The repository's name.
+    /// Name of the repository.
     #[serde(with = "Text")]
     pub project_name: String,
-    /// Judges that must agree at one HEAD in one wave; 0 only under `lite`.
+    /// Number of judges that must agree at one HEAD in one stop wave; 0 only under `lite`.
     pub required_stop_judges: Count,
-    /// How much of the protocol is asked for; absent = `strict`. The user's alone to choose.
+    /// Assurance profile: how much of the protocol is required; absent for `strict`. Only the user may change it.
     #[serde(default, skip_serializing_if = "Assurance::is_strict")]
     pub assurance: Assurance,
-    /// How the judges' votes add up.
+    /// Rule by which the votes of the judges are combined.
     #[serde(default)]
     pub stop_aggregation_policy: Aggregation,
-    /// Order in which slices are worth doing (`protocol/completion.md#order-of-work`).
+    /// Name of the rule for the order of work (`protocol/completion.md#order-of-work`).
     pub priority_policy_id: PriorityPolicy,
-    /// What kind of work this is.
+    /// Label for the kind of work; `state.json` repeats it.
     #[serde(default = "task_type", with = "Text")]
     pub task_type: String,
-    /// Which rubric reviewers, auditors and judges fill in.
+    /// Label for the rubric of reviewers, auditors and judges; `state.json` repeats it.
     #[serde(default = "evaluation_profile", with = "Text")]
     pub evaluation_profile: String,
-    /// Paths that hold documentation.
+    /// Paths of the documentation.
     #[serde(with = "Texts")]
     pub docs_surfaces: Vec<String>,
-    /// A job in which no command ran passes `cook verify --strict`. The user's alone to choose.
+    /// Whether a job in which no command ran may pass `cook verify --strict`; absent if false. Only the user may change
+    /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub text_proof_alone: bool,
 }
 
-/// The one protocol.
+/// Name of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
 pub enum ProtocolId {
@@ -76,7 +77,7 @@ pub enum ProtocolId {
     Completion,
 }
 
-/// The one way to add up votes.
+/// Rule by which the votes of the judges are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
 pub enum Aggregation {
@@ -85,7 +86,7 @@ pub enum Aggregation {
     Unanimous,
 }
 
-/// The one order of work.
+/// Name of the rule for the order of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
 pub enum PriorityPolicy {

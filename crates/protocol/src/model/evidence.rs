@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use strum::{IntoStaticStr, VariantArray};
 
-/// What kind of proof an anchor is.
+/// Kind of proof that an anchor gives.
 #[derive(
     Debug,
     Clone,
@@ -46,36 +46,37 @@ impl Basis {
     }
 }
 
-/// One criterion's proof as cook stamped it.
+/// The proof of one criterion, as checked and stamped by cook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvidenceRecord {
-    /// The criterion's text. One that is no longer among the slice's criteria was dropped with this proof.
+    /// Text of the criterion; a criterion that the slice no longer has was dropped, because this proof shows that it
+    /// holds.
     #[serde(with = "Text")]
     pub criterion: String,
-    /// Where the proof is.
+    /// Anchor of the proof, such as `path:line`, `test:NAME` or `cmd:COMMAND#TEXT`.
     #[serde(with = "Text")]
     pub anchor: String,
-    /// What kind of proof it is.
+    /// Kind of proof.
     pub basis: Basis,
-    /// Receipt id, for anchors that a receipt backs.
+    /// ID of the receipt that backs the proof; absent if no receipt does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<String>,
-    /// HEAD when it was checked.
+    /// Full ID of HEAD when the proof was checked.
     #[serde(with = "Text")]
     pub head_sha: String,
-    /// When it was checked.
+    /// Time at which the proof was checked (RFC 3339, UTC).
     pub recorded_at: Timestamp,
-    /// The lines that it showed: of a place, a symbol's line, or a section.
+    /// The accepted lines: a range, the line of a symbol, or a section; absent for other anchors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Vec<String>>,
-    /// Id of the tree that holds the tests as they were then; the log keeps it.
+    /// Object ID of the tree that holds the accepted version of the tests; the log keeps this tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<String>,
-    /// The tree on which a transition last found that these tests pass.
+    /// Object ID of the tree of HEAD at which a transition last found that these tests pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_at: Option<String>,
-    /// Why the user gave it up: it is asked no more.
+    /// Reason why the user gave up the proof, which is no longer checked; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retired: Option<String>,
 }
@@ -114,8 +115,7 @@ pub struct KeptProof {
     pub declared_at: Option<String>,
 }
 
-/// A stamped record. A plain text is what older writers left: it is read and proves
-/// nothing.
+/// A checked proof. A plain text comes from an older version of the format and proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Evidence {
@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for Evidence {
     }
 }
 
-/// Where a gate ran.
+/// Place where a gate ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
@@ -170,7 +170,7 @@ pub enum Place {
     Worktree,
 }
 
-/// What earlier runs had left where a gate ran.
+/// State of the caches where a gate ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Caches {
@@ -180,7 +180,7 @@ pub enum Caches {
     Empty,
 }
 
-/// What kept a gate's processes.
+/// Sandbox of a gate's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxKind {
@@ -190,74 +190,76 @@ pub enum SandboxKind {
     None,
 }
 
-/// The program that a command's first word was found to be.
+/// The program that the first word of a command refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// Where it is.
+    /// Path of the program file, as found on the search path.
     #[serde(with = "Text")]
     pub path: String,
-    /// Digest of its bytes.
+    /// SHA-256 of the program file, in hexadecimal.
     #[serde(with = "Text")]
     pub sha256: String,
 }
 
-/// One run of one gate, as cook saw it.
+/// The record of one run of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
-    /// The command as it was configured.
+    /// Command line, as configured.
     #[serde(with = "Text")]
     pub command: String,
-    /// What was executed, word by word.
+    /// Words of the executed command; the first one is the program, as the command names it.
     pub argv: Vec<String>,
-    /// Where, relative to the worktree's root.
+    /// Directory of the run, relative to the root of the worktree or clean room; `.` for the root.
     pub cwd: String,
-    /// Exit code; null when it was ended by a signal or a timeout.
+    /// Exit code; null if a signal ended the process, as it usually does after a timeout.
     #[serde(with = "OptionalI32")]
     pub exit_code: Option<i32>,
-    /// True when cook ended it at its timeout.
+    /// Whether cook ended the process because it reached its time limit; absent if false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
-    /// Wall time in milliseconds.
+    /// Wall time of the run, in milliseconds.
     pub duration_ms: Count,
-    /// Digest of everything it wrote to stdout.
+    /// SHA-256 of the complete standard output, in hexadecimal.
     #[serde(with = "Text")]
     pub stdout_sha256: String,
-    /// Digest of everything it wrote to stderr.
+    /// SHA-256 of the complete standard error output, in hexadecimal.
     #[serde(with = "Text")]
     pub stderr_sha256: String,
-    /// Digest of what it says of each test, as JSON.
+    /// SHA-256 of the results of the individual tests as JSON, in hexadecimal; absent in older receipts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcomes_sha256: Option<String>,
-    /// The last lines of its output.
+    /// Last lines of standard output, followed by the last lines of standard error.
     pub tail: String,
-    /// HEAD it ran at; null on an unborn branch.
+    /// Full ID of the tested commit, or of HEAD for a run in the worktree; null on an unborn branch.
     #[serde(deserialize_with = "Option::deserialize")]
     pub head_sha: Option<String>,
-    /// Tree it ran on; null on an unborn branch.
+    /// Object ID of the tree of that commit; null on an unborn branch.
     #[serde(deserialize_with = "Option::deserialize")]
     pub tree_oid: Option<String>,
-    /// Digest of what of that tree its gate says something about, where that is not all of it.
+    /// SHA-256 of the modes, object IDs and paths of the files that match the `paths` of the gate, in hexadecimal;
+    /// absent if the gate names no `paths`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope_sha256: Option<String>,
-    /// Where it ran; only what ran in a clean room proves something.
+    /// Place of the run; only a run in a clean room counts as proof.
     pub place: Place,
-    /// What earlier runs had left there.
+    /// State of the caches: `kept` if they could hold files of earlier runs, otherwise `empty`.
     pub caches: Caches,
-    /// What kept its processes.
+    /// Sandbox of the processes; `none` if they had all permissions of the user.
     pub sandbox: SandboxKind,
-    /// The program; null for one of the repository itself.
+    /// The program that was found on the search path; null if the command names it by a path, or if the file cannot be
+    /// read.
     #[serde(deserialize_with = "Option::deserialize")]
     pub program: Option<Program>,
-    /// Digest of the settings that prepared the place.
+    /// SHA-256 of the settings that prepare the clean room, in hexadecimal.
     #[serde(with = "Text")]
     pub preparation_sha256: String,
-    /// Variables of the user's environment that it did not get.
+    /// Names of the user's environment variables that the run did not get.
     pub dropped_env: Vec<String>,
-    /// When it started.
+    /// Start time (RFC 3339, UTC).
     pub started_at: Timestamp,
-    /// Digest of all the rest.
+    /// ID of the receipt: SHA-256 of the other fields as JSON with sorted keys, in hexadecimal.
     #[serde(with = "Text")]
     pub id: String,
 }
@@ -283,7 +285,7 @@ impl Receipt {
     }
 }
 
-/// What `verification-evidence.json` speaks of.
+/// Subject of `verification-evidence.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -294,7 +296,7 @@ pub enum Subject {
     CurrentHead,
 }
 
-/// How the verification went.
+/// Result of the verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -314,42 +316,42 @@ pub enum ArtifactType {
     Evidence,
 }
 
-/// What was verified last, and how it went: `verification-evidence.json`.
+/// Subject and result of the last verification: `verification-evidence.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerificationEvidence {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// Kind of document.
+    /// Kind of document; a constant.
     pub artifact_type: ArtifactType,
-    /// What it speaks of.
+    /// Subject of the verification: a slice, the commit at HEAD, or nothing yet.
     pub subject_type: Subject,
-    /// The slice, when it speaks of one.
+    /// ID of the slice; null if the subject is not a slice.
     #[serde(deserialize_with = "Option::deserialize")]
     pub slice_id: Option<String>,
-    /// What the slice is for.
+    /// Purpose of the slice, or the words of a reached goal; null otherwise.
     #[serde(deserialize_with = "Option::deserialize")]
     pub goal: Option<String>,
-    /// Contracts the slice serves.
+    /// IDs of the contracts that the slice serves; empty if the subject is not a slice.
     #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
-    /// The commit the slice started from.
+    /// Full ID of the commit at which the slice or the goal started; null otherwise.
     #[serde(deserialize_with = "Option::deserialize")]
     pub basis_commit: Option<String>,
-    /// The commit that was verified.
+    /// Full ID of the verified commit; null if nothing was verified yet.
     #[serde(deserialize_with = "Option::deserialize")]
     pub head_sha: Option<String>,
-    /// What was run.
+    /// Commands that were run; after the selection of a slice, its own commands, which have not run yet.
     #[serde(with = "Texts")]
     pub verification_commands: Vec<String>,
-    /// How it went.
+    /// Result of the verification; `not_recorded` if no gate has run.
     pub outcome: Outcome,
-    /// When.
+    /// Time at which the result was recorded (RFC 3339, UTC); null if there is none yet.
     #[serde(deserialize_with = "Option::deserialize")]
     pub recorded_at: Option<Timestamp>,
-    /// One line for people.
+    /// Summary for people, in one line.
     pub summary: String,
-    /// The receipts.
+    /// Receipts of the runs.
     #[serde(default)]
     pub runs: Vec<Receipt>,
 }
@@ -604,7 +606,7 @@ fn check_path(path: &str) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// What an anchor is worth now.
+/// Verdict on an anchor at the current HEAD.
 #[derive(
     Debug,
     Clone,
@@ -638,30 +640,29 @@ pub enum Verdict {
     Malformed,
 }
 
-/// The place an anchor pointed at when it was written down, so that it can be told
-/// later whether the same thing still stands there, also when its commit is gone.
+/// State of the place of an anchor when the anchor was written, by which the same text can be found later.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stamp {
-    /// HEAD then; null on an unborn branch.
+    /// Full ID of HEAD at that time; absent on an unborn branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// The branch then; null = detached.
+    /// Short name of the branch at that time; absent if HEAD was detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Blob id of the file then.
+    /// Object ID of the blob of the file at that time; absent if the anchor names no text in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
-    /// Digest of the anchored lines.
+    /// SHA-256 of the anchored lines, in hexadecimal; absent if the anchor names no text in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_sha256: Option<String>,
-    /// The same with the line before and the line after.
+    /// SHA-256 of the anchored lines with the line before and the line after, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_sha256: Option<String>,
-    /// First anchored line, from 1.
+    /// Number of the first anchored line, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<Count>,
-    /// How many lines are anchored.
+    /// Number of anchored lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<Count>,
 }

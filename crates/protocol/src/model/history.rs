@@ -9,7 +9,7 @@ use strum::IntoStaticStr;
 
 // Append-only records: `slice-history.jsonl` and `stop-check-history.jsonl`.
 
-/// What happened to a slice.
+/// Kind of a record of `slice-history.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, JsonSchema)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -22,60 +22,60 @@ pub enum SliceRecordType {
     Reopened,
 }
 
-/// What happened to a slice: a line of `slice-history.jsonl`, which is only ever appended
-/// to.
+/// An event of a slice: one line of `slice-history.jsonl`, to which lines are only appended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SliceRecord {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// What happened.
+    /// Kind of the event.
     #[serde(rename = "type")]
     pub kind: SliceRecordType,
-    /// When.
+    /// Time of the event (RFC 3339, UTC); imported records may hold another text or a number.
     pub recorded_at: Timestamp,
-    /// To which slice.
+    /// ID of the slice.
     #[serde(with = "Text")]
     pub slice_id: String,
-    /// The slice's commit that the record speaks of.
+    /// Full ID of the slice's newest commit at the event.
     #[serde(with = "Text")]
     pub commit_sha: String,
-    /// HEAD at that moment.
+    /// Full ID of HEAD at the event.
     #[serde(with = "Text")]
     pub head_sha: String,
-    /// Number of the transition that wrote it; left out in imported records.
+    /// Number of the transition that wrote the record; absent in imported records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Count>,
-    /// Role whose report it transcribes.
+    /// Role that wrote the report; absent if there is no report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// `accepted`: by which rules cook accepted it itself.
+    /// For an `accepted` record without a report: name and version of the rules by which cook accepted the slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// A report as it was understood.
+    /// Report that caused the event; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportRecord>,
-    /// Digest of the report's text.
+    /// SHA-256 of the text of the report, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_sha256: Option<String>,
-    /// The exchange the report came from.
+    /// ID of the exchange or session that produced the report; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Receipt ids of the gates that were run for it.
+    /// For `implemented` and `accepted`: IDs of the receipts of the gates that ran for the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipts: Option<Vec<String>>,
-    /// `implemented`: every commit the report claims.
+    /// For `implemented`: full IDs of all commits that the slice claims since it was selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed: Option<Vec<String>>,
-    /// `reviewed`, `audited`: digest of the criteria that were judged.
+    /// For `reviewed` and `audited`: SHA-256, in hexadecimal, of what was judged: the criteria, the user's answers and
+    /// the offered proofs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria_sha256: Option<String>,
-    /// `reopened`: what must be fixed.
+    /// For `reopened`: findings that must be fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
 }
 
-/// The one kind of stop record.
+/// Kind of a record of `stop-check-history.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -83,48 +83,47 @@ pub enum StopRecordType {
     Judgment,
 }
 
-/// One judge's vote: a line of `stop-check-history.jsonl`, which is only ever appended
-/// to.
+/// The vote of one judge: one line of `stop-check-history.jsonl`, to which lines are only appended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StopRecord {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// The one kind of record.
+    /// Kind of the record; a constant.
     #[serde(rename = "type")]
     pub kind: StopRecordType,
-    /// When.
+    /// Time of the vote (RFC 3339, UTC); imported records may hold another text or a number.
     pub recorded_at: Timestamp,
-    /// The HEAD that was judged.
+    /// Full ID of the HEAD that was judged.
     #[serde(with = "Text")]
     pub head_sha: String,
-    /// The vote.
+    /// Whether the judge votes that the project can stop.
     pub can_stop: bool,
-    /// Blockers the judge counts.
+    /// Number of blockers that the judge counts.
     pub blocker_count: Count,
-    /// High-value gaps the judge counts.
+    /// Number of high-value gaps that the judge counts.
     pub high_value_gap_count: Count,
-    /// The wave it belongs to.
+    /// Number of the stop wave to which the vote belongs; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_wave_id: Option<Count>,
-    /// Number of the transition that wrote it; left out in imported records.
+    /// Number of the transition that wrote the record; absent in imported records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Count>,
-    /// Role whose report it transcribes.
+    /// Role that wrote the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// A report as it was understood.
+    /// Report of the judge; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportRecord>,
-    /// Digest of the report's text.
+    /// SHA-256 of the text of the report, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_sha256: Option<String>,
-    /// The exchange the report came from.
+    /// ID of the exchange or session that produced the report; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// One dimension's verdict.
+/// Verdict on one dimension of a rubric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, JsonSchema)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -135,13 +134,13 @@ pub enum RubricVerdict {
     Fail,
 }
 
-/// One line of a rubric.
+/// One dimension of a rubric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RubricEntry {
-    /// pass, concern or fail.
+    /// Verdict on the dimension: `pass`, `concern` or `fail`.
     pub verdict: RubricVerdict,
-    /// Why.
+    /// Reason for the verdict.
     pub why: String,
 }
 
@@ -152,11 +151,11 @@ pub type Rubric = BTreeMap<String, RubricEntry>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportRecord {
-    /// Whose report it is.
+    /// Role that wrote the report.
     pub role: Role,
-    /// Text of each field, by key.
+    /// Texts of the fields, by field key.
     pub fields: BTreeMap<String, String>,
-    /// The four dimensions, by key.
+    /// Rubric with four dimensions, by dimension key; absent if the role has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<Rubric>,
 }
@@ -196,7 +195,7 @@ pub struct Citation {
 
 // The checkpoint trail: one line of `checkpoints.jsonl` for each entry, outside the documents.
 
-/// What made an entry.
+/// Cause of an entry of the checkpoint trail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, JsonSchema)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -217,32 +216,31 @@ pub enum CheckpointKind {
     Prompt,
 }
 
-/// An entry of the checkpoint trail. Two entries with one id are one entry.
-/// Fields of a later cook are read over.
+/// An entry of the checkpoint trail. Two entries with one ID are one entry. Fields of a later cook are read over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checkpoint {
-    /// Its name; first in the line, so that it is found without parsing.
+    /// ID of the entry; it is the first key of the line, so that it can be found without parsing.
     #[schemars(length(min = 1, max = 100))]
     pub id: String,
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// When.
+    /// Time of the entry (RFC 3339, UTC).
     #[schemars(with = "String")]
     pub at: Timestamp,
-    /// What made it.
+    /// Cause of the entry.
     pub kind: CheckpointKind,
-    /// One or more lines, at most 4,096 bytes.
+    /// Text of the entry: one or more lines, at most 4,096 bytes.
     pub text: String,
-    /// The slice or issue it belongs to.
+    /// ID of the slice or issue that the entry belongs to; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
-    /// The session it comes from.
+    /// ID of the session that the entry comes from; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The agent of that session.
+    /// Name of the agent of that session; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The commit, in full.
+    /// Full ID of the commit that the entry belongs to; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }

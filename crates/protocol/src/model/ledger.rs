@@ -265,7 +265,7 @@ pub struct RoomCheck {
     pub remarks: Vec<String>,
 }
 
-/// What a stopped workflow waits for.
+/// Kind of question or obstacle for which the work is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingKind {
@@ -285,32 +285,32 @@ pub enum WaitingKind {
     Cancel,
 }
 
-/// Why the work is stopped and the one command that leaves it.
+/// The question or obstacle for which the work is stopped, and the command that clears it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waiting {
-    /// What kind of thing is waited for.
+    /// Kind of question or obstacle.
     pub kind: WaitingKind,
-    /// What exactly.
+    /// The question or obstacle, in words.
     pub what: String,
-    /// The command that leaves it.
+    /// Command that answers the question or clears the obstacle.
     pub exit: String,
-    /// Whose question it is; none where a plan asked or nobody did.
+    /// Role that asked the question; absent if no role asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asker: Option<Role>,
 }
 
-/// An amended criterion; shown to reviewers and judges.
+/// A criterion that the user amended; reviewers and judges see the amendment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Amendment {
-    /// The slice.
+    /// ID of the slice.
     pub slice_id: String,
-    /// The text before.
+    /// Text of the criterion before the amendment.
     pub old: String,
-    /// The text after.
+    /// Text of the criterion after the amendment.
     pub new: String,
-    /// Why.
+    /// Reason that the user gave.
     pub reason: String,
 }
 
@@ -547,16 +547,16 @@ impl AnsweredRejection {
     }
 }
 
-/// A `no` of a wave that HEAD left behind or that was undone, of a review whose criteria are others
-/// now or whose slice is cancelled, or of the last audit before the end; or words of the user's that no
-/// open or done slice holds to: it must be answered.
+/// A rejection that a re-ground must answer: a `no` vote of an undone wave or of an earlier HEAD, a `no` review whose
+/// criteria changed or whose slice was cancelled, or the last audit before the end. Also an answer of the user that no
+/// open or done slice carries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Blocker {
-    /// Short id: `no-`, `review-`, `audit-` or `answer-` and the log sequence of the vote, the review, the
-    /// audit or the user's answer.
+    /// Short ID: `no-`, `review-`, `audit-` or `answer-`, and the log sequence number of the vote, review, audit or
+    /// answer.
     pub id: String,
-    /// What it names.
+    /// Blockers, requests or findings that the rejection names, or the words of the user; one text each.
     pub what: Vec<String>,
 }
 
@@ -678,7 +678,7 @@ impl Goal {
     }
 }
 
-/// What is said of a check, or of all of them.
+/// Verdict on a check of a goal, or on all of its checks.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

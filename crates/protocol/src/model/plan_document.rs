@@ -17,7 +17,7 @@ use strum::IntoStaticStr;
 
 // `plan.json`: the ordered backlog of slices.
 
-/// Where a slice stands.
+/// Status of a slice.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoStaticStr, JsonSchema,
 )]
@@ -46,55 +46,56 @@ impl SliceStatus {
     }
 }
 
-/// One entry of the plan.
+/// A slice of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slice {
-    /// Its name; unique in the plan.
+    /// ID of the slice; unique in the plan.
     #[serde(with = "Text")]
     pub slice_id: String,
-    /// What it is for.
+    /// Purpose of the slice.
     #[serde(with = "Text")]
     pub goal: String,
-    /// What must hold for it to be done. Locked once set. Empty only in an imported plan.
+    /// Conditions that must hold before the slice is done. Empty only in an imported plan.
     #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
-    /// Top-level contracts it serves.
+    /// IDs of the top-level contracts that the slice serves.
     #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
-    /// Place in the order of work; 1 comes first.
+    /// Rank in the order of work; the smallest number comes first.
     pub priority: Priority,
-    /// Where it stands.
+    /// Status of the slice.
     pub status: SliceStatus,
-    /// Why it comes when it comes.
+    /// Reason for the position of the slice in the order of work.
     pub why_now: String,
-    /// Slices that must be done first, or a text that names an outside blocker.
+    /// IDs of slices that must be done first, or texts that name outside blockers.
     #[serde(with = "Texts")]
     pub blocked_on: Vec<String>,
-    /// Proof, one entry a criterion.
+    /// Proofs of the criteria, at most one record for each criterion.
     pub evidence: Vec<Evidence>,
-    /// Paths it is expected to change.
+    /// Paths or path patterns of the files that the slice is expected to change.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
-    /// Gates of its own.
+    /// Commands that run as additional gates of the slice.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
-    /// What the implementer must respect.
+    /// Notes that the implementer must respect.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub locked_notes: Option<Vec<String>>,
-    /// What a review, an audit or a gate found and the next attempt must fix.
+    /// Findings of reviews, audits, gates and re-grounds that the next attempt must fix.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub must_fix_findings: Option<Vec<String>>,
-    /// HEAD when it was selected; set by cook.
+    /// Full ID of the commit at which the slice starts: HEAD at its selection, or the merge base after a rebase. Set by
+    /// cook; absent before the first selection.
     #[serde(default, with = "MaybeText", skip_serializing_if = "Option::is_none")]
     pub basis_commit: Option<String>,
-    /// Contract ids that were open when it was selected.
+    /// IDs of the contracts that were open when the slice was selected.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub remaining_contract_ids_before: Option<Vec<String>>,
-    /// Release blockers when it was selected.
+    /// Number of release blockers when the slice was selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_blocker_count_before: Option<Count>,
-    /// High-value gaps when it was selected.
+    /// Number of high-value gaps when the slice was selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high_value_gap_count_before: Option<Count>,
 }
@@ -221,21 +222,21 @@ impl Slice {
     }
 }
 
-/// The backlog of slices, in plan order: `plan.json`.
+/// The ordered list of slices: `plan.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// The one line that names the mission.
+    /// The line by which documents and reports name the mission.
     #[serde(with = "Text")]
     pub mission_anchor: String,
-    /// When the plan was last re-grounded.
+    /// Time of the last accepted re-ground (RFC 3339, UTC); null before the first one.
     #[serde(deserialize_with = "Option::deserialize")]
     pub last_reground_at: Option<Timestamp>,
-    /// What the plan was made from.
+    /// Description of the sources from which the plan was made.
     pub plan_basis: String,
-    /// The slices.
+    /// The slices, in the order of the plan.
     #[schemars(with = "Vec<Slice>")]
     pub candidate_slices: Vec<Shared<Slice>>,
 }
@@ -258,26 +259,26 @@ pub enum ActiveStatus {
     Done,
 }
 
-/// The one slice in work. In every status but idle it carries the exact handoff.
+/// The slice in work: `active-slice.json`. It includes the handoff fields unless its status is `idle`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct ActiveSlice {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// Number of the transition that wrote the document; the same in `state.json`.
+    /// Number of the transition that wrote the document; the same as in `state.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<Count>,
-    /// Where the slice stands.
+    /// Status of the slice in work; `idle` if there is none.
     pub status: ActiveStatus,
-    /// The slice; null when idle.
+    /// ID of the slice; null if the status is `idle`.
     #[serde(with = "MaybeText")]
     pub slice_id: Option<String>,
-    /// What it is for; null when idle.
+    /// Purpose of the slice; null if the status is `idle`.
     #[serde(with = "MaybeText")]
     pub goal: Option<String>,
-    /// Contracts it serves.
+    /// IDs of the contracts that the slice serves.
     #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
-    /// The one line that names the mission.
+    /// The line by which documents and reports name the mission.
     #[serde(with = "Text")]
     pub mission_anchor: String,
     /// The exact handoff; written flat into the document.
@@ -290,36 +291,36 @@ pub struct ActiveSlice {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Handoff {
-    /// What must hold for it to be done.
+    /// Conditions that must hold before the slice is done.
     #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
-    /// Place in the order of work; 1 comes first.
+    /// Rank in the order of work; the smallest number comes first.
     pub priority: Priority,
-    /// Why it comes when it comes.
+    /// Reason for the position of the slice in the order of work.
     pub why_now: String,
-    /// What it waits for.
+    /// IDs of slices that must be done first, or texts that name outside blockers.
     #[serde(with = "Texts")]
     pub blocked_on: Vec<String>,
-    /// What the implementer has to respect.
+    /// Notes that the implementer must respect.
     #[serde(with = "Texts")]
     pub locked_notes: Vec<String>,
-    /// What this attempt has to fix.
+    /// Findings that the current attempt must fix.
     #[serde(with = "Texts")]
     pub must_fix_findings: Vec<String>,
-    /// HEAD when it was selected.
+    /// Full ID of the commit at which the slice starts: HEAD at its selection, or the merge base after a rebase.
     #[serde(with = "Text")]
     pub basis_commit: String,
-    /// Contracts that were open when it was selected.
+    /// IDs of the contracts that were open when the slice was selected.
     #[serde(with = "Texts")]
     pub remaining_contract_ids_before: Vec<String>,
-    /// Release blockers when it was selected.
+    /// Number of release blockers when the slice was selected.
     pub release_blocker_count_before: Count,
-    /// High-value gaps when it was selected.
+    /// Number of high-value gaps when the slice was selected.
     pub high_value_gap_count_before: Count,
-    /// Paths it is expected to change.
+    /// Paths or path patterns of the files that the slice is expected to change.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
-    /// Gates of its own.
+    /// Commands that run as additional gates of the slice.
     #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
 }

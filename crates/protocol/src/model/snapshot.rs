@@ -132,11 +132,11 @@ impl Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Records {
-    /// For `slice-history.jsonl`.
+    /// Records for `slice-history.jsonl`.
     pub slice: Vec<SliceRecord>,
-    /// For `stop-check-history.jsonl`.
+    /// Records for `stop-check-history.jsonl`.
     pub stop: Vec<StopRecord>,
-    /// For `brief-history.jsonl`.
+    /// Records for `brief-history.jsonl`; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brief: Vec<BriefRecord>,
 }

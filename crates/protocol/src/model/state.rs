@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// Whether work goes on, and if not, what it waits for.
+/// Whether the work continues and, if not, the kind of stop.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Display, Serialize, Deserialize, JsonSchema,
 )]
@@ -26,7 +26,7 @@ pub enum Policy {
     Done,
 }
 
-/// Where in the protocol the work stands; derived from the dispatch rule.
+/// Phase of the protocol; it follows from the dispatch rule that applies.
 #[derive(
     Debug,
     Clone,
@@ -57,7 +57,7 @@ pub enum Phase {
     Done,
 }
 
-/// The six roles.
+/// Role of the protocol.
 #[derive(
     Debug,
     Clone,
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for RoleSlot {
     }
 }
 
-/// What the last audit said.
+/// Verdict of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditorVerdict {
@@ -152,71 +152,71 @@ pub enum AuditorVerdict {
     Open,
 }
 
-/// Summary of where the work stands: `state.json`. Written by cook alone.
+/// Summary of the state of the work: `state.json`. Only cook writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// Version of this document's shape.
+    /// Version of the document format.
     pub schema_version: SchemaVersion,
-    /// Number of the transition that wrote the document; the same in `active-slice.json`.
+    /// Number of the transition that wrote the document; the same as in `active-slice.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<Count>,
-    /// The one line that names the mission; the same in every document.
+    /// The line by which documents and reports name the mission.
     #[serde(with = "Text")]
     pub mission_anchor: String,
-    /// Part of the protocol the work is in, by the rule that answers.
+    /// Phase of the protocol; it follows from the dispatch rule that applies.
     pub current_phase: Phase,
-    /// Whether a role is due, and if not, what kind of stop this is.
+    /// Whether the work continues and, if not, the kind of stop.
     pub continuation_policy: Policy,
-    /// Why.
+    /// Reason for the policy: the question or obstacle of stopped work, otherwise the reason of the dispatch rule.
     pub continuation_reason: String,
-    /// True only after the final reconciliation.
+    /// Whether the final reconciliation is recorded and the policy is `done`.
     pub project_done: bool,
-    /// A re-ground is due before anything else.
+    /// Whether a re-ground is due before any other work.
     pub requires_reground: bool,
-    /// `implemented` records since the last re-ground.
+    /// Number of `implemented` records since the last re-ground.
     pub slices_since_last_reground: Count,
-    /// Release blockers; null while not known.
+    /// Number of release blockers that the last re-ground named; null if not known yet.
     #[serde(deserialize_with = "Option::deserialize")]
     pub remaining_release_blockers: Option<Count>,
-    /// High-value gaps; null while not known.
+    /// Number of high-value gaps that the last re-ground named; null if not known yet.
     #[serde(deserialize_with = "Option::deserialize")]
     pub remaining_high_value_gaps: Option<Count>,
-    /// Contracts that open slices serve.
+    /// IDs of the contracts that open slices serve.
     #[serde(with = "Texts")]
     pub unsatisfied_contract_ids: Vec<String>,
-    /// Ids of the release blockers the last re-ground named.
+    /// IDs of the release blockers that the last re-ground named.
     #[serde(with = "Texts")]
     pub release_blocker_ids: Vec<String>,
-    /// What the next role has to do.
+    /// Task of the role that is due, in the imperative.
     pub next_mandatory_action: String,
-    /// The role that is due. The text "null" is read as null.
+    /// Role that is due; null if the work is stopped. The text "null" is read as null.
     #[serde(deserialize_with = "RoleSlot::deserialize")]
     pub next_mandatory_role: RoleSlot,
-    /// Votes still missing for this HEAD and wave.
+    /// Number of votes that are still missing for the current HEAD and stop wave.
     pub remaining_stop_judges: Count,
-    /// When the last re-ground was accepted.
+    /// Time of the last accepted re-ground (RFC 3339, UTC); null before the first one.
     #[serde(deserialize_with = "Option::deserialize")]
     pub last_reground_at: Option<Timestamp>,
-    /// Whether the last audit named anything open.
+    /// Verdict of the last audit: `open` if it named anything open, otherwise `clear`; null before the first audit.
     #[serde(deserialize_with = "Option::deserialize")]
     pub last_auditor_verdict: Option<AuditorVerdict>,
-    /// A short word for where things stand.
+    /// Status in one word: `bootstrapped`, `in_work`, `stop_wave`, `satisfied`, `cancelled` or `goal_reached`.
     #[serde(with = "Text")]
     pub contract_status: String,
-    /// Slice of the newest `accepted` record.
+    /// ID of the slice that was accepted last; null if there is none.
     #[serde(deserialize_with = "Option::deserialize")]
     pub latest_completed_slice: Option<String>,
-    /// Slice whose gates last passed.
+    /// ID of the slice whose required gates passed last; null if there is none.
     #[serde(deserialize_with = "Option::deserialize")]
     pub latest_verified_slice: Option<String>,
-    /// What kind of work this is.
+    /// Label for the kind of work, copied from `profile.json`.
     #[serde(default = "super::contract::task_type", with = "Text")]
     pub task_type: String,
-    /// Which rubric is used.
+    /// Label for the rubric of reviewers, auditors and judges, copied from `profile.json`.
     #[serde(default = "super::contract::evaluation_profile", with = "Text")]
     pub evaluation_profile: String,
-    /// Stop wave; 0 before the first.
+    /// Number of the current stop wave; 0 before the first one.
     #[serde(default)]
     pub current_stop_wave_id: Count,
 }

@@ -282,26 +282,27 @@ fn plain(role: Role, finding: &Finding) -> String {
     clean(&text, Lines::Fold)
 }
 
-/// A report judged by grammar and consistency alone.
+/// The result of checking a report without recording it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Checked {
-    /// No rule is broken.
+    /// Whether the report breaks no rule.
     pub valid: bool,
-    /// Whose report it is.
+    /// Role that wrote the report.
     pub role: Role,
-    /// By field key.
+    /// Texts of the fields, by field key.
     pub fields: BTreeMap<String, String>,
-    /// By dimension key; null where there is none.
+    /// Rubric by dimension key; null if the report has none.
     pub rubric: Option<Rubric>,
-    /// What is wrong with it, without places.
+    /// Findings about the report; those about its form have no place.
     pub findings: Vec<Finding>,
-    /// The state of the repository that it was held against.
+    /// Transition and commit that the report was compared with; absent if only its form was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Why it was not held against one; absent where there is no repository.
+    /// Reason why the report was not compared with the state of the repository; absent if it was compared, and outside
+    /// a repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_held: Option<String>,
-    /// What was taken for green because a check runs nothing.
+    /// Runs that were assumed to pass, because a check runs nothing; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
 }
