@@ -1,7 +1,7 @@
 //! What it is asked in, with what it compares, what it leaves alone.
 
 use crate::support::Repo;
-use crate::trial::{check, python, replace};
+use crate::trial::{check, line, python, replace};
 
 #[test]
 fn nothing_runs_that_is_not_trusted() {
@@ -184,7 +184,10 @@ fn a_shallow_clone_has_nothing_to_compare_with() {
     std::fs::write(repo.root.join(".git/shallow"), format!("{head}\n")).unwrap();
     let (exit, answer) = check(&repo, &[]);
     assert_eq!(exit, 3, "{answer:#}");
-    assert_eq!(line(&answer, "history_shallow")["show"], "git fetch --unshallow");
+    assert_eq!(
+        line(&answer, "history_shallow")["show"],
+        "git fetch --unshallow"
+    );
     let (exit, answer) = check(&repo, &["--fast"]);
     assert_eq!(exit, 0, "{answer:#}");
 }
