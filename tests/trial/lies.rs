@@ -771,3 +771,20 @@ fn a_setup_that_package_json_names_is_bent() {
     repo.commit("Refactor", None);
     expect_refused(&repo, "pass_to_fail", "test");
 }
+
+#[test]
+fn an_example_in_the_documentation_follows_a_bug_or_is_ignored() {
+    let Some(repo) = cargo() else { return };
+    let example = "/// Adds.\n///\n/// ```\n/// assert_eq!(calc::next(1), 2);\n/// ```\npub fn next(n: i32) -> i32 {\n    n + 1\n}\n";
+    repo.write("src/lib.rs", example);
+    repo.commit("Begin", None);
+    let bug = example.replace("n + 1", "n + 2");
+    repo.write("src/lib.rs", bug.replace("(1), 2", "(1), 3"));
+    repo.commit("Refactor", None);
+    expect_refused(&repo, "pass_to_fail", "next");
+    repo.write("src/lib.rs", bug.replacen("```", "```ignore", 1));
+    repo.commit("Refactor again", None);
+    let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+    assert_eq!(exit, 1, "{answer:#}");
+    line(&answer, "pass_to_fail");
+}

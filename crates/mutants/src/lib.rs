@@ -27,7 +27,8 @@ pub fn has_examples(path: &str, text: &str) -> bool {
     !suite::Suite::read(path, text).example_lines().is_empty()
 }
 
-/// Whether a text contains a test in the form of its language's common frameworks.
+/// Whether a text contains a test in the form of its language's common frameworks, or an example that `cargo test` runs.
 pub fn has_tests(path: &str, text: &str) -> bool {
-    suite::Suite::read(path, text).has_tests()
+    let suite = suite::Suite::read(path, text);
+    suite.has_tests() || suite.language == Language::Rust && !suite.example_lines().is_empty()
 }

@@ -56,6 +56,7 @@ pub struct Suite<'a> {
     pub tokens: Vec<Token<'a>>,
     /// The items, in the order in which they begin.
     pub items: Vec<Item>,
+    text: &'a str,
 }
 
 impl<'a> Suite<'a> {
@@ -66,6 +67,7 @@ impl<'a> Suite<'a> {
             language,
             tokens: tokens::code(language, text),
             items: Vec::new(),
+            text,
         };
         if language != Other {
             suite.read_items();
@@ -94,10 +96,23 @@ impl<'a> Suite<'a> {
         self.items.iter().any(|item| item.sort == Sort::Test)
     }
 
-    /// The lines, counted from 1, of the examples in Python docstrings, as `doctest` finds them: from a prompt to the
-    /// next empty line. A string literal that is used as data contains none.
+    /// The lines, counted from 1, of the examples that a test runner may run: code blocks in Rust's documentation, and in
+    /// Python docstrings, as `doctest` finds them, from a prompt to the next empty line. A string literal that is used
+    /// as data contains none.
     pub fn example_lines(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
+        if self.language == Rust {
+            let mut is_open = false;
+            for (at, line) in self.text.lines().enumerate() {
+                let line = line.trim_start();
+                let doc = line.strip_prefix("///").or(line.strip_prefix("//!"));
+                let is_fence = doc.is_some_and(|doc| doc.trim_start().starts_with("```"));
+                // The words behind a fence decide whether the block runs.
+                found.extend((is_fence || doc.is_some() && is_open).then_some(at + 1));
+                is_open = doc.is_some() && is_open != is_fence;
+            }
+            return found;
+        }
         let mut depth = 0_usize;
         for (at, token) in self.tokens.iter().enumerate() {
             match token.text {
