@@ -128,7 +128,7 @@ fn parse_budget(words: &[String]) -> Result<Option<Limits>> {
             },
             "wall" => {
                 let anew = "each run has the whole time of `[limits] wall`, so none can be added";
-                return Err(wrong(anew));
+                return Err(wrong(anew).replace_hints(["run `cook run` again"]));
             }
             _ => {
                 let known = "unknown budget; the budgets are steps, attempts and cost";

@@ -67,9 +67,9 @@ fn list_done_when(snapshot: &Snapshot) -> String {
     let assurance = snapshot.describe_assurance();
     let assurance = assurance.map_or_else(String::new, |words| format!(" Assurance: {words}."));
     format!(
-        "No slice is open, {} judges of one wave say yes at one HEAD without a blocker or a gap, and \
+        "No slice is open, one stop wave has {} at one HEAD, without a blocker or a gap, and \
          `bash .agent/verify_completion_stop.sh` exits 0 on a clean worktree.{held}{assurance}",
-        snapshot.profile.required_stop_judges.0
+        count_noun(snapshot.profile.required_stop_judges.0, "yes vote")
     )
 }
 
