@@ -444,6 +444,11 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
         &[("setup.py", ""), ("tests.py", "import unittest\n")],
         &["test: python3 -m unittest discover -v"],
     ),
+    (
+        &[("tests/test_a.py", "import unittest\n")],
+        &["test: python3 -m unittest discover -v -s tests"],
+    ),
+    (&[("tests/test_a.py", "def test_a(): pass\n")], &[]),
     (&[("setup.py", ""), ("test.py", "print(1)\n")], &[]),
     (&[("setup.py", "")], &[]),
     (&[("go.mod", "module x\n")], &["test: go test -v ./..."]),

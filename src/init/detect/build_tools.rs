@@ -593,23 +593,23 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>> {
 /// The file that identifies a Python project whose tests do not need pytest, and the option for the directory of the
 /// tests.
 fn unittest(files: &Files<'_>) -> Option<(&'static str, &'static str)> {
-    let source = files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"])?;
-    let is_test = |name: &str| name.starts_with("test") && name.ends_with(".py");
-    // Next to the sources, a file name alone does not identify a test.
-    let is_root_test = |name: &str| {
-        let text = is_test(name).then(|| files.text(name).ok().flatten());
-        text.flatten().is_some_and(|text| text.contains("unittest"))
+    let source = files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"]);
+    let holds_tests = |dir: &str| {
+        files.any_name(dir, |name| {
+            let is_test = name.starts_with("test") && name.ends_with(".py");
+            // Next to the sources, or without a project file, a file name alone does not identify a test.
+            let is_enough = source.is_some() && !dir.is_empty();
+            let path = format!("{dir}/{name}");
+            let text = || files.text(path.trim_start_matches('/')).ok().flatten();
+            is_test && (is_enough || text().is_some_and(|text| text.contains("unittest")))
+        })
     };
-    let place = if files.any_name("tests", is_test) {
-        " -s tests"
-    } else if files.any_name("test", is_test) {
-        " -s test"
-    } else if files.any_name("", is_root_test) {
-        ""
-    } else {
-        return None;
-    };
-    Some((source, place))
+    let places = [("tests", " -s tests"), ("test", " -s test"), ("", "")];
+    let (dir, place) = places.into_iter().find(|(dir, _)| holds_tests(dir))?;
+    Some((
+        source.unwrap_or(if dir.is_empty() { "test*.py" } else { dir }),
+        place,
+    ))
 }
 
 // Cargo.
