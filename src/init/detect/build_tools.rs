@@ -15,6 +15,10 @@ pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed> {
     if !found.has_test() {
         detect_runner(files, &mut found)?;
     }
+    // In another folder it may be a part of a package, which the root's tests run.
+    if !found.has_test() && files.dir().is_empty() {
+        detect_unittest(files, None, "python3", &mut found);
+    }
     Ok(found)
 }
 
@@ -436,15 +440,18 @@ fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
             ".venv/bin/python -m pytest -v"
         };
         found.add(Check::new("python", "test", source, run));
-    } else if let Some((source, place)) = unittest(files) {
-        let python = if project.requirements.is_empty() && !project.needs_packages {
+    } else if let Some(source) =
+        files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"])
+    {
+        let needs_none = project.requirements.is_empty() && !project.needs_packages;
+        let python = if needs_none {
             "python3"
         } else {
-            project.add_environment(files, found, None);
             ".venv/bin/python"
         };
-        let run = format!("{python} -m unittest discover -v{place}");
-        found.add(Check::new("python", "test", source, run));
+        if detect_unittest(files, Some(source), python, found) && !needs_none {
+            project.add_environment(files, found, None);
+        }
     }
     Ok(())
 }
@@ -590,10 +597,13 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>> {
     Ok(None)
 }
 
-/// The file that identifies a Python project whose tests do not need pytest, and the option for the directory of the
-/// tests.
-fn unittest(files: &Files<'_>) -> Option<(&'static str, &'static str)> {
-    let source = files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"]);
+/// Adds a gate for tests that do not need pytest; `source` is the project file. Returns whether there are any.
+fn detect_unittest(
+    files: &Files<'_>,
+    source: Option<&'static str>,
+    python: &str,
+    found: &mut Proposed,
+) -> bool {
     let holds_tests = |dir: &str| {
         files.any_name(dir, |name| {
             let is_test = name.starts_with("test") && name.ends_with(".py");
@@ -605,11 +615,13 @@ fn unittest(files: &Files<'_>) -> Option<(&'static str, &'static str)> {
         })
     };
     let places = [("tests", " -s tests"), ("test", " -s test"), ("", "")];
-    let (dir, place) = places.into_iter().find(|(dir, _)| holds_tests(dir))?;
-    Some((
-        source.unwrap_or(if dir.is_empty() { "test*.py" } else { dir }),
-        place,
-    ))
+    let Some((dir, place)) = places.into_iter().find(|(dir, _)| holds_tests(dir)) else {
+        return false;
+    };
+    let source = source.unwrap_or(if dir.is_empty() { "test*.py" } else { dir });
+    let run = format!("{python} -m unittest discover -v{place}");
+    found.add(Check::new("python", "test", source, run));
+    true
 }
 
 // Cargo.
