@@ -14,7 +14,8 @@
 #
 # HONEST_REPOS=DIR  clones that are here already, one directory for each name; they are cloned again and never
 #                   written to. A repository that is not there is cloned from its public address.
-# HONEST_WORK=DIR   keeps clones, what was installed, rooms and answers for the next run (else all of it is removed); not below /tmp.
+# HONEST_WORK=DIR   keeps clones, what was installed, rooms and answers for the next run (else all of it is removed). It may
+#                   not lie below /tmp, which is another directory in the sandbox.
 # COOK=PATH         the program to try; else it is built.
 #
 # A repository has no settings of cook's: each commit and its parent are made again in the clone, with `.agent/cook.toml`
@@ -50,7 +51,6 @@ if [ -n "${HONEST_WORK:-}" ]; then
   mkdir -p "$HONEST_WORK"
   work=$(realpath -- "$HONEST_WORK")
 else
-  # Not below the temporary directory, which is another one in the sandbox.
   mkdir -p target
   work=$(mktemp -d -p "$PWD/target" honest.XXXXXX)
   trap 'chmod -R u+w -- "$work"; rm -rf -- "$work"' EXIT

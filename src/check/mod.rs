@@ -35,7 +35,7 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     for commit in [&base.commit, &head] {
         workspace.repo.fetch_missing(commit, &[])?;
     }
-    let is_cut = ask.runs == Runs::All
+    let lacks_base = ask.runs == Runs::All
         && workspace.repo.is_shallow()
         && match ask.base {
             Some(_) => workspace.repo.merge_base(&base.commit, &head)?.is_none(),
@@ -46,7 +46,7 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
         base,
         ..Checked::default()
     };
-    if is_cut {
+    if lacks_base {
         let what = "this shallow clone does not hold the commit to compare with";
         let show = "git fetch --unshallow";
         checked.find(Code::HistoryShallow, Weight::NotKnown, what, show);

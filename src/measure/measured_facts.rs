@@ -183,6 +183,7 @@ impl World<'_> {
 pub(crate) fn read_rules(config: &Config) -> ConfigFacts {
     ConfigFacts {
         limits: config.limits(),
+        strict: cook_protocol::model::Gone,
         audit: config.rules.audit,
         audit_every: config.rules.audit_every,
         audit_last: config.rules.audit_every.is_none(),

@@ -859,8 +859,7 @@ fn weigh_silence(four: Four, teller: &Teller, named: &[NamedTest]) -> Option<Tri
     let had = before.tests.values();
     let had = had.filter(|test| test.result == TestResult::Passed).count();
     // A runner that named tests that passed at the base leaves none out here.
-    let is_cut = after.is_partial && !after.ends_early;
-    if passed && after.tests.is_empty() && !is_cut && had > 0 {
+    if passed && after.tests.is_empty() && !after.is_cut() && had > 0 {
         return Some(teller.tell_silent(had));
     }
     if passed && after.nothing_ran {

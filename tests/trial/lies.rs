@@ -727,7 +727,7 @@ fn code_that_ends_the_runner_early_is_not_known() {
     }
 }
 
-/// What a gate or a runner's settings name, and nothing imports, belongs to the tests.
+/// A program that the gate names and nothing imports belongs to the tests.
 #[test]
 fn a_program_that_only_the_gate_names_is_emptied() {
     if let Some(repo) = node() {
@@ -750,7 +750,7 @@ fn a_program_that_only_the_gate_names_is_emptied() {
     }
 }
 
-/// The same of a set-up that the package's own settings of the runner name.
+/// A set-up file that only the runner's part of `package.json` names belongs to the tests, too.
 #[test]
 fn a_setup_that_package_json_names_is_bent() {
     let Some(repo) = node() else { return };

@@ -96,9 +96,9 @@ impl<'a> Suite<'a> {
         self.items.iter().any(|item| item.sort == Sort::Test)
     }
 
-    /// The lines, counted from 1, of the examples that a test runner may run: code blocks in Rust's documentation, and in
-    /// Python docstrings, as `doctest` finds them, from a prompt to the next empty line. A string literal that is used
-    /// as data contains none.
+    /// The lines, counted from 1, of the examples that a test runner may run. In Rust these are the code blocks of the
+    /// documentation; in Python the lines of a docstring from a prompt to the next empty line, as `doctest` reads them.
+    /// A Python literal that is data contains none.
     pub fn example_lines(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         if self.language == Rust {

@@ -123,7 +123,7 @@ pub struct CommitQuestion {
 pub struct GateQuestion {
     /// The reported commit, as in [`CommitQuestion`].
     pub commit: String,
-    /// The slice's basis, for gates that must fail there.
+    /// The slice's basis; the trials compare with it.
     pub basis: String,
     /// The slice's own gates, in addition to those of `cook.toml`.
     pub commands: Vec<String>,

@@ -4,7 +4,7 @@
 use crate::machine::with_default_signals;
 use crate::scratch::Scratch;
 use cook_protocol::machine::{GateRun, Head};
-use cook_protocol::model::{Caches, CleanRoom, GateSpec, Place, Receipt, SandboxMode};
+use cook_protocol::model::{Caches, CleanRoom, GateSpec, Gone, Place, Receipt, SandboxMode};
 use cook_repo::clock::Clock;
 use cook_repo::git::Repo;
 use cook_repo::process::{Long, ProcessError, run};
@@ -97,6 +97,7 @@ fn gate(run: &str) -> GateSpec {
         run: run.to_owned(),
         timeout_ms: 60_000,
         required: true,
+        must_fail_at_basis: Gone,
         network: false,
         place: Place::CleanRoom,
         dir: String::new(),

@@ -17,7 +17,7 @@ pub(super) fn detect_in(files: &Files<'_>) -> Result<Proposed> {
     }
     // In another folder it may be a part of a package, which the root's tests run.
     if !found.has_test() && files.dir().is_empty() {
-        detect_unittest(files, None, "python3", &mut found);
+        detect_unittest(files, None, &mut found, |_| "python3");
     }
     Ok(found)
 }
@@ -443,15 +443,13 @@ fn detect_python(files: &Files<'_>, found: &mut Proposed) -> Result<()> {
     } else if let Some(source) =
         files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"])
     {
-        let needs_none = project.requirements.is_empty() && !project.needs_packages;
-        let python = if needs_none {
-            "python3"
-        } else {
-            ".venv/bin/python"
-        };
-        if detect_unittest(files, Some(source), python, found) && !needs_none {
+        detect_unittest(files, Some(source), found, |found| {
+            if project.requirements.is_empty() && !project.needs_packages {
+                return "python3";
+            }
             project.add_environment(files, found, None);
-        }
+            ".venv/bin/python"
+        });
     }
     Ok(())
 }
@@ -597,13 +595,14 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>> {
     Ok(None)
 }
 
-/// Adds a gate for tests that do not need pytest; `source` is the project file. Returns whether there are any.
+/// Adds a gate for tests that do not need pytest, if there are any. `source` is the project file; `python` prepares and
+/// names the interpreter.
 fn detect_unittest(
     files: &Files<'_>,
     source: Option<&'static str>,
-    python: &str,
     found: &mut Proposed,
-) -> bool {
+    python: impl FnOnce(&mut Proposed) -> &'static str,
+) {
     let holds_tests = |dir: &str| {
         files.any_name(dir, |name| {
             let is_test = name.starts_with("test") && name.ends_with(".py");
@@ -616,12 +615,11 @@ fn detect_unittest(
     };
     let places = [("tests", " -s tests"), ("test", " -s test"), ("", "")];
     let Some((dir, place)) = places.into_iter().find(|(dir, _)| holds_tests(dir)) else {
-        return false;
+        return;
     };
     let source = source.unwrap_or(if dir.is_empty() { "test*.py" } else { dir });
-    let run = format!("{python} -m unittest discover -v{place}");
+    let run = format!("{} -m unittest discover -v{place}", python(found));
     found.add(Check::new("python", "test", source, run));
-    true
 }
 
 // Cargo.

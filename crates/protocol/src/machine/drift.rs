@@ -359,10 +359,10 @@ fn list_foreign<'a>(snapshot: &Snapshot, since: &'a Range) -> Vec<&'a CommitSeen
 /// Notes commits since the mark that do not belong to the active slice.
 fn foreign(snapshot: &Snapshot, since: &Range, drift: &mut Drift) {
     if !since.ancestor {
-        let what = "HEAD no longer contains a commit that the log has seen";
-        drift
-            .findings
-            .push(Finding::new(Code::HistoryRewritten, what));
+        drift.findings.push(finding!(
+            Code::HistoryRewritten,
+            "HEAD no longer contains a commit that the log has seen"
+        ));
     }
     let active = active_slice(snapshot);
     let foreign = list_foreign(snapshot, since);

@@ -7,7 +7,7 @@
 use crate::digest::{sha256, sha256_of_parts};
 pub use crate::model::{BriefFacts, Verdict};
 use crate::model::{
-    CONTRACT_FILES, Caches, GateSpec, Goal, GoalFound, Limits, RoomCheck, SETTINGS_FILES,
+    CONTRACT_FILES, Caches, GateSpec, Goal, GoalFound, Gone, Limits, RoomCheck, SETTINGS_FILES,
     STOP_VERIFIER_SCRIPTS, Share, StrengthNote,
 };
 use crate::prelude::*;
@@ -100,8 +100,9 @@ pub struct CommitFacts {
     pub is_earlier: bool,
 }
 
-/// The run of one gate. Older logs hold more fields.
+/// The run of one gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GateRun {
     /// The gate that ran.
     pub gate: GateSpec,
@@ -112,6 +113,9 @@ pub struct GateRun {
     /// Remarks for a reader; they decide nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// See [`Gone`].
+    #[serde(default, skip_serializing)]
+    pub at_basis: Gone,
     /// Tests that the gate's output names as failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
@@ -125,6 +129,7 @@ impl GateRun {
             receipt,
             problem: problem.map(str::to_owned),
             remarks: Vec::new(),
+            at_basis: Gone,
             failed: Vec::new(),
         }
     }
@@ -184,11 +189,15 @@ impl StopVerifierRun {
     }
 }
 
-/// The settings of `cook.toml` that decisions read. Older logs hold more fields.
+/// The settings of `cook.toml` that decisions read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ConfigFacts {
     /// Budgets.
     pub limits: Limits,
+    /// See [`Gone`].
+    #[serde(default, skip_serializing)]
+    pub strict: Gone,
     /// `[rules] audit`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audit: bool,
@@ -338,7 +347,7 @@ impl Facts {
     /// The distinct receipts in these facts; the log keeps them beside the transition.
     pub fn receipts(&self) -> Vec<&Receipt> {
         let runs = self.gates.iter().flatten();
-        let gates = runs.flat_map(|run| run.receipt.iter());
+        let gates = runs.filter_map(|run| run.receipt.as_ref());
         let verifier = self.stop_verifier.iter();
         let verifier = verifier.filter_map(|run| run.receipt.as_ref());
         let mut receipts: Vec<&Receipt> = Vec::new();

@@ -61,8 +61,19 @@ pub struct GateTable {
     pub paths: Vec<Pattern>,
 }
 
-/// A gate with its name, and with its timeout as a number. Older logs hold more fields.
+/// The value of a field that only older logs hold: it is read, whatever it is, and not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gone;
+
+impl<'de> Deserialize<'de> for Gone {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(from).map(|_| Self)
+    }
+}
+
+/// A gate with its name, and with its timeout as a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GateSpec {
     /// Its name in `cook.toml`, or the command itself if a plan names it.
     pub name: String,
@@ -72,6 +83,9 @@ pub struct GateSpec {
     pub timeout_ms: u64,
     /// Whether a red result is a must-fix finding.
     pub required: bool,
+    /// See [`Gone`].
+    #[serde(default, skip_serializing)]
+    pub must_fail_at_basis: Gone,
     /// Whether it may use the network in a sandbox.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
@@ -462,6 +476,7 @@ impl Config {
                 run: gate.run.to_string(),
                 timeout_ms: gate.timeout.length().as_millis() as u64,
                 required: gate.required,
+                must_fail_at_basis: Gone,
                 network: gate.network,
                 place: gate.place,
                 dir: gate
@@ -488,10 +503,7 @@ const GONE: [(&str, &str); 7] = [
     ("brief.guide", "the guide is `AGENTS.md`"),
     ("brief.show_after_compact", "the user sees the brief once"),
     ("rules.strict", "a rewritten history is a finding"),
-    (
-        "must_fail_at_basis",
-        "`unproven` says where the gates pass without the change",
-    ),
+    ("must_fail_at_basis", "`cook check` says `change_unnoticed`"),
     (
         "sessions",
         "`agent`, `timeout` and `idle_timeout` stand under `[roles.default]`, and `cook session gc --keep` takes a time",
@@ -750,6 +762,38 @@ mod tests {
         assert!(Config::parse(&of(MOST_GATES)).is_ok());
         let why = Config::parse(&of(MOST_GATES + 1)).unwrap_err();
         assert!(why.contains("at most 500"), "{why}");
+    }
+
+    #[test]
+    fn a_setting_that_is_gone_is_named_with_what_replaces_it() {
+        for (text, instead) in [
+            ("[brief]\npath = \"A.md\"", "`CONTINUE.md`"),
+            ("[rules]\nstrict = true", "is a finding"),
+            (
+                "[gates.a]\nrun = \"true\"\nmust_fail_at_basis = true",
+                "`change_unnoticed`",
+            ),
+        ] {
+            let why = Config::parse(text).unwrap_err();
+            assert!(why.contains("it is gone") && why.contains(instead), "{why}");
+        }
+        let why = Config::parse("[gates.a]\nrun = \"true\"\nstrict = true").unwrap_err();
+        assert!(!why.contains("it is gone"), "{why}");
+    }
+
+    /// An older log is read, and another unknown field is no older log's.
+    #[test]
+    fn of_a_recorded_gate_only_the_field_that_is_gone_is_passed_over() {
+        let gate = |more: &str| {
+            let text = format!(
+                "{{\"name\": \"a\", \"run\": \"true\", \"timeout_ms\": 1, \"required\": true, \"place\": \"clean_room\"{more}}}"
+            );
+            serde_json::from_str::<GateSpec>(&text)
+        };
+        let read = gate(", \"must_fail_at_basis\": false").unwrap();
+        assert_eq!(read, gate("").unwrap());
+        assert!(!serde_json::to_string(&read).unwrap().contains("basis"));
+        assert!(gate(", \"must_fail\": false").is_err());
     }
 
     #[test]

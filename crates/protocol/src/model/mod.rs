@@ -34,8 +34,8 @@ pub use brief_document::{
 };
 pub use config::{
     BRIEF_FILE, BriefSettings, BriefSync, CheckSettings, CleanRoom, Config, Exchanges, GateSpec,
-    GateTable, GitShown, Hooks, Limits, LogSettings, LostTests, Notify, Price, RoleConfig, Rules,
-    Sandbox, SandboxMode, Sync, TestSettings, TrackerKind,
+    GateTable, GitShown, Gone, Hooks, Limits, LogSettings, LostTests, Notify, Price, RoleConfig,
+    Rules, Sandbox, SandboxMode, Sync, TestSettings, TrackerKind,
 };
 pub use contract::{
     Aggregation, Assurance, Assured, Bound, ByCook, CONTRACT_FILES, Offer, PriorityPolicy, Profile,

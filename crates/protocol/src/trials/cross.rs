@@ -378,7 +378,7 @@ impl Crossed<'_> {
     fn names_all(&self) -> bool {
         let both = [self.old_tests, self.after];
         both.iter()
-            .all(|outcomes| (!outcomes.is_partial || outcomes.ends_early) && !outcomes.omits_passed)
+            .all(|outcomes| !outcomes.is_cut() && !outcomes.omits_passed)
     }
 
     /// Whether also no test may be missing because something did not build or load.

@@ -349,8 +349,8 @@ mod tests {
         );
         assert_eq!(split.put(code, none).unwrap().matches("pytest").count(), 0);
         let split = split_of("Cargo.toml").unwrap();
-        let cargo = "[package]\nname = \"a\"\n[lib]\ntest = false\n[[test]]\nname = \"t\"\n[tests-of-mine]\nx = 1\n";
-        let own = "[lib]\ntest = false\n[[test]]\nname = \"t\"\n";
+        let cargo = "[package]\nname = \"a\"\n[lib]\ntest = false\n[[test]]\nname = \"t\"\n[profile.dev]\ndebug-assertions = false\n[tests-of-mine]\nx = 1\n";
+        let own = "[lib]\ntest = false\n[[test]]\nname = \"t\"\n[profile.dev]\ndebug-assertions = false\n";
         assert_eq!(split.take(cargo).unwrap(), own);
     }
 

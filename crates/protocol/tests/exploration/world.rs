@@ -9,8 +9,8 @@ use cook_protocol::machine::{
     StopVerifierRun, Verdict, Worktree, decide,
 };
 use cook_protocol::model::{
-    CONTRACT_FILES, Caches, Count, EvidenceRecord, GateSpec, KeptProof, Limits, Place, Receipt,
-    RoomCheck, SETTINGS_FILES, SandboxKind, Share, StrengthNote, UnnoticedDefect,
+    CONTRACT_FILES, Caches, Count, EvidenceRecord, GateSpec, Gone, KeptProof, Limits, Place,
+    Receipt, RoomCheck, SETTINGS_FILES, SandboxKind, Share, StrengthNote, UnnoticedDefect,
 };
 use cook_protocol::question::{AnchorQuestion, CommitQuestion, GateQuestion, Question, Required};
 use cook_protocol::refusal::Refusal;
@@ -525,6 +525,7 @@ impl World {
             run: name.to_owned(),
             timeout_ms: 1000,
             required,
+            must_fail_at_basis: Gone,
             network: false,
             place: Place::CleanRoom,
             dir: String::new(),
@@ -536,6 +537,7 @@ impl World {
             receipt: started.then(|| self.receipt("test", exit, Place::CleanRoom)),
             problem: (!started).then(|| "no such program".to_owned()),
             remarks: Vec::new(),
+            at_basis: Gone,
             failed: Vec::new(),
         }];
         match mood.gates {
@@ -544,6 +546,7 @@ impl World {
                 receipt: Some(self.receipt("lint", 1, Place::CleanRoom)),
                 problem: None,
                 remarks: Vec::new(),
+                at_basis: Gone,
                 failed: Vec::new(),
             }),
             Gates::None => runs.clear(),

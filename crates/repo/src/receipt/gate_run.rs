@@ -10,7 +10,9 @@ use crate::process::{Long, Outcome as Ended, ProcessError, on_path, run};
 use cook_protocol::diagnostic::{Code, Failure, last_line};
 use cook_protocol::digest::sha256;
 use cook_protocol::machine::{GateRun, StopVerifierRun};
-use cook_protocol::model::{Caches, Count, GateSpec, Place, Receipt, STOP_VERIFIER, Timestamp};
+use cook_protocol::model::{
+    Caches, Count, GateSpec, Gone, Place, Receipt, STOP_VERIFIER, Timestamp,
+};
 use cook_protocol::trials::{Outcomes, fits_path};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -572,6 +574,7 @@ pub fn plan_gate(command: &str) -> GateSpec {
         run: command.to_owned(),
         timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
         required: true,
+        must_fail_at_basis: Gone,
         network: false,
         place: Place::CleanRoom,
         dir: String::new(),

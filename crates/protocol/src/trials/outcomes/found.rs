@@ -81,6 +81,13 @@ pub struct Outcomes {
     pub omits_passed: bool,
 }
 
+impl Outcomes {
+    /// Whether an output was cut, so that the result of an unnamed test may stand in what is missing.
+    pub fn is_cut(&self) -> bool {
+        self.is_partial && !self.ends_early
+    }
+}
+
 /// A report file that a runner wrote in the tree during the run.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
